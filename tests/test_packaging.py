@@ -1,0 +1,82 @@
+"""The four ways in which a namespace package of three source roots goes wrong in silence."""
+
+import subprocess
+import sys
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE_ROOTS = ("server", "backends", "prompts")
+PACKAGES = ("server", "agent", "backends", "prompts")
+
+
+def test_no_init_file_hides_the_namespace() -> None:
+    hiding = [root for root in SOURCE_ROOTS if (ROOT / root / "foldline" / "__init__.py").exists()]
+    assert not hiding, f"remove foldline/__init__.py below {hiding}: it hides the other roots"
+
+
+def test_the_build_never_rewrites_sources_globally() -> None:
+    configuration = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "sources" not in configuration["tool"]["hatch"].get("build", {}), (
+        "[tool.hatch.build] sources leaves the wheel that is built from the sdist empty"
+    )
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel as a user gets it: built from the sdist, not from this checkout."""
+    out = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--installer", "uv", "--outdir", str(out), str(ROOT))
+    (built,) = out.glob("*.whl")
+    return built
+
+
+def test_the_wheel_holds_every_package_with_its_marker(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    expected = {
+        f"foldline/{package}/{name}" for package in PACKAGES for name in ("__init__.py", "py.typed")
+    }
+    assert expected <= names
+    assert "foldline/__init__.py" not in names
+
+
+def test_the_base_install_is_the_prompt_library_alone(wheel: Path, tmp_path: Path) -> None:
+    python = install(str(wheel), tmp_path / "base")
+    listed = run(str(python), "-m", "pip", "list", "--format=freeze").split()
+    assert [line.split("==")[0] for line in listed if not line.startswith(("pip", "setuptools"))] == [
+        "foldline"
+    ]
+    assert "SUMMARY" in run(
+        str(python), "-c", "import foldline.prompts as p; print(list(p.SectionVisibility))"
+    )
+    refused = subprocess.run(
+        [str(python.parent / "foldline"), "serve"], capture_output=True, text=True, check=False
+    )
+    assert refused.returncode == 2
+    assert "foldline[server]" in refused.stderr
+
+
+def test_the_server_extra_starts(wheel: Path, tmp_path: Path) -> None:
+    python = install(f"{wheel}[server]", tmp_path / "server")
+    configuration = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    version = configuration["project"]["version"]
+    assert run(str(python.parent / "foldline"), "--version").strip() == f"foldline {version}"
+    run(str(python), "-c", "import foldline.server.app")
+
+
+def install(requirement: str, where: Path) -> Path:
+    """The interpreter of a new environment that holds `requirement` and nothing of ours besides."""
+    venv.create(where, with_pip=True)
+    python = where / "bin" / "python"
+    run("uv", "pip", "install", "--quiet", "--python", str(python), requirement)
+    return python
+
+
+def run(*command: str) -> str:
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT.parent)
+    assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"
+    return result.stdout
