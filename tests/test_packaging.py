@@ -47,9 +47,9 @@ def test_the_wheel_holds_every_package_with_its_marker(wheel: Path) -> None:
 def test_the_base_install_is_the_prompt_library_alone(wheel: Path, tmp_path: Path) -> None:
     python = install(str(wheel), tmp_path / "base")
     listed = run(str(python), "-m", "pip", "list", "--format=freeze").split()
-    assert [line.split("==")[0] for line in listed if not line.startswith(("pip", "setuptools"))] == [
-        "foldline"
-    ]
+    assert [
+        line.split("==")[0] for line in listed if not line.startswith(("pip", "setuptools"))
+    ] == ["foldline"]
     assert "SUMMARY" in run(
         str(python), "-c", "import foldline.prompts as p; print(list(p.SectionVisibility))"
     )

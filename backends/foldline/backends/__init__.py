@@ -1,1 +1,70 @@
-"""x."""
+"""Code at the cheapest level that answers: tree, outline, symbol, lines, references, file.
+
+`SmartFileAccess.for_workspace(root)` is the usual way in; `foldline.backends.text` renders its
+answers for models and people; `foldline.backends.errors` has what it raises.
+"""
+
+from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.errors import (
+    AmbiguousSymbolError,
+    BackendError,
+    BinaryFileError,
+    FileTooLargeError,
+    IgnoredPathError,
+    InvalidArgumentError,
+    LSPError,
+    MissingPathError,
+    NotAFileError,
+    NotAFolderError,
+    OutsideWorkspaceError,
+    PathError,
+    SymbolError,
+    SymbolNotFoundError,
+    UnreadablePathError,
+)
+from foldline.backends.file_access import SmartFileAccess
+from foldline.backends.files.local import LocalFileBackend
+from foldline.backends.models import (
+    FileOutline,
+    FileTree,
+    Reference,
+    ReferenceKind,
+    References,
+    SymbolDetail,
+    SymbolInfo,
+    SymbolKind,
+    TreeEntry,
+)
+from foldline.backends.protocol import FileAnalysisBackend, FileBackend
+
+__all__ = [
+    "ASTFileAnalysisBackend",
+    "AmbiguousSymbolError",
+    "BackendError",
+    "BinaryFileError",
+    "FileAnalysisBackend",
+    "FileBackend",
+    "FileOutline",
+    "FileTooLargeError",
+    "FileTree",
+    "IgnoredPathError",
+    "InvalidArgumentError",
+    "LSPError",
+    "LocalFileBackend",
+    "MissingPathError",
+    "NotAFileError",
+    "NotAFolderError",
+    "OutsideWorkspaceError",
+    "PathError",
+    "Reference",
+    "ReferenceKind",
+    "References",
+    "SmartFileAccess",
+    "SymbolDetail",
+    "SymbolError",
+    "SymbolInfo",
+    "SymbolKind",
+    "SymbolNotFoundError",
+    "TreeEntry",
+    "UnreadablePathError",
+]

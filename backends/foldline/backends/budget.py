@@ -1,0 +1,42 @@
+"""Byte budgets and the cursors that ask for what a budget left out."""
+
+from __future__ import annotations
+
+from foldline.backends.errors import InvalidArgumentError
+
+# What one answer may cost a model by default; a shell passes these on, None means no limit.
+TREE_BUDGET = 2500
+OUTLINE_BUDGET = 1500
+SYMBOL_BUDGET = 2200
+REFERENCES_BUDGET = 2500
+SEARCH_BUDGET = 2500
+GREP_BUDGET = 2500
+FILE_BUDGET = 8000
+
+
+def make_cursor(kind: str, position: int) -> str:
+    """The cursor with which an answer of `kind` goes on at `position`."""
+    return f"{kind}@{position}"
+
+
+def read_cursor(kind: str, cursor: str | None) -> int:
+    """The position in `cursor`, 0 without one; a cursor of another kind of answer is an error."""
+    if cursor is None:
+        return 0
+    name, _, position = cursor.partition("@")
+    if name != kind or not (position.isascii() and position.isdigit()):
+        raise InvalidArgumentError(
+            "cursor", f"{cursor!r} is not from an answer of this kind; leave it out to start anew"
+        )
+    return int(position)
+
+
+def check_budget(budget: int | None) -> None:
+    """Reject a budget in which nothing can be said."""
+    if budget is not None and budget < 1:
+        raise InvalidArgumentError("budget", f"{budget} bytes hold nothing; ask for more")
+
+
+def size_of(text: str) -> int:
+    """The bytes of `text` in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

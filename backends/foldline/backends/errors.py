@@ -1,0 +1,161 @@
+"""What can go wrong when code is read, one tree of exceptions with fields.
+
+```
+BackendError
+├── PathError                    path, reason
+│   ├── MissingPathError         also FileNotFoundError; near names
+│   ├── OutsideWorkspaceError    also PermissionError
+│   ├── IgnoredPathError         names the pattern that hides the path
+│   ├── BinaryFileError
+│   ├── FileTooLargeError        size, limit
+│   ├── NotAFileError            a folder, FIFO, socket or device
+│   ├── NotAFolderError          also NotADirectoryError
+│   └── UnreadablePathError      also PermissionError; the system refused, or the file kept changing
+├── SymbolError                  path, name; also LookupError
+│   ├── SymbolNotFoundError      near names
+│   └── AmbiguousSymbolError     candidates, each a name that `read_symbol` accepts
+├── InvalidArgumentError         argument, reason; also ValueError
+└── LSPError                     what a language server backend raises; the AST backend then answers
+```
+
+Every message says what to do next. All of them can be pickled, so that they cross process pools.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class BackendError(Exception):
+    """The root of everything that `foldline.backends` raises on purpose."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # The default would call the class with the message alone.
+        return (_restore, (type(self), str(self), dict(self.__dict__)))
+
+
+class PathError(BackendError):
+    """A path that cannot be read; `reason` says why and what to do instead."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class MissingPathError(PathError, FileNotFoundError):
+    """No such file or folder; `near` holds the closest names that exist."""
+
+    def __init__(self, path: str, near: Sequence[str] = ()) -> None:
+        hint = f"; did you mean {_quoted(near)}?" if near else "; list what exists with get_tree"
+        super().__init__(path, f"no such file or folder{hint}")
+        self.near = tuple(near)
+
+
+class OutsideWorkspaceError(PathError, PermissionError):
+    """The path, links resolved, is not below the workspace root."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            path, "is outside the workspace; only files below its root can be read: use a path "
+            "relative to the root"
+        )  # fmt: skip
+
+
+class IgnoredPathError(PathError):
+    """An ignore file hides the path; `pattern` and `source` say which line of which file."""
+
+    def __init__(self, path: str, pattern: str, source: str) -> None:
+        super().__init__(
+            path, f"is ignored by the pattern {pattern!r} of {source}; ask again with no_ignore"
+        )
+        self.pattern = pattern
+        self.source = source
+
+
+class BinaryFileError(PathError):
+    """The file holds bytes that are no text."""
+
+    def __init__(self, path: str, size: int) -> None:
+        super().__init__(path, f"is a binary file of {size:,} bytes and is not shown as text")
+        self.size = size
+
+
+class FileTooLargeError(PathError):
+    """The file is larger than the limit; some of its lines can still be read."""
+
+    def __init__(self, path: str, size: int, limit: int) -> None:
+        super().__init__(
+            path, f"has {size:,} bytes, the limit is {limit:,}; read some of it with read_lines"
+        )
+        self.size = size
+        self.limit = limit
+
+
+class NotAFileError(PathError):
+    """The path is a folder or something special that has no text."""
+
+
+class NotAFolderError(PathError, NotADirectoryError):
+    """The path is a file where a folder was asked for."""
+
+
+class UnreadablePathError(PathError, PermissionError):
+    """The system refused to read the path, or the file changed as often as it was read."""
+
+
+class SymbolError(BackendError, LookupError):
+    """A symbol name that does not name exactly one symbol of the file."""
+
+    def __init__(self, path: str, name: str, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+        self.name = name
+
+
+class SymbolNotFoundError(SymbolError):
+    """The file has no such symbol; `near` holds the closest names it has."""
+
+    def __init__(self, path: str, name: str, near: Sequence[str] = ()) -> None:
+        hint = f"did you mean {_quoted(near)}?" if near else "its outline lists what it has"
+        super().__init__(path, name, f"{path} has no symbol {name!r}; {hint}")
+        self.near = tuple(near)
+
+
+class AmbiguousSymbolError(SymbolError):
+    """Several symbols have the name; each of `candidates` names one of them."""
+
+    def __init__(self, path: str, name: str, candidates: Sequence[str]) -> None:
+        super().__init__(
+            path, name, f"{path} has several symbols {name!r}: ask for one of {_quoted(candidates)}"
+        )
+        self.candidates = tuple(candidates)
+
+
+class InvalidArgumentError(BackendError, ValueError):
+    """An argument that cannot be meant: a negative line, a foreign cursor, a broken pattern."""
+
+    def __init__(self, argument: str, reason: str) -> None:
+        super().__init__(f"{argument}: {reason}")
+        self.argument = argument
+        self.reason = reason
+
+
+class LSPError(BackendError):
+    """A language server that is absent, late, dead or wrong; never the end of an answer."""
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
+def _restore(
+    kind: type[BackendError], message: str, fields: dict[str, object]
+) -> BackendError:  # fmt: skip
+    error = kind.__new__(kind)
+    BaseException.__init__(error, message)
+    error.__dict__.update(fields)
+    return error

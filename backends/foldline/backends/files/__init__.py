@@ -1,0 +1,1 @@
+"""Files below a workspace root: boundary, ignore rules, encodings, overlays, the tree."""

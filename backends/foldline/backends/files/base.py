@@ -1,0 +1,306 @@
+"""What every file backend does alike: overlays, ignore rules, lines, the tree."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import re
+import threading
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.backends.errors import (
+    BinaryFileError,
+    FileTooLargeError,
+    IgnoredPathError,
+    InvalidArgumentError,
+    MissingPathError,
+    NotAFileError,
+    NotAFolderError,
+    OutsideWorkspaceError,
+    PathError,
+)
+from foldline.backends.files.source import Source, decode, from_text, is_binary
+from foldline.backends.files.tree import build_tree
+from foldline.backends.files.walk import FileStamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from foldline.backends.files.ignore import Ignored, IgnoreRules
+    from foldline.backends.models import FileTree
+
+DEFAULT_SIZE_LIMIT = 4_000_000
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_STREAM_STEP = 1 << 20
+
+
+class Entry(NamedTuple):
+    """An entry of a folder as the system lists it; links and special files are not listed."""
+
+    name: str
+    is_folder: bool
+    size: int = 0
+    mtime_ns: int = 0
+    inode: int = 0
+
+
+class BaseFileBackend(ABC):
+    """The files below one root, with open editor buffers above those of the disk.
+
+    Paths are relative to the root with `/`; absolute paths below it are accepted. All methods may
+    be called from several threads.
+    """
+
+    def __init__(self, root: Path, *, size_limit: int = DEFAULT_SIZE_LIMIT) -> None:
+        self._root = root
+        self._size_limit = size_limit
+        self._overlays: dict[str, tuple[int, str]] = {}
+        self._overlay_numbers = itertools.count(1)
+        self._lock = threading.Lock()
+
+    @property
+    def root(self) -> Path:
+        """The real path of the workspace root."""
+        return self._root
+
+    @property
+    def size_limit(self) -> int:
+        """The bytes above which a file is not read whole."""
+        return self._size_limit
+
+    # Overlays
+
+    def set_overlay(self, path: str, text: str) -> None:
+        """Let `text` stand for the content of `path`, whether or not the file exists."""
+        key = self._locate(path)
+        with self._lock:
+            self._overlays[key] = (next(self._overlay_numbers), text)
+
+    def remove_overlay(self, path: str) -> None:
+        """Let the disk speak for `path` again."""
+        key = self._locate(path)
+        with self._lock:
+            self._overlays.pop(key, None)
+
+    # Reading
+
+    def resolve(self, path: str, *, no_ignore: bool = False) -> str:
+        """The path as answers name it; raises `PathError` for what may not be read.
+
+        A path with an overlay is never ignored: its text came from the editor, not from the disk.
+        """
+        key = self._locate(path)
+        if key in self._overlays or key == ".":
+            return key
+        kind = self._kind(key)
+        if kind is None and not self._is_overlay_folder(key):
+            raise MissingPathError(path, self._near(key))
+        if not no_ignore:
+            hidden = self._rules().for_path(key, is_folder=kind == "folder")
+            if hidden is not None:
+                raise IgnoredPathError(path, hidden.pattern, hidden.source)
+        return key
+
+    def read_source(self, path: str, *, no_ignore: bool = False) -> Source:
+        """The decoded content of a text file."""
+        return self.load(self.resolve(path, no_ignore=no_ignore))
+
+    def load(self, path: str) -> Source:
+        """The decoded content of a path that `resolve` or `walk` gave."""
+        overlay = self._overlays.get(path)
+        if overlay is not None:
+            return from_text(path, overlay[1])
+        if self._kind(path) == "folder":
+            raise NotAFileError(path, "is a folder; list it with get_tree")
+        raw = self._read_bytes(path, self._size_limit)
+        if is_binary(raw):
+            raise BinaryFileError(path, len(raw))
+        return decode(path, raw)
+
+    def read_file(self, path: str, *, no_ignore: bool = False) -> str:
+        """The whole text, line endings as they are."""
+        return self.read_source(path, no_ignore=no_ignore).text
+
+    def read_lines(self, path: str, start: int, end: int, *, no_ignore: bool = False) -> str:
+        """The lines `start` to `end`, joined by newlines; what is beyond the file is left out.
+
+        Works on files over the size limit too, as long as the lines themselves are below it.
+        """
+        if start < 1:
+            raise InvalidArgumentError("start", f"lines count from 1, not {start}")
+        if end < start:
+            raise InvalidArgumentError("end", f"{end} is before the first line asked for, {start}")
+        key = self.resolve(path, no_ignore=no_ignore)
+        try:
+            lines = self.load(key).lines
+        except FileTooLargeError:
+            return self._stream_lines(key, start, end)
+        return "\n".join(lines[start - 1 : end])
+
+    # Listing
+
+    def walk(self, path: str = ".", *, no_ignore: bool = False) -> Iterator[FileStamp]:
+        """Every file below `path`, folder by folder in the order of names."""
+        start = self.resolve(path, no_ignore=no_ignore)
+        if self._kind(start) == "file" or start in self._overlays:
+            if (stamp := self.stamp(start)) is not None:
+                yield stamp
+            return
+        yield from self._walk_folder("" if start == "." else start, no_ignore=no_ignore)
+
+    def get_tree(
+        self,
+        path: str = ".",
+        *,
+        depth: int | None = None,
+        budget: int | None = None,
+        cursor: str | None = None,
+        no_ignore: bool = False,
+    ) -> FileTree:
+        """The folder's files and folders with sizes, collapsed until the text fits `budget`."""
+        start = self.resolve(path, no_ignore=no_ignore)
+        if self._kind(start) == "file" or (start in self._overlays and start != "."):
+            raise NotAFolderError(start, "is a file; read its outline or list the folder above it")
+        hidden: list[str] = []
+        folder = "" if start == "." else start
+        stamps = list(self._walk_folder(folder, no_ignore=no_ignore, hidden=hidden))
+        return build_tree(
+            start, stamps, ignored=len(hidden), depth=depth, budget=budget, cursor=cursor
+        )
+
+    def stamp(self, path: str) -> FileStamp | None:
+        """The file's present version; None where there is no such file."""
+        overlay = self._overlays.get(path)
+        if overlay is not None:
+            number, text = overlay
+            return FileStamp(path, len(text), 0, 0, number)
+        return self._stat(path)
+
+    def hidden_by(self, path: str, *, is_folder: bool = False) -> Ignored | None:
+        """What ignores the path, if anything does."""
+        return self._rules().for_path(path, is_folder=is_folder)
+
+    # What a subclass knows
+
+    @abstractmethod
+    def _real(self, path: str) -> str | None:
+        """The path relative to the root, links resolved; None where it leads out of the root."""
+
+    @abstractmethod
+    def _kind(self, path: str) -> str | None:
+        """`file`, `folder`, `special`, or None where there is nothing."""
+
+    @abstractmethod
+    def _stat(self, path: str) -> FileStamp | None: ...
+
+    @abstractmethod
+    def _read_bytes(self, path: str, limit: int) -> bytes: ...
+
+    @abstractmethod
+    def _read_chunks(self, path: str) -> Iterator[bytes]: ...
+
+    @abstractmethod
+    def _list(self, folder: str) -> list[Entry]: ...
+
+    @abstractmethod
+    def _rules(self) -> IgnoreRules: ...
+
+    # Helpers
+
+    def _locate(self, path: str) -> str:
+        """The canonical relative path of anything a caller may write."""
+        if "\0" in path:
+            raise PathError(path.replace("\0", "\\0"), "holds a NUL byte and names no file")
+        found = self._real(path)
+        if found is None and _DRIVE.match(path) is None and path.startswith("/"):
+            raise OutsideWorkspaceError(path)
+        if "\\" in path and (found is None or self._kind(found) is None):
+            # Written on Windows, or by a model that thinks so.
+            if _DRIVE.match(path):
+                raise OutsideWorkspaceError(path)
+            found = self._real(path.replace("\\", "/"))
+        if found is None or (_DRIVE.match(path) and self._kind(found) is None):
+            raise OutsideWorkspaceError(path)
+        return found
+
+    def _walk_folder(
+        self, start: str, *, no_ignore: bool, hidden: list[str] | None = None
+    ) -> Iterator[FileStamp]:
+        rules = self._rules()
+        with self._lock:
+            overlays = dict(self._overlays)
+        seen: set[str] = set()
+        waiting = [start]
+        while waiting:
+            folder = waiting.pop()
+            prefix = f"{folder}/" if folder else ""
+            below: list[str] = []
+            for entry in self._list(folder):
+                path = prefix + entry.name
+                if not no_ignore:
+                    found = rules.for_entry(folder, entry.name, is_folder=entry.is_folder)
+                    if found is not None and path not in overlays:
+                        if hidden is not None:
+                            hidden.append(path)
+                        continue
+                if entry.is_folder:
+                    below.append(path)
+                elif path in overlays:
+                    seen.add(path)
+                    yield FileStamp(path, len(overlays[path][1]), 0, 0, overlays[path][0])
+                else:
+                    yield FileStamp(path, entry.size, entry.mtime_ns, entry.inode)
+            waiting.extend(reversed(below))
+        below_start = f"{start}/" if start else ""
+        for path in sorted(overlays.keys() - seen):
+            if path.startswith(below_start):
+                yield FileStamp(path, len(overlays[path][1]), 0, 0, overlays[path][0])
+
+    def _is_overlay_folder(self, path: str) -> bool:
+        return any(key.startswith(f"{path}/") for key in list(self._overlays))
+
+    def _near(self, path: str) -> list[str]:
+        """Existing paths that `path` may have meant: neighbours, else the same name elsewhere."""
+        folder, _, name = path.rpartition("/")
+        prefix = f"{folder}/" if folder else ""
+        if not folder or self._kind(folder) == "folder":
+            names = [entry.name for entry in self._list(folder)]
+            close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+            if close:
+                return [prefix + match for match in close]
+        found: list[str] = []
+        for stamp in itertools.islice(self._walk_folder("", no_ignore=False), 20_000):
+            if stamp.path.rpartition("/")[2] == name:
+                found.append(stamp.path)
+                if len(found) == 3:
+                    break
+        return found
+
+    def _stream_lines(self, path: str, start: int, end: int) -> str:
+        """Some lines of a file too large to hold; lone carriage returns end no line here."""
+        kept: list[bytes] = []
+        size = 0
+        line = 1
+        rest = b""
+        for number, chunk in enumerate(self._read_chunks(path)):
+            if number == 0 and is_binary(chunk):
+                raise BinaryFileError(path, self._size_limit)
+            pieces = (rest + chunk).split(b"\n")
+            rest = pieces.pop()
+            if len(rest) > self._size_limit:
+                raise FileTooLargeError(path, len(rest), self._size_limit)
+            first = max(start - line, 0)
+            wanted = pieces[first : max(end - line + 1, 0)]
+            kept.extend(wanted)
+            size += sum(map(len, wanted))
+            line += len(pieces)
+            if line > end:
+                rest = b""
+                break
+            if size > self._size_limit:
+                raise FileTooLargeError(path, size, self._size_limit)
+        if rest and start <= line <= end:
+            kept.append(rest)
+        return decode(path, b"\n".join(piece.removesuffix(b"\r") for piece in kept)).text

@@ -1,0 +1,170 @@
+"""Files of the disk below one folder, and nothing outside it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foldline.backends.errors import (
+    FileTooLargeError,
+    MissingPathError,
+    NotAFileError,
+    NotAFolderError,
+    PathError,
+    UnreadablePathError,
+)
+from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, BaseFileBackend, Entry
+from foldline.backends.files.ignore import IgnoreRules
+from foldline.backends.files.walk import FileStamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# A FIFO must not block, and what was a file a moment ago must not be a link out of the root now.
+_OPEN_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_CHUNK = 1 << 20
+_READ_ATTEMPTS = 3
+
+
+class LocalFileBackend(BaseFileBackend):
+    """The files below `root`; every path is checked by its real path, links resolved.
+
+    Links are followed where a caller names them and they stay below the root; listings name each
+    file once, by its real path.
+    """
+
+    def __init__(
+        self, root: str | os.PathLike[str], *, size_limit: int = DEFAULT_SIZE_LIMIT
+    ) -> None:
+        given = Path(root)
+        if not given.exists():
+            raise MissingPathError(str(root))
+        if not given.is_dir():
+            raise NotAFolderError(str(root), "is a file; the workspace root is a folder")
+        super().__init__(given.resolve(), size_limit=size_limit)
+        self._root_text = str(self._root)
+
+    def _absolute(self, path: str) -> str:
+        return os.path.join(self._root_text, path)  # noqa: PTH118 - called for every file of a walk.
+
+    def _real(self, path: str) -> str | None:
+        try:
+            joined = self._absolute(path)
+            real = os.path.realpath(joined)
+        except (OSError, ValueError) as error:
+            raise PathError(path, f"cannot be resolved: {error}") from error
+        if real == self._root_text:
+            return "."
+        base = self._root_text.rstrip(os.sep) + os.sep
+        if not real.startswith(base):
+            return None
+        return real[len(base) :].replace(os.sep, "/")
+
+    def _kind(self, path: str) -> str | None:
+        try:
+            mode = os.lstat(self._absolute(path)).st_mode
+        except PermissionError as error:
+            raise UnreadablePathError(path, "the system refuses to look at it") from error
+        except (OSError, ValueError):
+            return None
+        if stat.S_ISDIR(mode):
+            return "folder"
+        return "file" if stat.S_ISREG(mode) else "special"
+
+    def _stat(self, path: str) -> FileStamp | None:
+        try:
+            status = os.lstat(self._absolute(path))
+        except (OSError, ValueError):
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        return FileStamp(path, status.st_size, status.st_mtime_ns, status.st_ino)
+
+    def _open(self, path: str) -> int:
+        try:
+            return os.open(self._absolute(path), _OPEN_FLAGS)
+        except FileNotFoundError as error:
+            raise MissingPathError(path, self._near(path)) from error
+        except OSError as error:
+            if self._kind(path) == "special":
+                raise NotAFileError(path, "is no regular file and is never opened") from error
+            raise UnreadablePathError(path, f"cannot be read: {error.strerror}") from error
+
+    def _read_bytes(self, path: str, limit: int) -> bytes:
+        """The content of one moment: a file that changes while it is read is read again."""
+        for _ in range(_READ_ATTEMPTS):
+            descriptor = self._open(path)
+            try:
+                before = os.fstat(descriptor)
+                if not stat.S_ISREG(before.st_mode):
+                    raise NotAFileError(path, "is no regular file and is never opened")
+                if before.st_size > limit:
+                    raise FileTooLargeError(path, before.st_size, limit)
+                data = _read_up_to(descriptor, limit + 1)
+                after = os.fstat(descriptor)
+            except OSError as error:
+                if isinstance(error, PathError):
+                    raise
+                raise UnreadablePathError(path, f"cannot be read: {error.strerror}") from error
+            finally:
+                os.close(descriptor)
+            if len(data) > limit:
+                raise FileTooLargeError(path, max(after.st_size, len(data)), limit)
+            same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+            # Files of /proc and the like say size 0 and are still read whole.
+            if same and (len(data) == after.st_size or after.st_size == 0):
+                return data
+        raise UnreadablePathError(path, "changed each time it was read; ask again later")
+
+    def _read_chunks(self, path: str) -> Iterator[bytes]:
+        descriptor = self._open(path)
+        with os.fdopen(descriptor, "rb", buffering=0) as file:
+            while chunk := file.read(_CHUNK):
+                yield chunk
+
+    def _list(self, folder: str) -> list[Entry]:
+        """The regular files and real folders in `folder`, by name; empty where it is unreadable."""
+        entries: list[Entry] = []
+        try:
+            with os.scandir(self._absolute(folder)) as found:
+                for item in found:
+                    try:
+                        if item.is_dir(follow_symlinks=False):
+                            entries.append(Entry(item.name, True))
+                        elif item.is_file(follow_symlinks=False):
+                            status = item.stat(follow_symlinks=False)
+                            entries.append(
+                                Entry(
+                                    item.name,
+                                    False,
+                                    status.st_size,
+                                    status.st_mtime_ns,
+                                    status.st_ino,
+                                )
+                            )
+                    except OSError:
+                        continue  # It vanished between being listed and being looked at.
+        except OSError:
+            return []
+        entries.sort()
+        return entries
+
+    def _rules(self) -> IgnoreRules:
+        return IgnoreRules(self._root)
+
+
+def _read_up_to(descriptor: int, limit: int) -> bytes:
+    chunks: list[bytes] = []
+    left = limit
+    while left > 0 and (chunk := os.read(descriptor, min(left, _CHUNK))):
+        chunks.append(chunk)
+        left -= len(chunk)
+    return b"".join(chunks)

@@ -1,0 +1,189 @@
+"""A folder's tree that fits a byte budget by collapsing folders, never by leaving files out."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from foldline.backends import budget as budgets
+from foldline.backends.models import FileTree, TreeEntry
+from foldline.backends.text import tree_header, tree_line, tree_rest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from foldline.backends.files.walk import FileStamp
+
+_KIND = "tree"
+
+
+@dataclass(slots=True)
+class _Folder:
+    """A folder while the tree is built; `names` are its files."""
+
+    path: str
+    size: int = 0
+    count: int = 0
+    names: list[tuple[str, int]] = field(default_factory=list)
+    folders: dict[str, _Folder] = field(default_factory=dict)
+    opened: bool = False
+
+
+def build_tree(
+    path: str,
+    stamps: Iterable[FileStamp],
+    *,
+    ignored: int = 0,
+    depth: int | None = None,
+    budget: int | None = None,
+    cursor: str | None = None,
+) -> FileTree:
+    """The tree of the folder `path` from all files below it.
+
+    Folders open level by level while the text form fits `budget` bytes; those that do not open say
+    how many files they hold. Where not even the first level fits, `cursor` goes on with the rest.
+    """
+    budgets.check_budget(budget)
+    first = budgets.read_cursor(_KIND, cursor)
+    root = _collect(path, stamps)
+    entries = _entries(root, 0)
+    whole = FileTree(
+        path,
+        tuple(entries),
+        root.count,
+        root.size,
+        ignored,
+        total_entries=len(entries),
+        shown_from=first,
+        reason="" if root.count else _why_empty(ignored),
+    )
+    last = _fit_first_level(whole, entries, first, budget)
+    left = None
+    if budget is not None:
+        used = sum(budgets.size_of(tree_line(entry, 0)) + 1 for entry in entries[first:last])
+        rest = tree_rest(last, len(entries)) if last < len(entries) else ""
+        left = budget - budgets.size_of(tree_header(whole)) - budgets.size_of(rest) - 2 - used
+    shown_folders = [entry.name for entry in entries[first:last] if entry.folder]
+    _open_folders(root, shown_folders, depth, left)
+    return FileTree(
+        path,
+        tuple(_entries(root, depth)[first:last]),
+        root.count,
+        root.size,
+        ignored,
+        shown_from=first,
+        total_entries=len(entries),
+        cursor=budgets.make_cursor(_KIND, last) if last < len(entries) else None,
+        reason=whole.reason,
+    )
+
+
+def _why_empty(ignored: int) -> str:
+    return f"all {ignored} entries are ignored" if ignored else "the folder has no files"
+
+
+def _collect(path: str, stamps: Iterable[FileStamp]) -> _Folder:
+    root = _Folder("" if path == "." else path)
+    skip = len(root.path) + 1 if root.path else 0
+    by_path: dict[str, _Folder] = {"": root}
+    for stamp in stamps:
+        folder, _, name = stamp.path[skip:].rpartition("/")
+        holder = by_path.get(folder)
+        if holder is None:
+            holder = _add_folder(by_path, folder, root.path)
+        holder.names.append((name, stamp.size))
+        holder.size += stamp.size
+        holder.count += 1
+    # Every folder precedes those below it, so that sums travel upwards in one pass.
+    for key in reversed(by_path):
+        if key:
+            above = by_path[key.rpartition("/")[0]]
+            above.size += by_path[key].size
+            above.count += by_path[key].count
+    return root
+
+
+def _add_folder(by_path: dict[str, _Folder], folder: str, root: str) -> _Folder:
+    holder = by_path[""]
+    key = ""
+    for name in folder.split("/"):
+        key = f"{key}/{name}" if key else name
+        below = by_path.get(key)
+        if below is None:
+            below = by_path[key] = _Folder(f"{root}/{key}" if root else key)
+            holder.folders[name] = below
+        holder = below
+    return holder
+
+
+def _entries(folder: _Folder, depth: int | None) -> list[TreeEntry]:
+    """The entries of an opened folder, folders first; no recursion, trees may be deep."""
+    order: list[_Folder] = [folder]
+    for holder in order:
+        if holder is folder or holder.opened:
+            order.extend(holder.folders.values())
+    made: dict[int, list[TreeEntry]] = {}
+    for holder in reversed(order):
+        if holder is not folder and not holder.opened:
+            continue
+        prefix = f"{holder.path}/" if holder.path else ""
+        entries: list[TreeEntry] = []
+        for name, below in sorted(holder.folders.items()):
+            children = tuple(made.get(id(below), ()))
+            entries.append(
+                TreeEntry(
+                    name, below.path, True, below.size, below.count, children, not below.opened
+                )
+            )
+        entries.extend(
+            TreeEntry(name, prefix + name, False, size, 1) for name, size in sorted(holder.names)
+        )
+        made[id(holder)] = entries
+    return made[id(folder)]
+
+
+def _fit_first_level(
+    tree: FileTree, entries: list[TreeEntry], first: int, budget: int | None
+) -> int:
+    """The index after the last first-level entry that fits; at least one is shown."""
+    if budget is None:
+        return len(entries)
+    left = budget - budgets.size_of(tree_header(tree)) - 1
+    sizes = [budgets.size_of(tree_line(entry, 0)) + 1 for entry in entries[first:]]
+    if sum(sizes) <= left:
+        return len(entries)
+    left -= budgets.size_of(tree_rest(len(entries), len(entries))) + 1
+    last = first
+    for size in sizes:
+        if size > left and last > first:
+            break
+        left -= size
+        last += 1
+    return last
+
+
+def _open_folders(root: _Folder, names: list[str], depth: int | None, left: int | None) -> None:
+    """Open folders level by level, each where its entries fit into what is left of the budget."""
+    waiting = deque((root.folders[name], 1) for name in names)
+    while waiting:
+        folder, level = waiting.popleft()
+        if depth is not None and level >= depth:
+            continue
+        if left is not None:
+            lines = [
+                tree_line(
+                    TreeEntry(name, below.path, True, below.size, below.count, (), True), level
+                )
+                for name, below in folder.folders.items()
+            ]
+            lines += [
+                tree_line(TreeEntry(name, name, False, size, 1), level)
+                for name, size in folder.names
+            ]
+            cost = sum(budgets.size_of(line) + 1 for line in lines)
+            if cost > left:
+                continue
+            left -= cost
+        folder.opened = True
+        waiting.extend((below, level + 1) for below in folder.folders.values())

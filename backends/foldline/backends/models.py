@@ -1,0 +1,181 @@
+"""What the backends answer: frozen dataclasses; lines count from 1, ranges include both ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COMPLETE = "complete"
+
+
+class SymbolKind(StrEnum):
+    """The kinds of symbols; the first four are those of the specification."""
+
+    FUNCTION = "function"
+    CLASS = "class"
+    METHOD = "method"
+    VARIABLE = "variable"
+    INTERFACE = "interface"
+    ENUM = "enum"
+    NAMESPACE = "namespace"
+    TYPE = "type"
+    HEADING = "heading"
+    KEY = "key"
+    BLOCK = "block"
+
+
+class ReferenceKind(StrEnum):
+    """How an identifier is used where it stands."""
+
+    DEFINITION = "definition"
+    IMPORT = "import"
+    CALL = "call"
+    ATTRIBUTE = "attribute"
+    WRITE = "write"
+    READ = "read"
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolInfo:
+    """One definition of a file, without its body.
+
+    `line` is the first line, decorators included; `name_line` is the line of the name itself.
+    """
+
+    name: str
+    kind: str
+    line: int
+    line_end: int
+    signature: str
+    children: tuple[SymbolInfo, ...] = ()
+    decorators: tuple[str, ...] = ()
+    docstring: str | None = None
+    name_line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolDetail(SymbolInfo):
+    """One definition with its source.
+
+    `body` starts at `body_line`, which is above `line` where comments lead the definition. When a
+    budget did not hold the whole body, `cursor` asks for the rest and `notes` says what is shown.
+    """
+
+    body: str = ""
+    parent: str | None = None
+    char_count: int = 0
+    path: str = ""
+    qualified_name: str = ""
+    body_line: int = 0
+    cursor: str | None = None
+    notes: tuple[str, ...] = ()
+    backend: str = ""
+    coverage: str = COMPLETE
+
+
+@dataclass(frozen=True, slots=True)
+class FileOutline:
+    """The definitions and imports of a file, in the order of their lines.
+
+    `exports` holds the names of `__all__` or of export statements. `reason` says why `symbols` is
+    empty, or what is uncertain: a syntax error, replaced bytes, an unknown language.
+    """
+
+    path: str
+    language: str
+    imports: tuple[str, ...]
+    symbols: tuple[SymbolInfo, ...]
+    line_count: int
+    docstring: str | None = None
+    exports: tuple[str, ...] = ()
+    reason: str = ""
+    backend: str = ""
+    coverage: str = COMPLETE
+
+    def __iter__(self) -> Iterator[SymbolInfo]:
+        return iter(self.symbols)
+
+    def __len__(self) -> int:
+        return len(self.symbols)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One use of a name: `context` is its whole line, columns count code points from 1.
+
+    `tier` is `confirmed` where a semantic engine says so, `possible` where the identifier matches.
+    """
+
+    path: str
+    line: int
+    context: str
+    kind: str = ""
+    enclosing: str = ""
+    test: bool = False
+    column: int = 0
+    column_end: int = 0
+    tier: str = "possible"
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """The uses of a name, grouped by file; `total` and `files` count what a budget left out too."""
+
+    name: str
+    references: tuple[Reference, ...]
+    total: int
+    files: int
+    scope: str | None = None
+    cursor: str | None = None
+    reason: str = ""
+    backend: str = ""
+    coverage: str = COMPLETE
+
+    def __iter__(self) -> Iterator[Reference]:
+        return iter(self.references)
+
+    def __len__(self) -> int:
+        return len(self.references)
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
+    """A file, or a folder with the count and the size of all files below it.
+
+    A folder with `collapsed` has more than `children` shows: `get_tree(entry.path)` opens it.
+    """
+
+    name: str
+    path: str
+    folder: bool
+    size: int
+    files: int
+    children: tuple[TreeEntry, ...] = ()
+    collapsed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FileTree:
+    """The folder `path` to some depth; `files` and `size` count everything below it."""
+
+    path: str
+    entries: tuple[TreeEntry, ...]
+    files: int
+    size: int
+    ignored: int = 0
+    shown_from: int = 0
+    total_entries: int = 0
+    cursor: str | None = None
+    reason: str = ""
+    backend: str = "files"
+    coverage: str = COMPLETE
+
+    def __iter__(self) -> Iterator[TreeEntry]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)

@@ -1,0 +1,1 @@
+"""Outlines from syntax trees, one module a family of languages."""

@@ -1,0 +1,253 @@
+"""Outlines of Python files from the tree of tree-sitter-python.
+
+Only the nodes that can hold a definition are visited: a function's body is entered when its bytes
+hold `def` or `class`. Nothing recurses, so depth of nesting is no limit.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from foldline.backends.models import SymbolKind
+from foldline.backends.parsers.draft import Drafts, Outline
+from foldline.backends.parsers.strings import first_line_of_string, one_line
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_FUNCTION, _CLASS, _METHOD = SymbolKind.FUNCTION, SymbolKind.CLASS, SymbolKind.METHOD
+_VARIABLE, _TYPE = SymbolKind.VARIABLE, SymbolKind.TYPE
+_DEFINES = re.compile(rb"\b(?:def|class)\b")
+# Statements that hold blocks of statements.
+_COMPOUND = frozenset(
+    {
+        "if_statement",
+        "elif_clause",
+        "else_clause",
+        "try_statement",
+        "except_clause",
+        "except_group_clause",
+        "finally_clause",
+        "with_statement",
+        "for_statement",
+        "while_statement",
+        "match_statement",
+        "case_clause",
+        "block",
+        "ERROR",
+    }
+)
+_IMPORTS = frozenset({"import_statement", "import_from_statement", "future_import_statement"})
+_LONGEST_VALUE = 60
+
+
+def outline_python(data: bytes, root: Node) -> Outline:
+    """The outline of UTF-8 `data`, whose tree is `root`."""
+    walk = _Walk(data)
+    walk.run(root)
+    docstring = None
+    for child in root.named_children:
+        if child.type != "comment":
+            docstring = walk.docstring_of(child)
+            break
+    return Outline(walk.drafts.finish(), walk.imports, walk.exports, docstring)
+
+
+class _Walk:
+    """One pass over a tree; scopes wait on a stack with the symbol that encloses them."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.drafts = Drafts()
+        self.imports: list[str] = []
+        self.exports: list[str] = []
+        # A block, the index of its enclosing symbol, whether that is a class, names assigned so far
+        # in that scope, and whether assignments there are symbols.
+        self._waiting: list[tuple[Node, int, bool, set[str] | None]] = []
+
+    def run(self, root: Node) -> None:
+        self._waiting.append((root, -1, False, set()))
+        while self._waiting:
+            self._block(*self._waiting.pop())
+
+    def _block(self, block: Node, parent: int, in_class: bool, names: set[str] | None) -> None:
+        for node in block.named_children:
+            kind = node.type
+            if kind == "function_definition":
+                self._function(node, node, parent, in_class, ())
+            elif kind == "class_definition":
+                self._class(node, node, parent, ())
+            elif kind == "decorated_definition":
+                self._decorated(node, parent, in_class)
+            elif kind == "expression_statement":
+                if names is not None:
+                    self._statement(node, parent, names)
+            elif kind in _COMPOUND:
+                if names is not None or self._defines(node):
+                    self._waiting.append((node, parent, in_class, names))
+            elif kind in _IMPORTS:
+                self._import(node, parent)
+            elif kind == "type_alias_statement" and names is not None:
+                self._alias(node, parent, names)
+
+    def _decorated(self, node: Node, parent: int, in_class: bool) -> None:
+        definition = node.child_by_field_name("definition")
+        if definition is None:
+            return
+        marks = [
+            one_line(self.data[child.start_byte + 1 : child.end_byte])
+            for child in node.named_children
+            if child.type == "decorator"
+        ]
+        if definition.type == "class_definition":
+            self._class(definition, node, parent, marks)
+        else:
+            self._function(definition, node, parent, in_class, marks)
+
+    def _function(
+        self, node: Node, outer: Node, parent: int, in_class: bool, marks: list[str] | tuple[()]
+    ) -> None:
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name is None:
+            return
+        index = self._add(
+            node, outer, name, body, parent, _METHOD if in_class else _FUNCTION, marks
+        )
+        if body is not None and self._defines(body):
+            self._waiting.append((body, index, False, None))
+
+    def _class(
+        self, node: Node, outer: Node, parent: int, marks: list[str] | tuple[()]
+    ) -> None:  # fmt: skip
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name is None:
+            return
+        index = self._add(node, outer, name, body, parent, _CLASS, marks)
+        if body is not None:
+            self._waiting.append((body, index, True, set()))
+
+    def _add(  # noqa: PLR0917 - called for every definition.
+        self,
+        node: Node,
+        outer: Node,
+        name: Node,
+        body: Node | None,
+        parent: int,
+        kind: str,
+        marks: list[str] | tuple[()],
+    ) -> int:
+        data = self.data
+        start = node.start_byte
+        docstring = None
+        end = node.end_byte
+        if body is not None:
+            end = body.start_byte
+            first = body.named_child(0) if body.named_child_count else None
+            if first is not None:
+                docstring = self.docstring_of(first)
+        signature = one_line(data[start:end])
+        return self.drafts.add(
+            parent,
+            data[name.start_byte : name.end_byte].decode("utf-8", "replace"),
+            kind,
+            outer.start_point[0] + 1,
+            node.end_point[0] + 1,
+            _without_colon(signature),
+            marks,
+            docstring,
+            name.start_point[0] + 1,
+        )
+
+    def docstring_of(self, statement: Node) -> str | None:
+        """The first line of the string that `statement` is, None when it is anything else."""
+        if statement.type != "expression_statement" or statement.named_child_count != 1:
+            return None
+        string = statement.named_child(0)
+        if string is None or string.type not in {"string", "concatenated_string"}:
+            return None
+        return first_line_of_string(self.data[string.start_byte : string.end_byte])
+
+    def _statement(self, node: Node, parent: int, names: set[str]) -> None:
+        assignment = node.named_child(0)
+        if assignment is None:
+            return
+        if assignment.type == "augmented_assignment" and parent < 0:
+            self._exports(assignment)
+            return
+        targets: list[Node] = []
+        inner: Node | None = assignment
+        while inner is not None and inner.type == "assignment":
+            left = inner.child_by_field_name("left")
+            if left is not None:
+                targets.append(left)
+            inner = inner.child_by_field_name("right")
+        if not targets:
+            return
+        if parent < 0:
+            self._exports(assignment)
+        while targets:
+            target = targets.pop(0)
+            if target.type == "identifier":
+                self._variable(target, node, parent, names)
+            elif target.type in {"pattern_list", "tuple_pattern", "list_pattern"}:
+                targets[:0] = target.named_children
+
+    def _variable(self, target: Node, node: Node, parent: int, names: set[str]) -> None:
+        name = self.data[target.start_byte : target.end_byte].decode("utf-8", "replace")
+        if name in names:
+            return
+        names.add(name)
+        signature = one_line(self.data[node.start_byte : min(node.end_byte, node.start_byte + 400)])
+        if len(signature) > _LONGEST_VALUE:
+            signature = signature[: _LONGEST_VALUE - 1].rstrip() + "…"
+        line = node.start_point[0] + 1
+        self.drafts.add(parent, name, _VARIABLE, line, node.end_point[0] + 1, signature)
+
+    def _alias(self, node: Node, parent: int, names: set[str]) -> None:
+        left = node.child_by_field_name("left")
+        if left is None:
+            return
+        text = self.data[left.start_byte : left.end_byte].decode("utf-8", "replace")
+        name = text.partition("[")[0].strip()
+        if name in names:
+            return
+        names.add(name)
+        signature = one_line(self.data[node.start_byte : node.end_byte])
+        self.drafts.add(
+            parent, name, _TYPE, node.start_point[0] + 1, node.end_point[0] + 1, signature
+        )
+
+    def _exports(self, assignment: Node) -> None:
+        left = assignment.child_by_field_name("left")
+        right = assignment.child_by_field_name("right")
+        if left is None or right is None:
+            return
+        if self.data[left.start_byte : left.end_byte] != b"__all__":
+            return
+        self.exports.extend(
+            self.data[child.start_byte + 1 : child.end_byte - 1].decode("utf-8", "replace")
+            for child in right.named_children
+            if child.type == "string"
+        )
+
+    def _import(self, node: Node, parent: int) -> None:
+        if parent >= 0:
+            return  # The file's imports are those that run when it is imported.
+        text = one_line(self.data[node.start_byte : node.end_byte])
+        if node.type == "import_statement":
+            self.imports.extend(part.strip() for part in text[6:].split(","))
+            return
+        module, _, imported = text[4:].partition(" import ")
+        self.imports.append(f"{module.strip()}: {imported.strip('( )').rstrip(', ')}")
+
+    def _defines(self, node: Node) -> bool:
+        return _DEFINES.search(self.data, node.start_byte, node.end_byte) is not None
+
+
+def _without_colon(signature: str) -> str:
+    """The signature up to its colon; what trails it can only be a comment."""
+    if signature.endswith(":"):
+        return signature[:-1].rstrip()
+    head, colon, tail = signature.rpartition(":")
+    return head.rstrip() if colon and tail.lstrip().startswith("#") else signature

@@ -1,0 +1,109 @@
+"""From a name as a caller writes it to the symbol of an outline that it means."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from foldline.backends.models import SymbolInfo
+
+_INDEX = re.compile(r"(.*\S)\s*\[(\d+)\]\Z", re.DOTALL)
+_MOST_NEAR = 5
+
+
+class Located(NamedTuple):
+    """A symbol with its qualified name and the symbols that enclose it, outermost first."""
+
+    symbol: SymbolInfo
+    qualified_name: str
+    enclosing: tuple[SymbolInfo, ...]
+
+
+def flatten(symbols: Iterable[SymbolInfo]) -> Iterator[Located]:
+    """Every symbol, in the order of an outline's lines."""
+    waiting: list[Located] = [Located(symbol, symbol.name, ()) for symbol in symbols]
+    waiting.reverse()
+    while waiting:
+        located = waiting.pop()
+        yield located
+        symbol, name, above = located
+        enclosing = (*above, symbol)
+        waiting.extend(
+            Located(child, f"{name}.{child.name}", enclosing) for child in reversed(symbol.children)
+        )
+
+
+def locate(path: str, symbols: Iterable[SymbolInfo], name: str) -> Located:
+    """The one symbol that `name` means: a dotted path, its end, or `name[2]` for the second of it.
+
+    A whole path wins over the end of a longer one.
+
+    Raises:
+        SymbolNotFoundError: with near names, those that differ only in case first.
+        AmbiguousSymbolError: with the names that tell the candidates apart.
+    """
+    known = list(flatten(symbols))
+    asked = name.strip()
+    matches = _matches(known, asked)
+    if not matches and (indexed := _INDEX.match(asked)):
+        matches = _matches(known, indexed.group(1))
+        number = int(indexed.group(2))
+        if matches and not 1 <= number <= len(matches):
+            raise SymbolNotFoundError(path, name, _told_apart(known, matches)[:_MOST_NEAR])
+        matches = matches[number - 1 : number]
+    if not matches:
+        raise SymbolNotFoundError(path, name, _near(known, asked))
+    if len(matches) > 1:
+        raise AmbiguousSymbolError(path, name, _told_apart(known, matches))
+    return matches[0]
+
+
+def _matches(known: list[Located], name: str) -> list[Located]:
+    whole = [each for each in known if each.qualified_name == name]
+    if whole:
+        return whole
+    ending = f".{name}"
+    return [each for each in known if each.qualified_name.endswith(ending)]
+
+
+def _told_apart(known: list[Located], matches: list[Located]) -> list[str]:
+    """A name for each match that `locate` takes back to it."""
+    names: list[str] = []
+    for match in matches:
+        same = [each for each in known if each.qualified_name == match.qualified_name]
+        if len(same) == 1:
+            names.append(match.qualified_name)
+        else:
+            place = next(index for index, each in enumerate(same) if each is match)
+            names.append(f"{match.qualified_name}[{place + 1}]")
+    return names
+
+
+def _near(known: list[Located], name: str) -> list[str]:
+    """The closest names: equal but for case, then containing, then alike."""
+    folded = name.casefold()
+    last = folded.rpartition(".")[2]
+    found: dict[str, None] = {}
+    for each in known:
+        if folded in (each.qualified_name.casefold(), each.symbol.name.casefold()):
+            found[each.qualified_name] = None
+    for each in known:
+        if each.symbol.name.casefold() == last:
+            found[each.qualified_name] = None
+    by_name = {each.qualified_name.casefold(): each.qualified_name for each in known}
+    short = {each.symbol.name.casefold(): each.qualified_name for each in known}
+    for match in difflib.get_close_matches(folded, list(by_name), n=_MOST_NEAR, cutoff=0.7):
+        found[by_name[match]] = None
+    for match in difflib.get_close_matches(last, list(short), n=_MOST_NEAR, cutoff=0.6):
+        found[short[match]] = None
+    if len(last) >= 3:
+        for each in known:
+            if last in each.symbol.name.casefold():
+                found[each.qualified_name] = None
+    return list(found)[:_MOST_NEAR]

@@ -1,0 +1,144 @@
+"""The text forms of answers, for models and for people: small, and each says what comes next."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from foldline.backends.models import COMPLETE
+
+if TYPE_CHECKING:
+    from foldline.backends.models import (
+        FileOutline,
+        FileTree,
+        Reference,
+        References,
+        SymbolDetail,
+        SymbolInfo,
+        TreeEntry,
+    )
+
+_LONGEST_CONTEXT = 160
+_UNITS = ("B", "KB", "MB", "GB", "TB")
+
+
+def format_tree(tree: FileTree) -> str:
+    """The tree: a header with the totals, then one line an entry, indented by depth.
+
+    A folder that ends in `…` holds more than is shown.
+    """
+    lines = [tree_header(tree)]
+    waiting = [(entry, 0) for entry in reversed(tree.entries)]
+    while waiting:
+        entry, level = waiting.pop()
+        lines.append(tree_line(entry, level))
+        waiting.extend((child, level + 1) for child in reversed(entry.children))
+    if tree.cursor is not None:
+        lines.append(tree_rest(tree.shown_from + len(tree.entries), tree.total_entries))
+    return "\n".join([*lines, *_remarks(tree.reason, tree.coverage)])
+
+
+def tree_header(tree: FileTree) -> str:
+    """The first line of a tree's text: its path and totals."""
+    ignored = f", {tree.ignored} ignored" if tree.ignored else ""
+    return f"{tree.path}/ {_files(tree.files)}, {format_size(tree.size)}{ignored}"
+
+
+def tree_line(entry: TreeEntry, level: int) -> str:
+    """The line of one entry."""
+    indent = "  " * level
+    if not entry.folder:
+        return f"{indent}{entry.name} {format_size(entry.size)}"
+    more = " …" if entry.collapsed else ""
+    return f"{indent}{entry.name}/ {_files(entry.files)}, {format_size(entry.size)}{more}"
+
+
+def tree_rest(shown: int, total: int) -> str:
+    """The line that says what a cursor would go on with."""
+    return f"… {total - shown} more entries: ask with cursor tree@{shown}"
+
+
+def format_size(size: int) -> str:
+    """A size that fits a glance: `812 B`, `3.1 KB`, `24 MB`."""
+    amount = float(size)
+    for unit in _UNITS:
+        if amount < 1000 or unit == _UNITS[-1]:
+            break
+        amount /= 1000
+    if unit == "B" or amount >= 10:
+        return f"{amount:.0f} {unit}"
+    return f"{amount:.1f} {unit}"
+
+
+def format_outline(outline: FileOutline, budget: int | None = None) -> str:
+    """The outline: path, language and lines, imports, then one line a symbol with its range.
+
+    Over `budget` bytes, docstrings go first, then private names, then the deepest levels; the last
+    line says what was dropped.
+    """
+    from foldline.backends.outline_text import outline_lines
+
+    return "\n".join(outline_lines(outline, budget))
+
+
+def format_symbol(detail: SymbolDetail) -> str:
+    """The symbol's path and range, then its source as it stands in the file."""
+    where = detail.path or "?"
+    name = detail.qualified_name or detail.name
+    header = f"{where}:{line_range(detail.body_line or detail.line, detail.line_end)} {name}"
+    inside = f" in {detail.parent}" if detail.parent and "." not in name else ""
+    notes = [f"({note})" for note in detail.notes]
+    return "\n".join([header + inside, *_remarks("", detail.coverage), *notes, detail.body])
+
+
+def format_references(references: References) -> str:
+    """The totals, then the lines grouped by file, each with its kind and enclosing symbol."""
+    count = references.total
+    shown = len(references.references)
+    part = "" if shown == count else f", {shown} shown"
+    uses_text = f"{count} {_plural('reference', count)}"
+    lines = [f"{references.name}: {uses_text} in {_files(references.files)}{part}"]
+    for path, found in groupby(references.references, key=lambda each: each.path):
+        uses = list(found)
+        lines.append(f"{path} (test)" if uses[0].test else path)
+        lines.extend(reference_line(each) for each in uses)
+    if references.cursor is not None:
+        lines.append(f"… {count - shown} not shown here: ask with cursor {references.cursor}")
+    return "\n".join([*lines, *_remarks(references.reason, references.coverage)])
+
+
+def reference_line(reference: Reference) -> str:
+    """The line of one use: number, kind, enclosing symbol, and the source line, shortened."""
+    inside = f" in {reference.enclosing}" if reference.enclosing else ""
+    context = reference.context.strip()
+    if len(context) > _LONGEST_CONTEXT:
+        context = context[: _LONGEST_CONTEXT - 1] + "…"
+    return f"  {reference.line} {reference.kind}{inside}: {context}"
+
+
+def symbol_line(symbol: SymbolInfo, level: int, *, docstring: bool) -> str:
+    """`12-40 class Foo(Bar)  # what it is`, indented by depth."""
+    marks = "".join(f"@{name} " for name in symbol.decorators)
+    note = f"  # {symbol.docstring}" if docstring and symbol.docstring else ""
+    where = line_range(symbol.line, symbol.line_end)
+    return f"{'  ' * level}{where} {marks}{symbol.signature}{note}"
+
+
+def line_range(first: int, last: int) -> str:
+    """`12-40`, or `12` for a single line."""
+    return f"{first}-{last}" if last > first else f"{first}"
+
+
+def _remarks(reason: str, coverage: str) -> list[str]:
+    remarks = [f"({reason})"] if reason else []
+    if coverage != COMPLETE:
+        remarks.append(f"(coverage: {coverage})")
+    return remarks
+
+
+def _files(count: int) -> str:
+    return f"{count} {_plural('file', count)}"
+
+
+def _plural(noun: str, count: int) -> str:
+    return noun if count == 1 else f"{noun}s"

@@ -1,0 +1,157 @@
+"""SmartFileAccess as its callers see it."""
+
+from pathlib import Path
+
+import pytest
+
+from foldline.backends import (
+    AmbiguousSymbolError,
+    IgnoredPathError,
+    MissingPathError,
+    OutsideWorkspaceError,
+    SmartFileAccess,
+    SymbolNotFoundError,
+)
+from foldline.backends.text import (
+    format_outline,
+    format_references,
+    format_symbol,
+    format_tree,
+)
+
+SHOP = '''"""A shop."""
+
+import json
+from decimal import Decimal
+
+
+class Cart:
+    """What a customer wants to buy."""
+
+    currency = "EUR"
+
+    # Prices include taxes.
+    @property
+    def total(self) -> Decimal:
+        """The sum of all prices."""
+        return sum(self.prices, Decimal())
+
+    def add(
+        self,
+        price: Decimal,  # before discounts
+        *,
+        count: int = 1,
+    ) -> None:
+        self.prices.extend([price] * count)
+
+
+async def load(path: str) -> Cart:
+    def convert(value: str) -> Decimal:
+        return Decimal(value)
+
+    return Cart()
+'''
+
+CALLER = """from shop import Cart
+
+# Cart in a comment
+print("Cart in a string", Cart().total)
+"""
+
+
+@pytest.fixture
+def access(tmp_path: Path) -> SmartFileAccess:
+    (tmp_path / "shop.py").write_text(SHOP, encoding="utf-8")
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "caller.py").write_text(CALLER, encoding="utf-8")
+    (tmp_path / "build.log").write_text("Cart", encoding="utf-8")
+    (tmp_path / ".gitignore").write_text("*.log\n", encoding="utf-8")
+    return SmartFileAccess.for_workspace(tmp_path)
+
+
+def test_the_tree_counts_what_it_shows_and_what_it_ignores(access: SmartFileAccess) -> None:
+    assert format_tree(access.get_tree()) == (
+        "./ 3 files, 667 B, 1 ignored\n"
+        "app/ 1 file, 83 B\n"
+        "  caller.py 83 B\n"
+        ".gitignore 6 B\n"
+        "shop.py 578 B"
+    )
+
+
+def test_an_outline_shows_signatures_decorators_and_first_docstring_lines(
+    access: SmartFileAccess,
+) -> None:
+    assert format_outline(access.get_outline("shop.py")) == "\n".join(
+        [
+            "shop.py (python, 31 lines)  # A shop.",
+            "imports json, decimal: Decimal",
+            "7-24 class Cart  # What a customer wants to buy.",
+            '  10 currency = "EUR"',
+            "  13-16 @property def total(self) -> Decimal  # The sum of all prices.",
+            "  18-24 def add(self, price: Decimal, *, count: int = 1) -> None",
+            "27-31 async def load(path: str) -> Cart",
+            "  28-29 def convert(value: str) -> Decimal",
+        ]
+    )
+
+
+def test_a_symbol_comes_with_its_decorators_and_leading_comments(access: SmartFileAccess) -> None:
+    detail = access.read_symbol("shop.py", "Cart.total")
+    assert detail.body.startswith("    # Prices include taxes.\n    @property\n")
+    assert (detail.body_line, detail.line, detail.name_line, detail.line_end) == (12, 13, 14, 16)
+    assert detail.parent == "Cart"
+    assert detail.char_count == len(detail.body)
+    assert format_symbol(detail).startswith("shop.py:12-16 Cart.total\n")
+
+
+def test_a_missing_symbol_names_the_near_ones(access: SmartFileAccess) -> None:
+    with pytest.raises(SymbolNotFoundError) as caught:
+        access.read_symbol("shop.py", "cart.Totals")
+    assert "Cart.total" in caught.value.near
+
+
+def test_an_ambiguous_symbol_lists_names_that_work(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("class A:\n  def f(self): 1\nclass B:\n  def f(self): 2\n")
+    access = SmartFileAccess.for_workspace(tmp_path)
+    with pytest.raises(AmbiguousSymbolError) as caught:
+        access.read_symbol("a.py", "f")
+    assert caught.value.candidates == ("A.f", "B.f")
+    assert [access.read_symbol("a.py", name).line for name in caught.value.candidates] == [2, 4]
+    assert access.read_symbol("a.py", "f[2]").qualified_name == "B.f"
+
+
+def test_references_are_code_and_neither_strings_nor_comments(access: SmartFileAccess) -> None:
+    found = access.find_references("Cart")
+    assert [(each.path, each.line, each.kind) for each in found] == [
+        ("shop.py", 7, "definition"),
+        ("shop.py", 27, "read"),
+        ("shop.py", 31, "call"),
+        ("app/caller.py", 1, "import"),
+        ("app/caller.py", 4, "call"),
+    ]
+    assert format_references(found).startswith("Cart: 5 references in 2 files\nshop.py\n")
+
+
+def test_an_open_buffer_wins_over_the_disk(access: SmartFileAccess) -> None:
+    access.file_backend.set_overlay("shop.py", "class Basket: ...\n")
+    assert [symbol.name for symbol in access.get_outline("shop.py")] == ["Basket"]
+    assert access.read_file("shop.py") == "class Basket: ...\n"
+    access.file_backend.remove_overlay("shop.py")
+    assert [symbol.name for symbol in access.get_outline("shop.py")] == ["Cart", "load"]
+
+
+def test_lines_count_from_one_and_include_both_ends(access: SmartFileAccess) -> None:
+    assert access.read_lines("shop.py", 3, 4) == "import json\nfrom decimal import Decimal"
+
+
+def test_what_may_not_be_read_says_why(access: SmartFileAccess, tmp_path: Path) -> None:
+    with pytest.raises(OutsideWorkspaceError):
+        access.read_file("../secret")
+    with pytest.raises(OutsideWorkspaceError):
+        access.read_file("/etc/passwd")
+    with pytest.raises(IgnoredPathError, match=r"pattern '\*\.log' of \.gitignore"):
+        access.read_file("build.log")
+    with pytest.raises(MissingPathError, match=r"did you mean 'shop\.py'"):
+        access.read_file("shp.py")
+    assert access.read_file(str(tmp_path / "shop.py")) == SHOP
