@@ -1,0 +1,84 @@
+"""Chapters: coarse gates around sections, closed until an evaluation opens them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from foldline.prompts.errors import PromptRenderError, PromptValidationError
+from foldline.prompts.section import ParamsT_co, Section
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from foldline.prompts.visibility import SectionVisibility
+
+__all__ = ["Chapter"]
+
+
+class Chapter(Section[ParamsT_co]):
+    """A group of sections that enter a prompt together or not at all.
+
+    A chapter is closed unless an evaluation opens it (`PromptTemplate.expand_chapters`). An open
+    chapter dissolves: its sections stand where it stood, with headings, numbers and paths of
+    their own; it has no text and no tools itself.
+
+    Args:
+        key: The name, unique among the chapters and sections of the prompt.
+        title: A headline for people and classifiers; it is not rendered.
+        description: What the chapter is for, how sensitive it is.
+        sections: What stands in the prompt when the chapter is open.
+        enabled: Decides from the chapter's parameters whether it may open.
+        default_params: The chapter's parameters where none are bound or given.
+        keywords: Terms that tell the intent classifier what the chapter is about.
+
+    Raises:
+        PromptValidationError: Something can never work as it is given.
+    """
+
+    def __init__(
+        self,
+        *,
+        key: str,
+        title: str,
+        description: str | None = None,
+        sections: Sequence[Section[object]] = (),
+        enabled: Callable[[ParamsT_co], bool] | None = None,
+        default_params: ParamsT_co | None = None,
+        keywords: Sequence[str] = (),
+        tools: Sequence[object] = (),
+    ) -> None:
+        if tools:
+            raise PromptValidationError(
+                f"Chapter {key!r} cannot have tools; give them to the sections inside.",
+                section_path=(key,),
+            )
+        super().__init__(
+            title=title, key=key, children=sections, enabled=enabled, default_params=default_params
+        )
+        self.description = description
+        self.keywords = (keywords,) if isinstance(keywords, str) else tuple(keywords)
+
+    @property
+    def sections(self) -> tuple[Section[object], ...]:
+        """What stands in the prompt when the chapter is open."""
+        return self.children
+
+    def render_body(self, params: ParamsT_co) -> NoReturn:  # type: ignore[misc]
+        """Never: a chapter has no text."""
+        raise self._not_rendered()
+
+    def render(
+        self,
+        params: ParamsT_co | None = None,
+        *,
+        visibility: SectionVisibility | None = None,
+    ) -> NoReturn:
+        """Never: a chapter has no text."""
+        raise self._not_rendered()
+
+    def _not_rendered(self) -> PromptRenderError:
+        return PromptRenderError(
+            f"Chapter {self.key!r} has no text of its own; open it with "
+            "`template.expand_chapters(…)` and render that.",
+            section_path=(self.key,),
+        )

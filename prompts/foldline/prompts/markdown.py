@@ -1,0 +1,129 @@
+"""The section that most prompts are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.section import ParamsT_co, Section
+from foldline.prompts.specialise import field_names
+from foldline.prompts.templating import CompiledTemplate
+from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from foldline.prompts.blocks import Segment
+    from foldline.prompts.tool import Tool
+
+__all__ = ["MarkdownSection"]
+
+
+class MarkdownSection(Section[ParamsT_co]):
+    """A section whose text is a template of Markdown.
+
+    The template and the summary are dedented and stripped; `${field}` stands for a field of the
+    parameters and `$$` for a dollar sign. There is no other syntax. Values are inserted as they
+    are and never read as templates.
+
+    >>> from foldline.prompts.dataclasses import FrozenDataclass
+    >>> @FrozenDataclass()
+    ... class Tone:
+    ...     tone: str
+    >>> section = MarkdownSection[Tone](title="Tone", key="tone", template="Be ${tone}.")
+    >>> section.render(Tone(tone="brief"))
+    'Be brief.'
+
+    Args:
+        title: The heading, one line of literal text.
+        key: The name within the parent.
+        template: The text in full.
+        summary: The text while the section is summarised; without one it cannot be.
+        children: The sections below this one, in order.
+        tools: The tools that the model has while this section is shown in full.
+        enabled: Decides from the parameters whether the section exists in a render.
+        default_params: Used where no parameters of the type are bound.
+        accepts_overrides: Whether stored overrides may replace the text.
+        visibility: FULL, SUMMARY, or a callable that takes nothing or the parameters, and may
+            take `session`.
+
+    Raises:
+        PromptValidationError: A placeholder is no field, a `$` begins no placeholder, the
+            visibility is SUMMARY without a summary, or another argument can never work.
+    """
+
+    def __init__(
+        self,
+        *,
+        title: str,
+        key: str,
+        template: str,
+        summary: str | None = None,
+        children: Sequence[Section[object]] = (),
+        tools: Sequence[Tool[object, object]] = (),
+        enabled: Callable[[ParamsT_co], bool] | None = None,
+        default_params: ParamsT_co | None = None,
+        accepts_overrides: bool = True,
+        visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL,
+    ) -> None:
+        super().__init__(
+            title=title,
+            key=key,
+            children=children,
+            tools=tools,
+            enabled=enabled,
+            default_params=default_params,
+            accepts_overrides=accepts_overrides,
+            visibility=visibility,
+        )
+        self.template = template
+        self.summary = summary
+        self._template = self._compiled(template, "template")
+        self._summary = None if summary is None else self._compiled(summary, "summary")
+        if visibility is SectionVisibility.SUMMARY and not self.has_summary:
+            raise PromptValidationError(
+                f"Section {key!r} has the visibility SUMMARY but no `summary` text; give it one.",
+                section_path=(key,),
+            )
+
+    @property
+    def has_summary(self) -> bool:
+        """Whether there is a summary text."""
+        return self._summary is not None and bool(self._summary.source)
+
+    @property
+    def source_text(self) -> str:
+        """The template, dedented and stripped, before anything is put into it."""
+        return self._template.source
+
+    @property
+    def summary_text(self) -> str | None:
+        """The summary, dedented and stripped, before anything is put into it."""
+        return None if self._summary is None else self._summary.source
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """The placeholders of the template and of the summary, in order of appearance."""
+        summary = () if self._summary is None else self._summary.placeholders
+        return tuple(dict.fromkeys((*self._template.placeholders, *summary)))
+
+    def derive(self, params: ParamsT_co) -> Mapping[str, str]:  # type: ignore[misc]
+        """The texts of `derived_placeholders` for these parameters."""
+        return {}
+
+    def render_body(self, params: ParamsT_co) -> Sequence[Segment]:  # type: ignore[misc]  # The renderer passes the section's own type only.
+        """The template with the parameters put in."""
+        return self._template.substitute(params, self.derive(params))
+
+    def render_summary(self, params: ParamsT_co) -> Sequence[Segment] | None:  # type: ignore[misc]  # As above.
+        """The summary with the parameters put in; None without a summary text."""
+        if self._summary is None or not self._summary.source:
+            return None
+        return self._summary.substitute(params, self.derive(params))
+
+    def _compiled(self, text: str, what: str) -> CompiledTemplate:
+        compiled = CompiledTemplate(text, key=self.key, what=what)
+        if self.is_specialised:
+            kind = self.params_type
+            compiled.check((*field_names(kind), *self.derived_placeholders), kind)
+        return compiled

@@ -1,0 +1,174 @@
+"""A template with parameters bound to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Generic
+
+from foldline.prompts.disclosure import disclosure_tools
+from foldline.prompts.errors import PromptValidationError, near_names
+from foldline.prompts.rendered import RenderedPrompt
+from foldline.prompts.rendering import RenderPass, assemble, checked_overrides
+from foldline.prompts.specialise import type_name
+from foldline.prompts.template import OutputT_co, PromptTemplate
+from foldline.prompts.visibility import SectionVisibility, VisibilityOverrideSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Self
+
+    from foldline.prompts.deadline import Deadline
+    from foldline.prompts.tool import Tool
+    from foldline.prompts.visibility import SectionPath
+
+__all__ = ["Prompt"]
+
+
+class Prompt(Generic[OutputT_co]):
+    """A template and the parameters it is rendered with, one instance per dataclass.
+
+    >>> from foldline.prompts import MarkdownSection, PromptTemplate
+    >>> from foldline.prompts.dataclasses import FrozenDataclass
+    >>> @FrozenDataclass()
+    ... class Greeting:
+    ...     name: str
+    >>> template = PromptTemplate(
+    ...     ns="demo",
+    ...     key="greeting",
+    ...     sections=[MarkdownSection[Greeting](title="Hi", key="hi", template="Hello ${name}!")],
+    ... )
+    >>> print(Prompt(template).bind(Greeting(name="Ada")).render().text)
+    ## 1. Hi
+    <BLANKLINE>
+    Hello Ada!
+
+    Templates can be shared by threads; a prompt belongs to one at a time.
+    """
+
+    def __init__(self, template: PromptTemplate[OutputT_co]) -> None:
+        if not isinstance(template, PromptTemplate):
+            raise PromptValidationError(
+                f"Prompt(…) wraps a PromptTemplate, not {type_name(type(template))}."
+            )
+        self.template = template
+        self._bound: dict[type, object] = {}
+        self._repeated: set[type] = set()
+
+    @property
+    def ns(self) -> str:
+        """The template's namespace."""
+        return self.template.ns
+
+    @property
+    def key(self) -> str:
+        """The template's key."""
+        return self.template.key
+
+    @property
+    def name(self) -> str | None:
+        """The template's name."""
+        return self.template.name
+
+    @property
+    def params(self) -> tuple[object, ...]:
+        """The bound instances, in the order in which their types were first bound."""
+        return tuple(self._bound.values())
+
+    def bind(self, *params: object) -> Self:
+        """This prompt with these instances bound, replacing any of the same type.
+
+        Giving one type twice in one call makes the next render fail, because either could be
+        meant; binding that type again mends it.
+
+        Raises:
+            PromptValidationError: Something is not an instance of a dataclass.
+        """
+        self._bound, self._repeated = self._with(params)
+        return self
+
+    def render(
+        self,
+        *params: object,
+        visibility_overrides: Mapping[SectionPath, SectionVisibility] | None = None,
+        session: object | None = None,
+        deadline: Deadline | None = None,
+    ) -> RenderedPrompt[OutputT_co]:
+        """The text, blocks and tools for what is bound.
+
+        Args:
+            params: Instances for this render alone, in place of bound ones of the same type.
+            visibility_overrides: Sections to show in full or summarised, by path.
+            session: Given to visibility callables that ask for it; one that is a
+                `VisibilityOverrideSource` also overrides visibility, below the explicit ones.
+            deadline: Kept with the result for whoever evaluates it.
+
+        Raises:
+            PromptValidationError: A type was bound twice or is used by no section, or an
+                override names no section or a section without a summary.
+            PromptRenderError: Parameters are missing, or an author's callable raised.
+        """
+        bound, repeated = self._with(params) if params else (self._bound, self._repeated)
+        plan = self.template.plan
+        self._check(bound, repeated)
+        source = RenderPass(
+            plan,
+            dict(bound),
+            overrides=checked_overrides(visibility_overrides, plan),
+            session=session,
+            session_overrides=(
+                dict(session.visibility_overrides())
+                if isinstance(session, VisibilityOverrideSource)
+                else {}
+            ),
+        )
+        pieces = source.pieces(plan.roots)
+        text, blocks = assemble(pieces)
+        tools: list[Tool[object, object]] = [
+            tool
+            for piece in pieces
+            if piece.enabled and piece.visibility is SectionVisibility.FULL
+            for tool in piece.node.section.tools
+        ]
+        return RenderedPrompt(
+            text=text,
+            structured_output=self.template.structured_output,
+            deadline=deadline,
+            blocks=blocks,
+            _tools=(*tools, *disclosure_tools(source, pieces)),
+            _source=source,
+        )
+
+    def __repr__(self) -> str:
+        bound = ", ".join(type_name(kind) for kind in self._bound)
+        return f"<Prompt {self.ns}/{self.key} bound to ({bound})>"
+
+    def _with(self, params: Iterable[object]) -> tuple[dict[type, object], set[type]]:
+        given = tuple(params)
+        for item in given:
+            if isinstance(item, type) or not hasattr(type(item), "__dataclass_fields__"):
+                shown = type_name(item) if isinstance(item, type) else repr(item)
+                raise PromptValidationError(
+                    f"Only instances of dataclasses can be bound, not {shown}.",
+                    dataclass_type=item if isinstance(item, type) else type(item),
+                )
+        counts = Counter(type(item) for item in given)
+        bound = {**self._bound, **{type(item): item for item in given}}
+        repeated = (self._repeated - counts.keys()) | {k for k, n in counts.items() if n > 1}
+        return bound, repeated
+
+    def _check(self, bound: Mapping[type, object], repeated: set[type]) -> None:
+        for kind in repeated:
+            raise PromptValidationError(
+                f"{type_name(kind)} was bound twice in one call; bind one instance.",
+                dataclass_type=kind,
+            )
+        known = self.template.plan.known_types
+        for kind in bound:
+            if kind not in known:
+                names = sorted(type_name(k) for k in known)
+                raise PromptValidationError(
+                    f"No section of {self.ns}/{self.key} takes {type_name(kind)}; its sections "
+                    f"take {', '.join(names) or 'no parameters'}.",
+                    dataclass_type=kind,
+                    near=near_names(type_name(kind), names),
+                )

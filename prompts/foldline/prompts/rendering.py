@@ -1,0 +1,281 @@
+"""The render pipeline: enabled → visibility → substitution → segments → blocks and text.
+
+The text is joined from the segments, so the two cannot disagree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.prompts.blocks import Block, Segment, SegmentKind, Span
+from foldline.prompts.errors import (
+    PromptError,
+    PromptRenderError,
+    PromptValidationError,
+    near_names,
+)
+from foldline.prompts.section import as_segments
+from foldline.prompts.specialise import type_name
+from foldline.prompts.visibility import SectionVisibility
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from foldline.prompts.tree import Node, Plan
+    from foldline.prompts.visibility import SectionPath
+
+__all__ = ["RenderPass"]
+
+BLANK_LINE = Segment(SegmentKind.SEPARATOR, "\n\n")
+
+
+class Piece(NamedTuple):
+    """A visited section before its place in the text is known."""
+
+    node: Node
+    enabled: bool
+    visibility: SectionVisibility
+    segments: list[Segment]
+
+
+class RenderPass:
+    """One render of one plan: the parameters, overrides and session that it goes by.
+
+    It is kept with the result, so that a section can later be shown as it would be if opened.
+    """
+
+    __slots__ = ("_built", "_session_overrides", "bound", "overrides", "plan", "session")
+
+    def __init__(
+        self,
+        plan: Plan,
+        bound: Mapping[type, object],
+        *,
+        overrides: Mapping[SectionPath, SectionVisibility],
+        session: object | None,
+        session_overrides: Mapping[SectionPath, SectionVisibility],
+    ) -> None:
+        self.plan = plan
+        self.bound = bound
+        self.overrides = overrides
+        self.session = session
+        self._session_overrides = session_overrides
+        self._built: dict[type, object] = {}
+
+    def pieces(self, nodes: Iterable[Node], *, opened: Node | None = None) -> list[Piece]:
+        """What these sections and those below them contribute, parents first.
+
+        Args:
+            nodes: The sections to visit.
+            opened: A section to show in full whatever its visibility is.
+        """
+        pieces: list[Piece] = []
+        for node in nodes:
+            self._visit(node, pieces, opened)
+        return pieces
+
+    def _visit(self, node: Node, pieces: list[Piece], opened: Node | None) -> None:
+        section = node.section
+        try:
+            params, bound = self.params(node)
+            if not section.is_enabled(params, session=self.session):
+                declared = section.visibility
+                pieces.append(
+                    Piece(
+                        node,
+                        False,
+                        declared
+                        if isinstance(declared, SectionVisibility)
+                        else SectionVisibility.FULL,
+                        [],
+                    )
+                )
+                return
+            visibility = SectionVisibility.FULL if node is opened else self.visibility(node, params)
+            if visibility is SectionVisibility.FULL:
+                body = as_segments(section.render_body(params))
+            else:
+                body = self._summary(node, params)
+        except PromptError as error:
+            if error.section_path in ((), (section.key,)):
+                error.section_path = node.path
+            raise
+        except Exception as error:
+            raise PromptRenderError(
+                f"Section {node.dotted!r} could not be rendered: {type(error).__name__}: {error}",
+                section_path=node.path,
+                dataclass_type=node.params_type,
+            ) from error
+        segments = [] if node.heading is None else [node.heading]
+        if any(segment.text and not segment.text.isspace() for segment in body):
+            if segments:
+                segments.append(BLANK_LINE)
+            segments += body if bound else _as_defaults(body)
+        if visibility is SectionVisibility.SUMMARY:
+            pieces.append(Piece(node, True, visibility, segments))
+            segments.append(self._suffix(node, after_text=bool(segments)))
+            return
+        pieces.append(Piece(node, True, visibility, segments))
+        for child in node.children:
+            self._visit(child, pieces, opened)
+
+    def params(self, node: Node) -> tuple[object, bool]:
+        """The parameters of a section, and whether somebody bound them.
+
+        Raises:
+            PromptRenderError: There are none and they cannot be made without arguments.
+        """
+        kind = node.params_type
+        if kind is None:
+            return None, True
+        if kind in self.bound:
+            return self.bound[kind], True
+        default = node.section.default_params
+        if default is None:
+            default = self.plan.defaults.get(kind)
+        if default is None:
+            default = self._built.get(kind)
+        if default is None:
+            default = self._built[kind] = _without_arguments(kind, node)
+        return default, False
+
+    def visibility(self, node: Node, params: object) -> SectionVisibility:
+        """Explicit override, else the session's, else what the section declares."""
+        return (
+            self.overrides.get(node.path)
+            or self._session_overrides.get(node.path)
+            or node.section.visibility_for(params, session=self.session)
+        )
+
+    def is_shown(self, node: Node) -> bool:
+        """Whether a hidden section would exist if its parent were open, as far as can be told."""
+        try:
+            params, _ = self.params(node)
+        except PromptRenderError:
+            return True
+        return node.section.is_enabled(params, session=self.session)
+
+    def would_be_summarised(self, node: Node) -> bool:
+        """Whether a hidden section would be a summary if its parent were open."""
+        try:
+            params, _ = self.params(node)
+        except PromptRenderError:
+            return True
+        return self.visibility(node, params) is SectionVisibility.SUMMARY
+
+    def _summary(self, node: Node, params: object) -> Sequence[Segment]:
+        summary = node.section.render_summary(params)
+        if summary is None:
+            raise PromptValidationError(
+                f"Section {node.dotted!r} has no `summary` text, so it cannot have the visibility "
+                "SUMMARY; give it one, or leave it FULL.",
+                section_path=node.path,
+            )
+        return as_segments(summary)
+
+    def _suffix(self, node: Node, *, after_text: bool) -> Segment:
+        children = [child.section.key for child in node.children if self.is_shown(child)]
+        call = f'call `{node.opened_by}` with key "{node.dotted}"'
+        note = (
+            f"[This section is summarized. C{call[1:]} to view full content including "
+            f"subsections: {', '.join(children)}.]"
+            if children
+            else f"[This section is summarized. To view full content, {call}.]"
+        )
+        return Segment(SegmentKind.SUFFIX, ("\n\n" if after_text else "") + f"---\n{note}")
+
+
+def assemble(pieces: Sequence[Piece]) -> tuple[str, tuple[Block, ...]]:
+    """The text of the pieces and their blocks; a blank line parts those that have any text."""
+    last = max((i for i, piece in enumerate(pieces) if piece.segments), default=-1)
+    texts: list[str] = []
+    blocks: list[Block] = []
+    start = 0
+    for index, (node, enabled, visibility, segments) in enumerate(pieces):
+        if segments and index != last:
+            segments.append(BLANK_LINE)
+        text = "".join([segment.text for segment in segments])
+        texts.append(text)
+        end = start + len(text)
+        blocks.append(
+            Block(
+                path=node.path,
+                number=node.number,
+                title=node.section.title,
+                depth=node.depth,
+                visibility=visibility,
+                enabled=enabled,
+                span=Span(start, end),
+                segments=tuple(segments),
+                opened_by=(
+                    node.opened_by if enabled and visibility is SectionVisibility.SUMMARY else None
+                ),
+            )
+        )
+        start = end
+    return "".join(texts), tuple(blocks)
+
+
+def checked_overrides(
+    overrides: Mapping[SectionPath, SectionVisibility] | None, plan: Plan
+) -> Mapping[SectionPath, SectionVisibility]:
+    """A copy of the overrides.
+
+    Raises:
+        PromptValidationError: A path names no section, or a value is no visibility.
+    """
+    if not overrides:
+        return {}
+    for path, visibility in overrides.items():
+        if path not in plan.by_path and path not in plan.inert_paths:
+            shown = ".".join(path) if isinstance(path, tuple) else path
+            near = near_names(str(shown), plan.by_dotted)
+            raise PromptValidationError(
+                f"The visibility override for {path!r} matches no section"
+                + (f"; did you mean {' or '.join(map(repr, near))}?" if near else ".")
+                + (" Give a path as a tuple of keys." if not isinstance(path, tuple) else ""),
+                section_path=path if isinstance(path, tuple) else (),
+                near=near,
+            )
+        if not isinstance(visibility, SectionVisibility):
+            raise PromptValidationError(
+                f"The visibility override for {path!r} is {visibility!r}; give "
+                "SectionVisibility.FULL or SectionVisibility.SUMMARY.",
+                section_path=path,
+            )
+    return dict(overrides)
+
+
+def _as_defaults(body: Iterable[Segment]) -> list[Segment]:
+    return [
+        Segment(SegmentKind.DEFAULT, segment.text, segment.field)
+        if segment.kind is SegmentKind.PARAM
+        else segment
+        for segment in body
+    ]
+
+
+def _without_arguments(kind: type, node: Node) -> object:
+    missing = [
+        field.name
+        for field in fields(kind)
+        if field.init and field.default is MISSING and field.default_factory is MISSING
+    ]
+    if missing:
+        raise PromptRenderError(
+            f"Section {node.dotted!r} needs parameters: bind an instance of {type_name(kind)} "
+            f"(no default for {', '.join(missing)}).",
+            section_path=node.path,
+            placeholder=missing[0],
+            dataclass_type=kind,
+        )
+    try:
+        return kind()
+    except Exception as error:
+        raise PromptRenderError(
+            f"Section {node.dotted!r} needs parameters: {type_name(kind)}() raised "
+            f"{type(error).__name__}: {error}; bind an instance.",
+            section_path=node.path,
+            dataclass_type=kind,
+        ) from error

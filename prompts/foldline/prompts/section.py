@@ -1,0 +1,298 @@
+"""The abstract section: what a prompt's tree is made of."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+
+from foldline.prompts.blocks import Segment, SegmentKind
+from foldline.prompts.errors import PromptRenderError, PromptValidationError
+from foldline.prompts.specialise import Specialised, dataclass_of, field_names, type_name
+from foldline.prompts.tool import Tool
+from foldline.prompts.visibility import SectionVisibility, Selector, VisibilitySelector
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = ["KEY_PATTERN", "ParamsT_co", "Section"]
+
+KEY_PATTERN = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+"""What a section key looks like, as a whole."""
+
+# Covariant, so that sections of different parameters share the tree type `Section[object]`.
+ParamsT_co = TypeVar("ParamsT_co", covariant=True)
+
+
+class Section(ABC, Specialised, Generic[ParamsT_co]):
+    """A titled part of a prompt, with the sections below it and the tools that belong to it.
+
+    Subclasses say what the text is by `render_body`; most prompts need only `MarkdownSection`.
+    Specialise a section with the dataclass of its parameters, or with None if it has none:
+    `MarkdownSection[Params](…)`, `MarkdownSection[None](…)`. A section is not changed after its
+    construction, so that templates and threads can share it.
+
+    Args:
+        title: The heading, one line of literal text.
+        key: The name within the parent: lower case, digits, `.`, `_`, `-`, at most 64.
+        children: The sections below this one, in order.
+        tools: The tools that the model has while this section is shown in full.
+        enabled: Decides from the parameters whether the section exists in a render.
+        default_params: Used where no parameters of the type are bound.
+        accepts_overrides: Whether stored overrides may replace the text.
+        visibility: FULL, SUMMARY, or a callable that takes nothing or the parameters, and may
+            take `session`.
+
+    Raises:
+        PromptValidationError: Something can never work as it is given.
+    """
+
+    derived_placeholders: ClassVar[tuple[str, ...]] = ()
+    """Placeholders that the section computes itself; no parameter may have these names."""
+
+    def __init__(
+        self,
+        *,
+        title: str,
+        key: str,
+        children: Sequence[Section[object]] = (),
+        tools: Sequence[Tool[object, object]] = (),
+        enabled: Callable[[ParamsT_co], bool] | None = None,
+        default_params: ParamsT_co | None = None,
+        accepts_overrides: bool = True,
+        visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL,
+    ) -> None:
+        self.key = _checked_key(key)
+        self.title = _checked_title(title, key)
+        self.children: tuple[Section[object], ...] = checked_sections(children, key)
+        self.tools: tuple[Tool[object, object], ...] = _checked_tools(tools, key)
+        self.enabled = enabled
+        self.default_params = default_params
+        self.accepts_overrides = accepts_overrides
+        self.visibility = visibility
+        self._enabled = self._selector(enabled, "enabled")
+        self._visibility = (
+            None
+            if isinstance(visibility, SectionVisibility)
+            else self._selector(visibility, "visibility")
+        )
+        self._check_params()
+
+    @property
+    def params_type(self) -> type | None:
+        """The dataclass of the parameters; None for a section without parameters."""
+        if self.type_arguments is None:
+            return None
+        return dataclass_of(self.type_arguments[0])
+
+    @property
+    def is_specialised(self) -> bool:
+        """Whether the section knows its parameter type; a template accepts no other."""
+        return self.type_arguments is not None
+
+    @property
+    def has_summary(self) -> bool:
+        """Whether the section can be shown as a summary."""
+        return False
+
+    @property
+    def source_text(self) -> str | None:
+        """The template text that stored overrides replace; None if there is no such text."""
+        return None
+
+    def is_enabled(self, params: ParamsT_co, *, session: object | None = None) -> bool:  # type: ignore[misc]  # The renderer passes the section's own type only.
+        """Whether the section exists in a render with these parameters.
+
+        Raises:
+            PromptRenderError: The author's callable raised.
+        """
+        if self._enabled is None:
+            return True
+        return bool(self._ask(self._enabled, "enabled", params, session))
+
+    def visibility_for(
+        self,
+        params: ParamsT_co,  # type: ignore[misc]  # As above.
+        *,
+        session: object | None = None,
+    ) -> SectionVisibility:
+        """The declared visibility for these parameters.
+
+        Raises:
+            PromptRenderError: The author's callable raised or answered something else.
+        """
+        if self._visibility is None:
+            return self.visibility  # type: ignore[return-value]  # No selector: it is the value.
+        answer = self._ask(self._visibility, "visibility", params, session)
+        if not isinstance(answer, SectionVisibility):
+            raise PromptRenderError(
+                f"Section {self.key!r}: `visibility` answered {answer!r}; "
+                "return SectionVisibility.FULL or SectionVisibility.SUMMARY.",
+                section_path=(self.key,),
+            )
+        return answer
+
+    @abstractmethod
+    def render_body(self, params: ParamsT_co) -> Sequence[Segment] | str:  # type: ignore[misc]  # As above.
+        """The text below the heading when the section is shown in full, without its children.
+
+        Segments tell where each stretch comes from; a plain string counts as computed.
+        """
+
+    def render_summary(self, params: ParamsT_co) -> Sequence[Segment] | str | None:  # type: ignore[misc]
+        """The text below the heading when the section is summarised; None if it cannot be."""
+        return None
+
+    def render(
+        self,
+        params: ParamsT_co | None = None,
+        *,
+        visibility: SectionVisibility = SectionVisibility.FULL,
+    ) -> str:
+        """The section's own text for these parameters: no heading, no children, no suffix.
+
+        Raises:
+            PromptRenderError: The parameters are missing or cannot be put into the text.
+        """
+        given: ParamsT_co = self.default_params if params is None else params  # type: ignore[assignment]  # Checked below.
+        kind = self.params_type
+        if kind is not None and not isinstance(given, kind):
+            raise PromptRenderError(
+                f"Section {self.key!r} renders with an instance of {type_name(kind)}, "
+                f"not {type_name(type(given))}.",
+                section_path=(self.key,),
+                dataclass_type=kind,
+            )
+        body = (
+            self.render_body(given)
+            if visibility is SectionVisibility.FULL
+            else self.render_summary(given)
+        )
+        return "".join(segment.text for segment in as_segments(body))
+
+    def clone(self, **kwargs: object) -> Self:
+        """A copy that shares nothing mutable with this section; children are cloned too.
+
+        Keywords such as `session=` and `bus=` reach every section and tool of the copy; those
+        that are bound to a runtime override `clone` to rewire themselves to the given one.
+        """
+        from foldline.prompts.cloning import clone_section
+
+        return clone_section(self, kwargs)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.key!r}>"
+
+    def _selector(self, call: object, what: str) -> Selector | None:
+        if call is None:
+            return None
+        if not callable(call):
+            raise PromptValidationError(
+                f"Section {self.key!r}: `{what}` must be a callable"
+                f"{' or a SectionVisibility' if what == 'visibility' else ''}, not {call!r}.",
+                section_path=(self.key,),
+            )
+        return Selector(call, what=what, key=self.key)
+
+    def _ask(self, selector: Selector, what: str, params: object, session: object | None) -> object:
+        try:
+            return selector(params, session)
+        except Exception as error:
+            raise PromptRenderError(
+                f"Section {self.key!r}: `{what}` raised {type(error).__name__}: {error}",
+                section_path=(self.key,),
+                dataclass_type=self.params_type,
+            ) from error
+
+    def _check_params(self) -> None:
+        if self.type_arguments is None:
+            return
+        (argument,) = self.type_arguments
+        kind = self.params_type
+        if kind is None and argument is not None and argument is not type(None):
+            raise PromptValidationError(
+                f"Section {self.key!r}: {type_name(argument)} is not a dataclass; specialise the "
+                "section with a dataclass, or with None if it has no parameters.",
+                section_path=(self.key,),
+                dataclass_type=argument if isinstance(argument, type) else None,
+            )
+        if self.default_params is not None and (
+            kind is None or type(self.default_params) is not kind
+        ):
+            raise PromptValidationError(
+                f"Section {self.key!r}: `default_params` must be an instance of "
+                f"{type_name(kind)}, not {type_name(type(self.default_params))}.",
+                section_path=(self.key,),
+                dataclass_type=kind,
+            )
+        if kind is not None:
+            for name in self.derived_placeholders:
+                if name in field_names(kind):
+                    raise PromptValidationError(
+                        f"Section {self.key!r}: {type_name(kind)} has a field {name!r}, which "
+                        f"{type(self).__name__} computes itself; rename the field.",
+                        section_path=(self.key,),
+                        placeholder=name,
+                        dataclass_type=kind,
+                    )
+
+
+def as_segments(body: Sequence[Segment] | str | None) -> Sequence[Segment]:
+    """The segments of what a section rendered; a plain string counts as computed text."""
+    if isinstance(body, str):
+        return (Segment(SegmentKind.DERIVED, body),) if body else ()
+    return body or ()
+
+
+def checked_sections(sections: Iterable[object], key: str) -> tuple[Section[object], ...]:
+    """The sections as a tuple.
+
+    Raises:
+        PromptValidationError: One of them is something else.
+    """
+    if isinstance(sections, (str, Section)) or not isinstance(sections, Iterable):
+        raise PromptValidationError(
+            f"{key!r}: sections are given as a list or tuple, not {sections!r}.",
+            section_path=(key,),
+        )
+    checked = []
+    for section in sections:
+        if not isinstance(section, Section):
+            raise PromptValidationError(
+                f"{key!r}: {section!r} is not a section. Prompts are not nested: reuse their "
+                "sections as `children`.",
+                section_path=(key,),
+            )
+        checked.append(section)
+    return tuple(checked)
+
+
+def _checked_key(key: str) -> str:
+    if not isinstance(key, str) or KEY_PATTERN.fullmatch(key) is None:
+        raise PromptValidationError(
+            f"Section key {key!r} must be 1 to 64 characters of a-z, 0-9, `.`, `_` and `-`, "
+            "beginning with a letter or digit.",
+            section_path=(str(key),),
+        )
+    return key
+
+
+def _checked_title(title: str, key: str) -> str:
+    if not isinstance(title, str) or not title.strip() or len(title.splitlines()) > 1:
+        raise PromptValidationError(
+            f"Section {key!r}: `title` must be one line of text, not {title!r}.",
+            section_path=(key,),
+        )
+    return title.strip()
+
+
+def _checked_tools(tools: Iterable[object], key: str) -> tuple[Tool[object, object], ...]:
+    checked = []
+    for tool in tools:
+        if not isinstance(tool, Tool):
+            raise PromptValidationError(
+                f"Section {key!r}: {tool!r} is not a Tool.", section_path=(key,)
+            )
+        checked.append(tool)
+    return tuple(checked)

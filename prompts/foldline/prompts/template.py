@@ -1,0 +1,119 @@
+"""The blueprint of a prompt."""
+
+from __future__ import annotations
+
+import typing
+from typing import TYPE_CHECKING, Generic, Literal
+
+from foldline.prompts.chapter import Chapter
+from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.headings import HeadingFormatter, dotted_heading
+from foldline.prompts.section import Section, checked_sections
+from foldline.prompts.specialise import Specialised
+from foldline.prompts.structured_output import declared_output
+from foldline.prompts.tree import build_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from typing_extensions import TypeVar
+
+    from foldline.prompts.deadline import Deadline
+    from foldline.prompts.prompt import Prompt
+    from foldline.prompts.rendered import RenderedPrompt
+    from foldline.prompts.visibility import SectionPath, SectionVisibility
+
+    # The default makes an unspecialised template one without structured output.
+    OutputT_co = TypeVar("OutputT_co", covariant=True, default=None)
+else:
+    OutputT_co = typing.TypeVar("OutputT_co", covariant=True)
+
+__all__ = ["PromptTemplate"]
+
+
+class PromptTemplate(Specialised, Generic[OutputT_co]):
+    """What a prompt says and offers: an ordered tree of sections under a stable name.
+
+    Specialise it with a dataclass to declare a structured output, `PromptTemplate[Answer](…)`,
+    or with `list[Answer]` for an array. Everything that can be known is checked at construction.
+    A template is not changed afterwards and can be rendered by many threads at once.
+
+    Args:
+        ns: The namespace, such as `agents/reviewer`.
+        key: The name within the namespace; both together identify the prompt for overrides.
+        name: A name for people.
+        sections: The root sections, in order; chapters may stand among them.
+        chapters: Chapters after the sections.
+        allow_extra_keys: Whether unknown keys of a structured output are ignored.
+        disclosure: `auto` lets the model open summarised sections that have tools and read the
+            others; `open` lets it open all.
+        heading: Gives the heading of each section; `undotted_heading` is the older form.
+
+    Raises:
+        PromptValidationError: The prompt can never work as it is given.
+    """
+
+    def __init__(
+        self,
+        *,
+        ns: str,
+        key: str,
+        name: str | None = None,
+        sections: Sequence[Section[object]] = (),
+        chapters: Sequence[Chapter[object]] = (),
+        allow_extra_keys: bool = False,
+        disclosure: Literal["auto", "open"] = "auto",
+        heading: HeadingFormatter = dotted_heading,
+    ) -> None:
+        self.ns = _named(ns, "ns")
+        self.key = _named(key, "key")
+        self.name = name
+        self.sections: tuple[Section[object], ...] = (
+            *checked_sections(sections, key),
+            *checked_sections(chapters, key),
+        )
+        self.allow_extra_keys = allow_extra_keys
+        self.disclosure = disclosure
+        self.heading = heading
+        for chapter in chapters:
+            if not isinstance(chapter, Chapter):
+                raise PromptValidationError(
+                    f"{self.ns}/{self.key}: `chapters` takes chapters, not {chapter!r}; sections "
+                    "belong in `sections`.",
+                )
+        if disclosure not in ("auto", "open"):
+            raise PromptValidationError(
+                f"{self.ns}/{self.key}: `disclosure` is 'auto' or 'open', not {disclosure!r}."
+            )
+        self.structured_output = declared_output(
+            None if self.type_arguments is None else self.type_arguments[0],
+            allow_extra_keys=allow_extra_keys,
+        )
+        self.plan = build_plan(self.sections, heading=heading, disclosure=disclosure)
+
+    def bind(self, *params: object) -> Prompt[OutputT_co]:
+        """A new prompt of this template with these parameters bound."""
+        from foldline.prompts.prompt import Prompt
+
+        return Prompt(self).bind(*params)
+
+    def render(
+        self,
+        *params: object,
+        visibility_overrides: Mapping[SectionPath, SectionVisibility] | None = None,
+        session: object | None = None,
+        deadline: Deadline | None = None,
+    ) -> RenderedPrompt[OutputT_co]:
+        """The template rendered with these parameters: `bind` and `Prompt.render` in one."""
+        return self.bind(*params).render(
+            visibility_overrides=visibility_overrides, session=session, deadline=deadline
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.ns}/{self.key}>"
+
+
+def _named(value: str, what: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise PromptValidationError(f"A prompt template needs a non-empty `{what}`.")
+    return value.strip()

@@ -1,0 +1,130 @@
+"""Template text, compiled once: the grammar of `string.Template`, as literals and placeholders."""
+
+from __future__ import annotations
+
+import textwrap
+from string import Template
+from typing import TYPE_CHECKING
+
+from foldline.prompts.blocks import Segment, SegmentKind
+from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["CompiledTemplate"]
+
+
+class CompiledTemplate:
+    """A template text that is dedented, stripped and split into literals and placeholders.
+
+    Values are inserted as they are: a `$` or a brace inside one is text, never a placeholder.
+
+    >>> [segment.text for segment in CompiledTemplate("Costs $$5, ${who}", key="k").parts]
+    ['Costs $5, ', 'who']
+    """
+
+    __slots__ = ("key", "parts", "placeholders", "source", "what")
+
+    def __init__(self, text: str, *, key: str, what: str = "template") -> None:
+        if not isinstance(text, str):
+            raise PromptValidationError(
+                f"Section {key!r}: `{what}` must be a string, not {type(text).__name__}.",
+                section_path=(key,),
+            )
+        self.key = key
+        self.what = what
+        self.source = textwrap.dedent(text).strip()
+        self.parts = self._parse()
+        """Literals as segments to insert, placeholders as segments whose text is the field."""
+        self.placeholders = tuple(
+            dict.fromkeys(part.field for part in self.parts if part.field is not None)
+        )
+
+    def _parse(self) -> tuple[Segment, ...]:
+        parts: list[Segment] = []
+        literal: list[str] = []
+        position = 0
+
+        def flush() -> None:
+            if text := "".join(literal):
+                parts.append(Segment(SegmentKind.LITERAL, text))
+            literal.clear()
+
+        for match in Template.pattern.finditer(self.source):
+            literal.append(self.source[position : match.start()])
+            position = match.end()
+            if match["escaped"] is not None:
+                literal.append("$")
+            elif name := match["named"] or match["braced"]:
+                flush()
+                parts.append(Segment(SegmentKind.PARAM, name, name))
+            else:
+                raise self._stray_dollar(match.start())
+        literal.append(self.source[position:])
+        flush()
+        return tuple(parts)
+
+    def _stray_dollar(self, offset: int) -> PromptValidationError:
+        line = self.source.count("\n", 0, offset) + 1
+        column = offset - (self.source.rfind("\n", 0, offset) + 1) + 1
+        return PromptValidationError(
+            f"Section {self.key!r}: the `$` in line {line}, column {column} of `{self.what}` "
+            "begins no placeholder; write `$$` for a dollar sign, or `${field}`.",
+            section_path=(self.key,),
+        )
+
+    def check(self, names: Iterable[str], params_type: type | None) -> None:
+        """Make sure that every placeholder is one of `names`.
+
+        Raises:
+            PromptValidationError: A placeholder names no field; near names are given.
+        """
+        known = list(names)
+        for placeholder in self.placeholders:
+            if placeholder in known:
+                continue
+            near = near_names(placeholder, known)
+            owner = (
+                f"field of {params_type.__name__}"
+                if params_type is not None
+                else "field: the section takes no parameters (it is specialised with None)"
+            )
+            hint = (
+                f" Did you mean {' or '.join(f'`${{{name}}}`' for name in near)}?" if near else ""
+            )
+            raise PromptValidationError(
+                f"Section {self.key!r}: the placeholder `${{{placeholder}}}` of `{self.what}` "
+                f"is no {owner}.{hint} Write `$$` for a dollar sign.",
+                section_path=(self.key,),
+                placeholder=placeholder,
+                dataclass_type=params_type,
+                near=near,
+            )
+
+    def substitute(self, params: object, derived: Mapping[str, str]) -> list[Segment]:
+        """The segments of the text with the fields of `params` and the `derived` texts put in.
+
+        Raises:
+            PromptRenderError: A field cannot be read or turned into text.
+        """
+        segments: list[Segment] = []
+        for part in self.parts:
+            name = part.field
+            if name is None:
+                segments.append(part)
+            elif name in derived:
+                segments.append(Segment(SegmentKind.DERIVED, derived[name], name))
+            else:
+                try:
+                    text = str(getattr(params, name))
+                except Exception as error:
+                    raise PromptRenderError(
+                        f"Section {self.key!r}: `${{{name}}}` could not be turned into text: "
+                        f"{type(error).__name__}: {error}",
+                        section_path=(self.key,),
+                        placeholder=name,
+                        dataclass_type=type(params),
+                    ) from error
+                segments.append(Segment(SegmentKind.PARAM, text, name))
+        return segments

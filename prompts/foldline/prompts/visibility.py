@@ -1,0 +1,113 @@
+"""How much of a section a render shows, and the selectors that decide it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+from foldline.prompts.errors import PromptValidationError
+
+if TYPE_CHECKING:
+    from inspect import Parameter
+
+__all__ = [
+    "SectionPath",
+    "SectionVisibility",
+    "Selector",
+    "SessionVisibilitySelector",
+    "VisibilityOverrideSource",
+    "VisibilitySelector",
+]
+
+SectionPath: TypeAlias = tuple[str, ...]
+"""The keys from a root section down to a section."""
+
+ParamsT_contra = TypeVar("ParamsT_contra", contravariant=True)
+ParamsT = TypeVar("ParamsT")
+
+
+class SectionVisibility(enum.Enum):
+    """How a section is rendered: its whole body, or its summary with a way to open it."""
+
+    FULL = enum.auto()
+    SUMMARY = enum.auto()
+
+
+class SessionVisibilitySelector(Protocol[ParamsT_contra]):
+    """A visibility selector that also looks at the session of the render, if there is one."""
+
+    def __call__(
+        self, params: ParamsT_contra, /, *, session: object | None
+    ) -> SectionVisibility: ...
+
+
+VisibilitySelector: TypeAlias = (
+    SectionVisibility
+    | Callable[[ParamsT], SectionVisibility]
+    | Callable[[], SectionVisibility]
+    | SessionVisibilitySelector[ParamsT]
+)
+"""What a section's `visibility` may be."""
+
+
+@runtime_checkable
+class VisibilityOverrideSource(Protocol):
+    """A session that remembers which sections were opened or closed."""
+
+    def visibility_overrides(self) -> Mapping[SectionPath, SectionVisibility]:
+        """The overrides to apply below those that a render is given explicitly."""
+        ...
+
+
+class Selector:
+    """A callable of an author, called with as many arguments as it declares.
+
+    It may take nothing or the parameters, and besides the session where it has a parameter of
+    that name. An optional argument of another name than `params` is left to its default, so that
+    `lambda flag=flag: flag` means what it says.
+    """
+
+    __slots__ = ("_call", "_takes_params", "_takes_session")
+
+    def __init__(self, call: Callable[..., object], *, what: str, key: str) -> None:
+        self._call = call
+        self._takes_params, self._takes_session = _shape(call, what, key)
+
+    def __call__(self, params: object, session: object | None) -> object:
+        """The answer of the author's callable; whatever it raises passes through."""
+        if self._takes_session:
+            if self._takes_params:
+                return self._call(params, session=session)
+            return self._call(session=session)
+        return self._call(params) if self._takes_params else self._call()
+
+
+def _shape(call: Callable[..., object], what: str, key: str) -> tuple[bool, bool]:
+    from inspect import signature
+
+    try:
+        parameters = list(signature(call).parameters.values())
+    except (TypeError, ValueError):
+        return True, False  # Some callables written in C tell no signature.
+    takes_session = any(p.name == "session" and p.kind is not p.POSITIONAL_ONLY for p in parameters)
+    others = [p for p in parameters if not (takes_session and p.name == "session")]
+    positional = [p for p in others if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required = [p for p in positional if p.default is p.empty]
+    if len(required) > 1 or any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in others):
+        raise PromptValidationError(
+            f"Section {key!r}: `{what}` must take nothing or the parameters, and may take "
+            f"`session`; it asks for {', '.join(p.name for p in others)}.",
+            section_path=(key,),
+        )
+    return _takes_params(required, positional, others), takes_session
+
+
+def _takes_params(
+    required: list[Parameter], positional: list[Parameter], others: list[Parameter]
+) -> bool:
+    return (
+        bool(required)
+        or any(p.name == "params" for p in positional)
+        or any(p.kind is p.VAR_POSITIONAL for p in others)
+    )
