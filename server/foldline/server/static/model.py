@@ -1,0 +1,156 @@
+"""What is told about the prompts of a file: frozen, with offsets in code points."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of a text: `start` inclusive, `end` exclusive, in code points."""
+
+    start: int
+    end: int
+
+    def holds(self, offset: int) -> bool:
+        """Whether a cursor at the offset is in or at the edge of the stretch."""
+        return self.start <= offset <= self.end
+
+    def covers(self, other: Span) -> bool:
+        return self.start <= other.start and other.end <= self.end
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SourceSpan:
+    """A stretch of a file."""
+
+    file: str
+    start: int
+    end: int
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A line and a column, both from 0; the column counts code points."""
+
+    line: int
+    column: int
+
+
+class Visibility(StrEnum):
+    """How a section is declared to render."""
+
+    FULL = "FULL"
+    SUMMARY = "SUMMARY"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class StaticSection:
+    """A section as its source declares it.
+
+    `source` is the call that makes the section and `selection` its key or else its title; both may
+    lie in another file than the prompt's (`source.file`). `use` is the place in the prompt's own
+    tree: the same call, or the name of the variable or function that holds it. `number` is empty
+    where something unknown stands before the section.
+    """
+
+    path: tuple[str, ...]
+    key: str
+    title: str
+    number: str
+    depth: int
+    visibility: Visibility
+    kind: str
+    params: str
+    source: SourceSpan
+    selection: SourceSpan
+    use: SourceSpan
+    children: tuple[StaticSection, ...] = ()
+
+    @property
+    def range(self) -> Span:
+        return self.source.span
+
+    def walk(self) -> Iterator[StaticSection]:
+        """The section and all below it, as they render."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+@dataclass(frozen=True, slots=True)
+class StaticPrompt:
+    """A module-level variable that holds a template or a prompt bound to one."""
+
+    name: str
+    ns: str
+    key: str
+    file: str
+    range: Span
+    name_range: Span
+    sections: tuple[StaticSection, ...]
+    complete: bool
+    """Whether every section is known; where not, some come from code that only runs."""
+    bound: bool
+    """Whether the variable is a `Prompt`, made from a template."""
+    stale: bool
+    """Whether this is the last good state of a statement that does not parse just now."""
+
+    def walk(self) -> Iterator[StaticSection]:
+        """All sections, as they render."""
+        for section in self.sections:
+            yield from section.walk()
+
+    def section(self, path: tuple[str, ...]) -> StaticSection | None:
+        return next((each for each in self.walk() if each.path == path), None)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptModule:
+    """A file's prompts, in the order of their definitions."""
+
+    file: str
+    text: str
+    prompts: tuple[StaticPrompt, ...]
+    broken: bool
+    """Whether some statement does not parse."""
+
+    def prompt(self, name: str) -> StaticPrompt | None:
+        """The prompt of that variable name, or of that `ns/key`."""
+        for prompt in self.prompts:
+            if name in (prompt.name, f"{prompt.ns}/{prompt.key}"):
+                return prompt
+        return None
+
+
+class LineTable:
+    """Turns offsets of one text into lines and columns, and back."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.starts = [0]
+        at = 0
+        for line in text.splitlines(keepends=True):
+            at += len(line)
+            if line[-1] in "\r\n":
+                self.starts.append(at)
+
+    def position(self, offset: int) -> Position:
+        line = bisect_right(self.starts, offset) - 1
+        return Position(line, offset - self.starts[line])
+
+    def offset(self, line: int, column: int) -> int:
+        if line >= len(self.starts):
+            return len(self.text)
+        return min(self.starts[line] + column, len(self.text))

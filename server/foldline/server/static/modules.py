@@ -1,0 +1,115 @@
+"""Reads one file: its statements, names, prompts and their sections."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.server.static import statements
+from foldline.server.static.evaluator import Evaluator, Modules
+from foldline.server.static.model import PromptModule, Span, StaticPrompt
+from foldline.server.static.scopes import ModuleScope, ScopeCache
+from foldline.server.static.syntax import Assign, Block, Name
+from foldline.server.static.trees import sections_of
+from foldline.server.static.values import PromptValue, TemplateValue, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from foldline.server.static.statements import Parsed, TopLevel
+    from foldline.server.static.syntax import Statement
+
+
+def parse_module(source: str, path: str | Path) -> PromptModule:
+    """The prompts of a source text, with every name from another file left unknown.
+
+    Broken code is no error: what can be read is told, and `broken` says that something could not.
+    """
+    document = Document(str(path), source)
+    return document.prompts(Evaluator(_NoModules()))
+
+
+class _NoModules:
+    def find(self, dotted: str, level: int, importer: str) -> ModuleScope | None:
+        del dotted, level, importer
+        return None
+
+
+class Document:
+    """A file that changes: what an edit left alone is not read again."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self.parsed: Parsed = statements.parse(text, file)
+        self._scopes = ScopeCache()
+        self.scope: ModuleScope = self._scopes.module(file, self.parsed)
+
+    @property
+    def text(self) -> str:
+        return self.parsed.text
+
+    def update(self, text: str) -> None:
+        """Takes the file's next text; what parsed last stays where the text does not parse."""
+        self.parsed = statements.parse(text, self.file, self.parsed)
+        self.scope = self._scopes.module(self.file, self.parsed)
+
+    def prompts(self, evaluator: Evaluator) -> PromptModule:
+        """The prompts of the file, in the order of their definitions."""
+        found: list[StaticPrompt] = []
+        for statement in self.parsed.statements:
+            for node, name, value in prompt_values(statement, self.scope, evaluator):
+                prompt = _prompt(node, name, value, evaluator, stale=statement.stale)
+                # A name that is bound anew means the last of its prompts.
+                found = [each for each in found if each.name != prompt.name]
+                found.append(prompt)
+        return PromptModule(self.file, self.text, tuple(found), self.parsed.broken)
+
+
+def prompt_values(
+    statement: TopLevel, scope: ModuleScope, evaluator: Evaluator
+) -> Iterator[tuple[Assign, Name, TemplateValue | PromptValue]]:
+    """The variables of a top-level statement that hold a template or a prompt."""
+    for node in _assignments(statement.nodes):
+        if node.value is None or node.operator:
+            continue
+        for target in node.targets:
+            if isinstance(target, Name):
+                value: Value = evaluator.value(node.value, scope)
+                if isinstance(value, TemplateValue | PromptValue):
+                    yield node, target, value
+
+
+def _assignments(nodes: tuple[Statement, ...]) -> Iterator[Assign]:
+    for node in nodes:
+        if isinstance(node, Assign):
+            yield node
+        elif isinstance(node, Block):
+            yield from _assignments(node.body)
+
+
+def _prompt(
+    node: Assign,
+    name: Name,
+    value: TemplateValue | PromptValue,
+    evaluator: Evaluator,
+    *,
+    stale: bool,
+) -> StaticPrompt:
+    template = value.template if isinstance(value, PromptValue) else value
+    sections, complete = sections_of(template, evaluator)
+    at = node.anchor.at
+    return StaticPrompt(
+        name=name.id,
+        ns=template.text("ns"),
+        key=template.text("key"),
+        file=node.file,
+        range=Span(at(node.start), max(at(node.start), at(node.end))),
+        name_range=Span(at(name.start), max(at(name.start), at(name.end))),
+        sections=sections,
+        complete=complete,
+        bound=isinstance(value, PromptValue),
+        stale=stale,
+    )
+
+
+__all__ = ["Document", "Modules", "parse_module", "prompt_values"]

@@ -1,0 +1,91 @@
+"""The section tree of a template: paths, numbers and places."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.server.static.model import SourceSpan, StaticSection
+from foldline.server.static.values import (
+    Dataclass,
+    Item,
+    Items,
+    Nothing,
+    SectionValue,
+    TemplateValue,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.server.static.evaluator import Evaluator
+    from foldline.server.static.syntax import Node
+
+_DEPTH = 32
+
+
+def span_of(node: Node) -> SourceSpan:
+    """The place of a node in its file."""
+    low, high = node.anchor.at(node.start), node.anchor.at(node.end)
+    return SourceSpan(node.file, low, max(low, high))
+
+
+def sections_of(
+    template: TemplateValue, evaluator: Evaluator
+) -> tuple[tuple[StaticSection, ...], bool]:
+    """The sections of a template, chapters last, and whether they are certainly all."""
+    del evaluator
+    sections, chapters = template.items("sections"), template.items("chapters")
+    both = Items((*sections.items, *chapters.items), sections.complete and chapters.complete)
+    built = tuple(_built(both, (), "", 0))
+    return built, _complete(both)
+
+
+def _complete(items: Items, depth: int = 0) -> bool:
+    return (
+        items.complete
+        and depth < _DEPTH
+        and all(
+            isinstance(item.value, SectionValue) and _complete(item.value.children, depth + 1)
+            for item in items.items
+        )
+    )
+
+
+def _built(items: Items, path: tuple[str, ...], number: str, depth: int) -> Iterator[StaticSection]:
+    if depth > _DEPTH:
+        return
+    for index, item in enumerate(items.items, start=1):
+        value = item.value
+        if isinstance(value, SectionValue):
+            # Where more items may stand between, a number would be a guess.
+            own = f"{number}.{index}" if number else str(index)
+            known = items.complete and (depth == 0 or number != "")
+            yield _section(value, item, path, own if known else "", depth)
+
+
+def _section(
+    value: SectionValue, item: Item, path: tuple[str, ...], number: str, depth: int
+) -> StaticSection:
+    own = (*path, value.key or "?")
+    chosen: Node = value.class_node
+    for name in ("key", "title"):
+        argument = value.arguments.get(name)
+        if argument is not None and argument.name is not None:
+            chosen = argument.node
+            break
+    params = value.params
+    name = params.name if isinstance(params, Dataclass) else ""
+    return StaticSection(
+        path=own,
+        key=value.key,
+        title=value.title,
+        number=number,
+        depth=depth,
+        visibility=value.visibility,
+        kind=value.kind,
+        params="None" if isinstance(params, Nothing) else name,
+        source=span_of(value.node),
+        selection=span_of(chosen),
+        use=span_of(item.node),
+        children=tuple(_built(value.children, own, number, depth + 1)),
+    )
