@@ -1,1 +1,5 @@
-"""x."""
+"""The foldline language server: prompts and code, folded, for any LSP client.
+
+`app.create_server` builds it; `transport` runs it over stdio or TCP. One module of `features`
+serves one LSP method, one module of `commands` serves one `foldline.server.*` command.
+"""

@@ -1,0 +1,197 @@
+"""The prompt of a code reviewer, with reference documentation that stays folded until needed."""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from foldline.prompts import (
+    MarkdownSection,
+    PromptTemplate,
+    SectionVisibility,
+    Task,
+    TaskSection,
+    Tool,
+    ToolContext,
+    ToolResult,
+)
+from foldline.prompts.dataclasses import FrozenDataclass
+
+
+@FrozenDataclass()
+class Project:
+    """What is under review."""
+
+    project: str = "auth"
+    language: str = "Python 3.11"
+
+
+@FrozenDataclass()
+class Workspace:
+    """Where the code is, and what there is of it."""
+
+    root: str = "auth/"
+    digest: str = (
+        "9 modules: service (signing in and out), sessions (in memory), tokens (HMAC), passwords "
+        "(PBKDF2), permissions (role guards), models, errors"
+    )
+
+
+@FrozenDataclass()
+class CodeReviewTask(Task):
+    """Task for code review requests."""
+
+    files: tuple[str, ...] | None = field(
+        default=None,
+        metadata={"description": "Specific files to focus the review on."},
+    )
+    focus: str | None = field(
+        default=None,
+        metadata={"description": "Review focus such as 'security' or 'performance'."},
+    )
+
+
+@FrozenDataclass()
+class RuleParams:
+    rule: str = field(metadata={"description": "The number of a rule, such as 'S2'."})
+
+
+RULES = {
+    "S1": "An attacker who measures how long == takes learns a secret byte by byte.",
+    "S2": "Logs outlive the request and are read by people who must not know passwords.",
+    "S3": "An answer that differs for unknown names tells which names exist.",
+    "S4": "OWASP asks for 600,000 rounds of PBKDF2-SHA256; every older hash is to be renewed.",
+    "S5": "A token made for one use must be refused for another, and after it was used.",
+}
+
+
+def explain_rule(params: RuleParams, *, context: ToolContext) -> ToolResult[str]:
+    """Why a rule is there."""
+    reason = RULES.get(params.rule.upper())
+    if reason is None:
+        known = ", ".join(RULES)
+        return ToolResult(f"There is no rule {params.rule!r}; there are {known}.", None, False)
+    return ToolResult(reason, reason)
+
+
+guidance = MarkdownSection[Project](
+    title="Review Guidance",
+    key="guidance",
+    template="""
+        You review ${project}, written in ${language}, for its maintainers.
+
+        - Read the outline of a file before its symbols, and its symbols before the whole file.
+        - Report what is wrong, where (`path:line`), why it matters and how to mend it.
+        - Report nothing that a formatter or a type checker would find.
+        - Say so when you are not sure. No finding is a good answer.
+    """,
+)
+
+security_rules = MarkdownSection[None](
+    title="Security Rules",
+    key="security",
+    template="""
+        - **S1** Compare secrets, signatures and digests with `hmac.compare_digest`, never with
+          `==`.
+        - **S2** Passwords, tokens and session identifiers never reach a log, an exception's
+          text or a `repr`. Log a fingerprint instead.
+        - **S3** Sign-in and password reset answer alike, and as fast, whether or not a name
+          exists.
+        - **S4** Passwords are hashed with a slow function and today's cost; a hash made with a
+          lower cost is renewed at the next sign-in.
+        - **S5** A signed token says what it is for (`use`), and whoever reads it checks that. A
+          reset token works once.
+        - **S6** A session ends when its person's password or role changes. Its role is looked
+          up, not remembered.
+        - **S7** Attempts are counted per name and per address, atomically.
+    """,
+    tools=[
+        Tool[RuleParams, str](
+            name="explain_rule",
+            description="Explains why a security rule is there, and what happens without it.",
+            handler=explain_rule,
+        )
+    ],
+)
+
+async_rules = MarkdownSection[None](
+    title="Asynchronous Code",
+    key="async",
+    template="""
+        - **A1** Shared state is read and written under one lock, or in one step without `await`.
+        - **A2** No lock is held while a listener, a callback or the network is awaited.
+        - **A3** Slow work on the processor (hashing, compression) runs in a thread.
+        - **A4** A background task is kept, cancelled and awaited by whoever started it.
+    """,
+)
+
+style_rules = MarkdownSection[None](
+    title="Style",
+    key="style",
+    template="""
+        - **Y1** Public functions say what they return, what they raise, and in which unit.
+        - **Y2** Errors of a package share one root, and carry fields rather than sentences.
+        - **Y3** Values are frozen dataclasses; what changes has one owner.
+        - **Y4** A module fits a screen or two, and has one reason to change.
+    """,
+    children=[
+        MarkdownSection[None](
+            title="Naming",
+            key="naming",
+            template="""
+                Whole words, in the terms of the domain: `sign_in`, not `do_login_v2`. A boolean
+                reads as a statement (`is_expired`), a function that acts as an order
+                (`end_all_of`).
+            """,
+        ),
+    ],
+)
+
+reference_docs = MarkdownSection[Project](
+    title="Reference Documentation",
+    key="reference-docs",
+    template="The rules that ${project} agreed on. Cite them by number.",
+    summary="The rules that ${project} agreed on: security (S1-S7), asynchronous code, style.",
+    visibility=SectionVisibility.SUMMARY,
+    children=[security_rules, async_rules, style_rules],
+)
+
+workspace = MarkdownSection[Workspace](
+    title="Workspace",
+    key="workspace",
+    template="The code is below `${root}`. ${digest}.",
+    children=[
+        MarkdownSection[None](
+            title="History",
+            key="history",
+            template="""
+                - *March*: sessions moved from the database to memory, because reads were slow.
+                  They are lost at a restart; that was agreed.
+                - *June*: roles became numbers, so that a higher one includes a lower one.
+                - *October*: the audit asked for rate limits and for constant-time comparison.
+                  The limits are done (`AuthService.sign_in`), the comparison is not.
+            """,
+            summary="What changed in the last year, and what was agreed then.",
+            visibility=SectionVisibility.SUMMARY,
+        ),
+    ],
+)
+
+template = PromptTemplate(
+    ns="examples/code-reviewer",
+    key="review",
+    name="code_reviewer",
+    sections=[
+        guidance,
+        reference_docs,
+        workspace,
+        TaskSection[CodeReviewTask](title="Review Task", key="review-task"),
+    ],
+)
+
+reviewer = template.bind(
+    CodeReviewTask(
+        request="Review the authentication module for security vulnerabilities.",
+        background="Follow-up to the Q4 security audit findings.",
+        focus="security",
+    )
+)

@@ -1,0 +1,74 @@
+"""`foldline serve`: the language server."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from foldline.agent.verbs import Verbs
+
+LOOPBACK = "127.0.0.1"
+
+
+def register(verbs: Verbs) -> None:
+    parser = verbs.add_parser(
+        "serve", help="run the language server", description="Run the language server."
+    )
+    transport = parser.add_mutually_exclusive_group()
+    transport.add_argument(
+        "--stdio", action="store_true", help="speak over standard input and output (the default)"
+    )
+    transport.add_argument(
+        "--tcp",
+        metavar="[HOST:]PORT",
+        type=_address,
+        help=f"listen on HOST, or on {LOOPBACK}; port 0 takes a free one",
+    )
+    parser.add_argument(
+        "--log-level",
+        choices=("debug", "info", "warning", "error"),
+        default="warning",
+        help="what to write to standard error",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    from foldline.server import transport
+    from foldline.server.app import create_server
+
+    logging.basicConfig(
+        level=options.log_level.upper(),
+        stream=sys.stderr,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    # One line for every message would bury what the prompts print.
+    logging.getLogger("pygls").setLevel(max(logging.WARNING, logging.root.level))
+    if options.tcp is None:
+        return transport.serve_stdio(create_server)
+    host, port = options.tcp
+    if not _is_loopback(host):
+        logging.warning(
+            "%s can be reached from other machines: whoever connects can read the files of a "
+            "workspace, and run its code",
+            host,
+        )
+    return transport.serve_tcp(create_server, host, port)
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal() or int(port) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not [HOST:]PORT, such as {LOOPBACK}:7000")
+    return host.strip("[]") or LOOPBACK, int(port)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,97 @@
+"""Builds the server: the one list of its features and the one list of its commands."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from foldline.server.commands import (
+    code_outline,
+    code_read_file,
+    code_read_lines,
+    code_read_symbol,
+    code_tree,
+    prompt_close_preview,
+    prompt_close_sections,
+    prompt_list,
+    prompt_open_sections,
+    prompt_preview,
+    prompt_read_section,
+    prompt_render,
+    prompt_summary,
+    status,
+)
+from foldline.server.convert import ArgumentsError, structure
+from foldline.server.errors import InvalidArguments
+from foldline.server.features import (
+    code_lens,
+    did_change,
+    did_change_trust,
+    did_change_workspace_folders,
+    did_close,
+    did_open,
+    document_symbol,
+    initialize,
+    initialized,
+    shutdown,
+)
+from foldline.server.server import FoldlineServer
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+FEATURES = (
+    code_lens,
+    did_change,
+    did_change_trust,
+    did_change_workspace_folders,
+    did_close,
+    did_open,
+    document_symbol,
+    initialize,
+    initialized,
+    shutdown,
+)
+
+COMMANDS = (
+    code_outline,
+    code_read_file,
+    code_read_lines,
+    code_read_symbol,
+    code_tree,
+    prompt_close_preview,
+    prompt_close_sections,
+    prompt_list,
+    prompt_open_sections,
+    prompt_preview,
+    prompt_read_section,
+    prompt_render,
+    prompt_summary,
+    status,
+)
+
+
+def create_server() -> FoldlineServer:
+    """A server for one client, with every feature and command."""
+    server = FoldlineServer(version("foldline"))
+    for feature in FEATURES:
+        server.feature(feature.METHOD, feature.OPTIONS)(feature.handle)
+    for command in COMMANDS:
+        _register_command(server, command)
+    return server
+
+
+def _register_command(server: FoldlineServer, command: ModuleType) -> None:
+    # Under the name `ls` the server is passed in; the rest is as the client sent it.
+    async def execute(ls: FoldlineServer, *arguments: Any) -> Any:
+        if len(arguments) > 1:
+            message = f"{command.COMMAND} takes one object, not {len(arguments)} arguments"
+            raise InvalidArguments(message, ())
+        try:
+            value = arguments[0] if arguments and arguments[0] is not None else {}
+            structured = structure(value, command.Arguments)
+        except ArgumentsError as error:
+            raise InvalidArguments(f"{command.COMMAND}: {error}", error.fields) from error
+        return await command.handle(ls, structured)
+
+    server.command(command.COMMAND)(execute)

@@ -1,0 +1,22 @@
+"""`foldline.server.prompt.closePreview`: nobody looks at a preview any more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from foldline.server.server import FoldlineServer
+
+COMMAND = "foldline.server.prompt.closePreview"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """Without a `sessionId` it is the preview last opened."""
+
+    sessionId: str | None = None  # noqa: N815  # The name on the wire.
+
+
+async def handle(ls: FoldlineServer, arguments: Arguments) -> None:
+    ls.previews.close(arguments.sessionId)

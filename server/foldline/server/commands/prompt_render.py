@@ -1,0 +1,29 @@
+"""`foldline.server.prompt.render`: a prompt as a model would get it, from the editor's text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from foldline.server.preview import prompts
+from foldline.server.targets import find_prompt
+
+if TYPE_CHECKING:
+    from foldline.server.server import FoldlineServer
+
+COMMAND = "foldline.server.prompt.render"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """`params`: fields by dataclass name. `overrides`: `FULL` or `SUMMARY` by section key."""
+
+    uri: str | None = None
+    name: str | None = None
+    params: dict[str, dict[str, Any]] = field(default_factory=dict)
+    overrides: dict[str, str] = field(default_factory=dict)
+
+
+async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
+    target = await find_prompt(ls, arguments.uri, arguments.name)
+    return await prompts.render(ls, target, params=arguments.params, overrides=arguments.overrides)

@@ -1,0 +1,163 @@
+"""Conversions between foldline's own values and what travels over LSP.
+
+Inside foldline a place in a text is an offset in code points. A client counts in UTF-8, UTF-16 or
+UTF-32 code units, as agreed at `initialize`; this module alone knows about that.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar, get_args, get_origin
+
+from cattrs import BaseValidationError, Converter, ForbiddenExtraKeysError, transform_error
+from lsprotocol.types import Position, PositionEncodingKind, Range
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class LineIndex:
+    r"""Maps offsets of one text to LSP positions and back.
+
+    Lines end at `\n`, `\r\n` or `\r` and at nothing else, as LSP demands: a form feed or U+2028
+    does not end a line, although `str.splitlines` says so.
+    """
+
+    text: str
+    starts: tuple[int, ...]
+    encoding: PositionEncodingKind | str
+
+    @classmethod
+    def of(
+        cls, text: str, encoding: PositionEncodingKind | str | None = PositionEncodingKind.Utf16
+    ) -> "LineIndex":
+        """The index of `text` for a client that counts in units of `encoding`, or UTF-16."""
+        starts = (0, *(match.end() for match in _LINE_END.finditer(text)))
+        return cls(text, starts, encoding or PositionEncodingKind.Utf16)
+
+    def position(self, offset: int) -> Position:
+        """The position of `offset`; offsets outside the text are moved to its nearer end."""
+        offset = max(0, min(offset, len(self.text)))
+        line = bisect_right(self.starts, offset) - 1
+        return Position(line, self._units(self.text[self.starts[line] : offset]))
+
+    def range(self, start: int, end: int) -> Range:
+        return Range(self.position(start), self.position(end))
+
+    def offset(self, position: Position) -> int:
+        """The offset of `position`.
+
+        A column past the end of its line means the end of the line, and a line past the end of the
+        text means the end of the text, as LSP demands. A column inside a character means its start.
+        """
+        if position.line >= len(self.starts):
+            return len(self.text)
+        start = self.starts[position.line]
+        line = self.text[start : self._line_end(position.line)]
+        if line.isascii() or self.encoding == PositionEncodingKind.Utf32:
+            return start + min(position.character, len(line))
+        units = 0
+        for column, character in enumerate(line):
+            units += self._units(character)
+            if units > position.character:
+                return start + column
+        return start + len(line)
+
+    def _line_end(self, line: int) -> int:
+        """The offset at which the text of `line` ends, before its line break."""
+        end = self.starts[line + 1] if line + 1 < len(self.starts) else len(self.text)
+        while end > self.starts[line] and self.text[end - 1] in "\r\n":
+            end -= 1
+        return end
+
+    def _units(self, text: str) -> int:
+        if text.isascii() or self.encoding == PositionEncodingKind.Utf32:
+            return len(text)
+        if self.encoding == PositionEncodingKind.Utf8:
+            return len(text.encode("utf-8", "surrogatepass"))
+        return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+class ArgumentsError(ValueError):
+    """The arguments of a command do not fit.
+
+    Attributes:
+        problems: One sentence for each wrong field, naming it.
+        fields: The names of the wrong fields, dotted where nested.
+    """
+
+    def __init__(self, problems: Sequence[str], fields: Sequence[str]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = tuple(problems)
+        self.fields = tuple(fields)
+
+
+_converter = Converter(forbid_extra_keys=True, prefer_attrib_converters=True)
+
+
+def _structure_exactly(value: object, kind: type[T]) -> T:
+    """`value`, which must be a `kind` already: nothing is coerced, and `True` is not a number."""
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
+    return value
+
+
+def _structure_number(value: object, _: type[float]) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise TypeError(f"expected a number, got {type(value).__name__}")
+    return float(value)
+
+
+def _structure_array(value: object, kind: type[tuple[T, ...]]) -> tuple[T, ...]:
+    """The items of a JSON array; a string is not taken for an array of characters."""
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"expected an array, got {type(value).__name__}")
+    item = get_args(kind)[0]
+    return tuple(_converter.structure(each, item) for each in value)
+
+
+def _is_array(kind: Any) -> bool:
+    return get_origin(kind) is tuple and get_args(kind)[1:] == (...,)
+
+
+for _kind in (str, int, bool):
+    _converter.register_structure_hook(_kind, _structure_exactly)
+_converter.register_structure_hook(float, _structure_number)
+_converter.register_structure_hook_func(_is_array, _structure_array)
+
+
+def structure(value: object, kind: type[T]) -> T:
+    """`value`, which came as JSON, as an instance of the dataclass `kind`.
+
+    Raises:
+        ArgumentsError: A field is missing, unknown or of the wrong type.
+    """
+    if not isinstance(value, Mapping):
+        raise ArgumentsError([f"expected one JSON object, got {type(value).__name__}"], [])
+    try:
+        return _converter.structure(value, kind)
+    except BaseValidationError as error:
+        problems = transform_error(error, path="", format_exception=_problem)
+        found = [problem.partition(" @ ") for problem in problems]
+        raise ArgumentsError(
+            [f"{path.lstrip('.')}: {what}" if path else what for what, _, path in found],
+            [path.lstrip(".") or what.split("'")[1] for what, _, path in found],
+        ) from error
+
+
+def _problem(error: BaseException, _: type | None) -> str:
+    """What is wrong with one value, in the words of whoever sent it."""
+    if isinstance(error, ForbiddenExtraKeysError):
+        unknown = ", ".join(map(repr, sorted(error.extra_fields)))
+        return f"unknown {unknown}; known are {', '.join(field.name for field in fields(error.cl))}"
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    return str(error)
+
+
+def unstructure(value: object) -> object:
+    """`value`, made of dataclasses, enums and collections, as JSON can carry it."""
+    return _converter.unstructure(value)

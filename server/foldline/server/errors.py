@@ -1,0 +1,51 @@
+"""What a request is answered with when it fails.
+
+Every error carries structured data, whose `kind` says which failure it is:
+
+    RequestFailed (-32803)
+    ├── untrusted        executing the workspace's code was not allowed
+    ├── no_document      no document was named and none has the focus
+    ├── no_prompt        the document holds no such prompt; `near` lists what there is
+    ├── no_preview       there is no such preview
+    ├── exception        the user's code raised; `file` and `line` say where
+    ├── deadline         the user's code was still running, at `file` and `line`
+    ├── exit             the user's process ended without an answer
+    ├── output           the answer is too large
+    ├── interpreter      the interpreter does not start
+    ├── no_foldline      the interpreter has no foldline installed
+    ├── prompt           the module is fine and the request is not: a name, params, an override
+    ├── tool             the prompt's own tool refused the arguments; `near` lists keys
+    ├── path             the path is missing, ignored, binary, too large or outside
+    └── symbol           the file holds no such symbol; `near` lists candidates
+    InvalidParams (-32602)
+    └── arguments        `fields` names what does not fit
+"""
+
+from lsprotocol.types import ErrorCodes, LSPErrorCodes
+from pygls.exceptions import JsonRpcException
+
+from foldline.backends.errors import BackendError, InvalidArgumentError, SymbolError
+
+
+class RequestFailed(JsonRpcException):
+    """A request that was understood and could not be carried out."""
+
+    def __init__(self, kind: str, message: str, **data: object) -> None:
+        known = {name: value for name, value in data.items() if value is not None}
+        super().__init__(message, LSPErrorCodes.RequestFailed.value, {"kind": kind, **known})
+
+
+class InvalidArguments(JsonRpcException):
+    """A command's arguments that do not fit."""
+
+    def __init__(self, message: str, fields: tuple[str, ...]) -> None:
+        data = {"kind": "arguments", "fields": fields}
+        super().__init__(message, ErrorCodes.InvalidParams.value, data)
+
+
+def backend_failure(error: BackendError) -> RequestFailed:
+    """`error` of the backends as the answer to a request, with its fields."""
+    kind = "symbol" if isinstance(error, SymbolError) else "path"
+    if isinstance(error, InvalidArgumentError):
+        kind = "arguments"
+    return RequestFailed(kind, str(error), **vars(error))

@@ -1,0 +1,1 @@
+"""One module for each LSP method: `METHOD`, `OPTIONS`, and `handle(ls, params)`."""

@@ -1,0 +1,26 @@
+"""`foldline/didChangeTrust`: whether the workspace's code may be executed from now on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from foldline.server.convert import structure
+
+if TYPE_CHECKING:
+    from foldline.server.server import FoldlineServer
+
+METHOD = "foldline/didChangeTrust"
+OPTIONS = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    trusted: bool
+
+
+def handle(ls: FoldlineServer, params: object) -> None:
+    trust = structure(params, Trust)
+    ls.settings = replace(ls.settings, trusted=trust.trusted)
+    if not trust.trusted:
+        ls.previews.close_all()

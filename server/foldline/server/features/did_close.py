@@ -1,0 +1,19 @@
+"""`textDocument/didClose`: the disk's text stands for itself again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import TEXT_DOCUMENT_DID_CLOSE
+
+if TYPE_CHECKING:
+    from lsprotocol.types import DidCloseTextDocumentParams
+
+    from foldline.server.server import FoldlineServer
+
+METHOD = TEXT_DOCUMENT_DID_CLOSE
+OPTIONS = None
+
+
+def handle(ls: FoldlineServer, params: DidCloseTextDocumentParams) -> None:
+    ls.drop_document(params.text_document.uri)

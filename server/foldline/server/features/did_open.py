@@ -1,0 +1,19 @@
+"""`textDocument/didOpen`: the editor's text stands for the disk's from now on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import TEXT_DOCUMENT_DID_OPEN
+
+if TYPE_CHECKING:
+    from lsprotocol.types import DidOpenTextDocumentParams
+
+    from foldline.server.server import FoldlineServer
+
+METHOD = TEXT_DOCUMENT_DID_OPEN
+OPTIONS = None
+
+
+def handle(ls: FoldlineServer, params: DidOpenTextDocumentParams) -> None:
+    ls.take_document(params.text_document.uri)

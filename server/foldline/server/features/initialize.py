@@ -1,0 +1,30 @@
+"""`initialize`: the workspace folders, the settings, and whose process to leave with."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import INITIALIZE
+
+from foldline.server.lifecycle import exit_with_process
+from foldline.server.settings import read_settings
+
+if TYPE_CHECKING:
+    from lsprotocol.types import InitializeParams
+
+    from foldline.server.server import FoldlineServer
+
+log = logging.getLogger(__name__)
+
+METHOD = INITIALIZE
+OPTIONS = None
+
+
+def handle(ls: FoldlineServer, params: InitializeParams) -> None:
+    ls.settings, ls.settings_problems = read_settings(params.initialization_options)
+    folders = [folder.uri for folder in params.workspace_folders or ()]
+    root = ls.documents.root_uri
+    ls.files.set_roots(folders or ([root] if root else []))
+    if params.process_id is not None:
+        exit_with_process(params.process_id)

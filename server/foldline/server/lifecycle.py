@@ -1,0 +1,71 @@
+"""Leaving with the process that started us, even when that one was killed."""
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+
+log = logging.getLogger(__name__)
+
+POLL_SECONDS = 0.5
+
+
+def exit_with_parent() -> None:
+    """End this process once the process that started it is gone.
+
+    Standard input ends with the parent too, as a rule; not when a sibling holds its other end open.
+    What this process started holds on to it in the same way, and leaves by itself.
+    """
+    parent = os.getppid()
+    if parent > 1:
+        _watch(lambda: os.getppid() == parent)
+
+
+def exit_with_process(pid: int) -> None:
+    """End this process once the process `pid` is gone.
+
+    A pid that is not alive now is not watched: it is one of another machine or container, whose
+    client reaches us all the same.
+    """
+    if pid > 1 and _is_alive(pid):
+        _watch(lambda: _is_alive(pid))
+
+
+def _watch(is_alive: Callable[[], bool]) -> None:
+    pause = threading.Event()
+
+    def watch() -> None:
+        while is_alive():
+            pause.wait(POLL_SECONDS)
+        log.info("The process that started the server is gone: leaving")
+        # The main thread may be waiting for input that never ends.
+        os._exit(1)
+
+    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+
+
+def _is_alive(pid: int) -> bool:
+    if os.name == "nt":
+        return _is_alive_on_windows(pid)
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _is_alive_on_windows(pid: int) -> bool:
+    # `os.kill(pid, 0)` would end the process there.
+    import ctypes
+
+    kernel = getattr(ctypes, "windll").kernel32  # noqa: B009  # Unknown to type checkers elsewhere.
+    synchronize, timed_out = 0x00100000, 0x102
+    handle = kernel.OpenProcess(synchronize, False, pid)
+    if not handle:
+        return False
+    try:
+        return bool(kernel.WaitForSingleObject(handle, 0) == timed_out)
+    finally:
+        kernel.CloseHandle(handle)

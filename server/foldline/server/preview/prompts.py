@@ -1,0 +1,134 @@
+"""What the commands ask of a prompt that is run."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foldline.server.errors import RequestFailed
+from foldline.server.preview.interpreter import find_interpreter
+from foldline.server.preview.renderer import Job, RenderError
+from foldline.server.targets import section_locations, uri_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from foldline.server.server import FoldlineServer
+    from foldline.server.targets import PromptTarget
+
+UNTRUSTED = (
+    "This workspace is not trusted, so its prompts are not executed. Trust it in your editor, or "
+    'start the server with initializationOptions {"trusted": true}'
+)
+
+
+async def render(
+    ls: FoldlineServer,
+    target: PromptTarget,
+    *,
+    overrides: Mapping[str, str],
+    params: Mapping[str, object] | None = None,
+) -> dict[str, Any]:
+    """The prompt's text, blocks and tools."""
+    answer = await _ask(ls, target, "render", overrides=overrides, params=params or {})
+    return await _with_document(target, answer)
+
+
+async def open_sections(
+    ls: FoldlineServer,
+    target: PromptTarget,
+    *,
+    section_keys: Sequence[str],
+    reason: str,
+    overrides: Mapping[str, str],
+    params: Mapping[str, object] | None = None,
+) -> dict[str, Any]:
+    """What the prompt's own tool asks for, and the prompt as it is rendered after that."""
+    answer = await _ask(
+        ls,
+        target,
+        "open",
+        section_keys=list(section_keys),
+        reason=reason,
+        overrides=overrides,
+        params=params or {},
+    )
+    return {**answer, "render": await _with_document(target, answer["render"])}
+
+
+async def read_section(
+    ls: FoldlineServer,
+    target: PromptTarget,
+    *,
+    section_key: str | None,
+    overrides: Mapping[str, str],
+    params: Mapping[str, object],
+) -> dict[str, Any]:
+    """The text of one section as `read_section` gives it to a model."""
+    return await _ask(
+        ls, target, "read", section_key=section_key, overrides=overrides, params=params
+    )
+
+
+async def summary(
+    ls: FoldlineServer,
+    target: PromptTarget,
+    *,
+    section_key: str | None,
+    overrides: Mapping[str, str],
+    params: Mapping[str, object],
+) -> dict[str, Any]:
+    """One section folded: its text, its size, and its size if opened, in UTF-8 bytes."""
+    return await _ask(
+        ls, target, "summary", section_key=section_key, overrides=overrides, params=params
+    )
+
+
+async def _ask(
+    ls: FoldlineServer, target: PromptTarget, action: str, **arguments: object
+) -> dict[str, Any]:
+    """The worker's answer to `action` on the prompt `target`, as its text stands in the editor.
+
+    Raises:
+        RequestFailed: The workspace is not trusted, or the prompt could not be rendered.
+    """
+    if not ls.settings.trusted:
+        raise RequestFailed("untrusted", UNTRUSTED)
+    document = target.document
+    job = Job(
+        file=document.path,
+        root=document.root,
+        overlays={**ls.files.overlays(), str(document.path): document.text},
+        deadline=ls.settings.render_deadline,
+        action={"action": action, "name": target.name, **arguments},
+    )
+    interpreter = find_interpreter(document.path, ls.settings.interpreter)
+    try:
+        answer = await ls.renderer.run(interpreter, job)
+    except RenderError as error:
+        raise _failure(error) from error
+    ls.focus.prompt(document.uri, answer["name"])
+    return answer
+
+
+async def _with_document(target: PromptTarget, render: Mapping[str, Any]) -> dict[str, Any]:
+    """A render with the document it is of, and each block with its place in the source."""
+    document = target.document
+    locations = await asyncio.to_thread(section_locations, document, render["name"])
+    return {
+        **render,
+        "uri": document.uri,
+        "version": document.version,
+        "fidelity": "executed",
+        "blocks": [
+            {**block, "location": locations.get(tuple(block["path"]))} for block in render["blocks"]
+        ],
+    }
+
+
+def _failure(error: RenderError) -> RequestFailed:
+    uri = uri_of(Path(error.file)) if error.file else None
+    return RequestFailed(
+        error.kind, error.message, uri=uri, file=error.file, line=error.line, **error.details
+    )

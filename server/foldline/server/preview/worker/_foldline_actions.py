@@ -1,0 +1,251 @@
+"""What can be asked of a prompt, answered by the user's own foldline."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields, replace
+from types import ModuleType
+from typing import Any
+
+import _foldline_job
+import _foldline_values
+from _foldline_failures import RequestError
+
+try:
+    from foldline.prompts import (
+        Block,
+        OpenSectionsParams,
+        Prompt,
+        PromptTemplate,
+        ReadSectionParams,
+        RenderedPrompt,
+        Section,
+        SectionVisibility,
+        Task,
+        ToolContext,
+    )
+    from foldline.prompts.errors import (
+        PromptValidationError,
+        ToolValidationError,
+        VisibilityExpansionRequired,
+    )
+except ImportError as error:
+    raise RequestError(
+        "no_foldline",
+        f"{sys.executable} cannot import foldline.prompts ({error}): install foldline there, or "
+        "choose another interpreter",
+    ) from error
+
+Path = tuple[str, ...]
+Overrides = dict[Path, SectionVisibility]
+
+
+def perform(module: ModuleType, request: _foldline_job.Request) -> dict[str, object]:
+    """The answer to `request` about a prompt of `module`."""
+    session = _Session(module, request)
+    try:
+        answer = ACTIONS[request["action"]](session, request)
+    except ToolValidationError as error:
+        raise RequestError("tool", str(error), near=list(error.near)) from error
+    return {"name": session.name, "generated": session.generated, **answer}
+
+
+class _Session:
+    """A prompt with its parameters and the overrides that apply."""
+
+    def __init__(self, module: ModuleType, request: _foldline_job.Request) -> None:
+        self.name, self.prompt = _find_prompt(module, request["name"])
+        self.paths = dict(_paths(self.prompt.template.sections))
+        self.overrides = self._read_overrides(request["overrides"])
+        self.values, self.generated = _foldline_values.values_for(self.prompt, request["params"])
+
+    def render(self, overrides: Overrides | None = None) -> RenderedPrompt[Any]:
+        try:
+            return self.prompt.render(
+                *self.values.values(), visibility_overrides={**self.overrides, **(overrides or {})}
+            )
+        except PromptValidationError as error:
+            raise RequestError("prompt", str(error), near=list(error.near)) from error
+
+    def instruct(self, instructions: str | None) -> None:
+        """Tell every task of the prompt how to go on, as the loop around a model does."""
+        for value in (*self.prompt.params, *self.values.values()):
+            if isinstance(value, Task):
+                self.values[type(value)] = replace(value, expansion_instructions=instructions)
+
+    def _read_overrides(self, overrides: dict[str, str]) -> Overrides:
+        read: Overrides = {}
+        for key, visibility in overrides.items():
+            if visibility not in SectionVisibility.__members__:
+                raise RequestError(
+                    "prompt", f"overrides: {key}: {visibility!r} is neither FULL nor SUMMARY"
+                )
+            # A key that names nothing goes on as it is: the library knows the near names.
+            read[self.paths.get(key, (key,))] = SectionVisibility[visibility]
+        return read
+
+
+def _render(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
+    return _render_result(session.render())
+
+
+def _open(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
+    rendered = session.render()
+    keys = tuple(request["section_keys"]) or tuple(_summarised(rendered))
+    expansion = _expansion(session, rendered, keys, request["reason"])
+    session.instruct(expansion.expansion_instructions)
+    opened = dict(expansion.requested_overrides)
+    return {
+        "requested_overrides": {".".join(path): value.name for path, value in opened.items()},
+        "section_keys": expansion.section_keys,
+        "reason": expansion.reason,
+        "expansion_instructions": expansion.expansion_instructions,
+        "render": {"name": session.name, **_render_result(session.render(opened))},
+    }
+
+
+def _read(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
+    rendered = session.render()
+    key = request["section_key"] or _first_summarised(rendered)
+    # Validated by the tool that a model would call; both of them show the same text.
+    _expansion(session, rendered, (key,), "Read in the editor")
+    return {"section_key": key, "text": rendered.if_opened(session.paths[key])}
+
+
+def _summary(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
+    rendered = session.render()
+    key = request["section_key"] or _first_summarised(rendered)
+    _expansion(session, rendered, (key,), "Asked for its size")
+    path = session.paths[key]
+    text = next((block.text.rstrip("\n") for block in rendered.blocks if block.path == path), "")
+    return {
+        "section_key": key,
+        "text": text,
+        "size": _size(text),
+        "size_if_opened": _size(rendered.if_opened(path)),
+    }
+
+
+ACTIONS: dict[str, Callable[[_Session, _foldline_job.Request], dict[str, object]]] = {
+    "open": _open,
+    "read": _read,
+    "render": _render,
+    "summary": _summary,
+}
+
+
+def _expansion(
+    session: _Session, rendered: RenderedPrompt[Any], keys: tuple[str, ...], reason: str
+) -> VisibilityExpansionRequired:
+    """What is asked for when a model, or else a person, opens the sections `keys`."""
+    context = ToolContext(prompt=session.prompt, rendered=rendered)
+    for tool in rendered.tools:
+        if tool.name == "open_sections":
+            try:
+                tool.handler(OpenSectionsParams(keys, reason), context=context)
+            except VisibilityExpansionRequired as expansion:
+                return expansion
+        if tool.name == "read_section":
+            for key in keys:
+                tool.handler(ReadSectionParams(key), context=context)
+            # A model could only read them; a person may see the prompt with them open.
+            paths = [session.paths[key] for key in keys]
+            folded = {block.path for block in rendered.blocks if _is_summarised(block)} | set(paths)
+            return VisibilityExpansionRequired(
+                requested_overrides={
+                    path[:end]: SectionVisibility.FULL
+                    for path in paths
+                    for end in range(1, len(path) + 1)
+                    if path[:end] in folded
+                },
+                reason=reason,
+                section_keys=keys,
+            )
+    raise RequestError("tool", "No section is summarised: there is nothing to open", near=[])
+
+
+def _find_prompt(module: ModuleType, name: str | None) -> tuple[str, Prompt[Any]]:
+    """The prompt that the variable `name` holds, or the module's first."""
+    found = {
+        variable: value
+        for variable, value in vars(module).items()
+        if isinstance(value, (Prompt, PromptTemplate))
+    }
+    if not found:
+        raise RequestError("no_prompt", f"{module.__name__} holds no prompt template", near=[])
+    name = name or next(iter(found))
+    by_key = {f"{value.ns}/{value.key}": variable for variable, value in found.items()}
+    variable = by_key.get(name, name)
+    if variable not in found:
+        raise RequestError(
+            "no_prompt",
+            f"{module.__name__} has no prompt {name!r}; it has {', '.join(found)}",
+            near=list(found),
+        )
+    value = found[variable]
+    return variable, value if isinstance(value, Prompt) else Prompt(value)
+
+
+def _paths(sections: Iterable[Section[object]], parent: Path = ()) -> Iterator[tuple[str, Path]]:
+    """The path of each section by its dotted key."""
+    for section in sections:
+        path = (*parent, section.key)
+        yield ".".join(path), path
+        yield from _paths(section.children, path)
+
+
+def _render_result(rendered: RenderedPrompt[Any]) -> dict[str, object]:
+    return {
+        "text": rendered.text,
+        "blocks": [_block(block) for block in rendered.blocks],
+        "tools": [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": {
+                    field.name: field.metadata.get("description", "")
+                    for field in (fields(tool.params_type) if tool.params_type else ())
+                },
+            }
+            for tool in rendered.tools
+        ],
+    }
+
+
+def _block(block: Block) -> dict[str, object]:
+    return {
+        # No key holds a slash.
+        "id": "/".join(block.path),
+        "path": block.path,
+        "key": block.dotted_key,
+        "number": block.number,
+        "title": block.title,
+        "depth": block.depth,
+        "visibility": block.visibility.name,
+        "enabled": block.enabled,
+        "span": [block.span.start, block.span.end],
+        "text": block.text,
+        "segments": [
+            {"kind": segment.kind.value, "text": segment.text, "field": segment.field}
+            for segment in block.segments
+        ],
+    }
+
+
+def _is_summarised(block: Block) -> bool:
+    return block.enabled and block.visibility is SectionVisibility.SUMMARY
+
+
+def _summarised(rendered: RenderedPrompt[Any]) -> list[str]:
+    return [block.dotted_key for block in rendered.blocks if _is_summarised(block)]
+
+
+def _first_summarised(rendered: RenderedPrompt[Any]) -> str:
+    keys = _summarised(rendered)
+    if not keys:
+        raise RequestError("tool", "No section is summarised", near=[])
+    return keys[0]
+
+
+def _size(text: str) -> int:
+    """The size of `text` in UTF-8 bytes."""
+    return len(text.encode("utf-8", "replace"))

@@ -1,0 +1,47 @@
+"""One request: imports the prompt's module, does what was asked, and says how it went."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TypedDict
+
+import _foldline_failures
+
+
+class Request(TypedDict):
+    """What the server asks for.
+
+    `file` is the prompt module below the folder `root`; `overlays` holds the texts of open
+    documents by path; `deadline` is in seconds. `name` is the variable of the prompt, or None for
+    the first. `params` are values for fields by dataclass name, `overrides` visibilities by section
+    key; the rest belongs to single actions.
+    """
+
+    file: str
+    root: str
+    overlays: dict[str, str]
+    deadline: float
+    action: str
+    name: str | None
+    params: dict[str, dict[str, object]]
+    overrides: dict[str, str]
+    section_keys: list[str]
+    section_key: str | None
+    reason: str
+
+
+def run(request: Request) -> bytes:
+    """The answer to `request` as JSON: what was asked for, or the failure."""
+    try:
+        import _foldline_actions
+        import _foldline_modules
+
+        # Nothing of ours is left to import, and the user's code need not find this folder.
+        sys.path[:] = [folder for folder in sys.path if folder != str(Path(__file__).parent)]
+        module = _foldline_modules.import_file(
+            Path(request["file"]), Path(request["root"]), request["overlays"]
+        )
+        return json.dumps(_foldline_actions.perform(module, request)).encode()
+    except BaseException as error:
+        # Whatever the user's code raises, `SystemExit` and `KeyboardInterrupt` too, is an answer.
+        return _foldline_failures.raised(error, request)

@@ -1,0 +1,82 @@
+"""Imports the user's module under its own name, with the editor's text in place of the disk's."""
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import CodeType, ModuleType
+
+
+class OverlayLoader(importlib.machinery.SourceFileLoader):
+    """Loads a module from an editor's text, at the path of its file."""
+
+    def __init__(self, fullname: str, path: str, text: str) -> None:
+        super().__init__(fullname, path)
+        self._text = text
+
+    def get_data(self, path: str | os.PathLike[str]) -> bytes:
+        return self._text.encode("utf-8", "surrogatepass")
+
+    def get_code(self, fullname: str) -> CodeType:
+        # Past the cache of compiled files, which knows the disk's text only.
+        return self.source_to_code(self._text, self.path)
+
+
+class OverlayFinder(importlib.abc.MetaPathFinder):
+    """Finds modules where they are, and has those that an editor holds loaded from its text."""
+
+    def __init__(self, overlays: Mapping[str, str]) -> None:
+        self._overlays = {os.path.realpath(path): text for path, text in overlays.items()}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if spec is None or spec.origin is None or not spec.has_location:
+            return None
+        text = self._overlays.get(os.path.realpath(spec.origin))
+        if text is not None:
+            spec.loader = OverlayLoader(fullname, spec.origin, text)
+            spec.cached = None
+        return spec
+
+
+def import_file(file: Path, root: Path, overlays: Mapping[str, str]) -> ModuleType:
+    """The module of `file`, imported as a program beside it or in `root` would import it."""
+    sys.meta_path.insert(0, OverlayFinder(overlays))
+    base, name = module_name(file)
+    for folder in dict.fromkeys((str(root), str(base))):
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+    if name.isidentifier() or all(part.isidentifier() for part in name.split(".")):
+        module = importlib.import_module(name)
+        if os.path.realpath(getattr(module, "__file__", None) or "") == str(file):
+            return module
+    # The name belongs to another module, or is none: a file called `types.py`, or `my-prompt.py`.
+    return _import_as(f"_foldline_{file.stem}", file, overlays)
+
+
+def module_name(file: Path) -> tuple[Path, str]:
+    """The folder to import `file` from, and its dotted name there."""
+    parts = [] if file.stem == "__init__" else [file.stem]
+    folder = file.parent
+    while (folder / "__init__.py").exists() and folder.parent != folder:
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return folder, ".".join(parts)
+
+
+def _import_as(name: str, file: Path, overlays: Mapping[str, str]) -> ModuleType:
+    text = overlays.get(str(file))
+    loader = OverlayLoader(name, str(file), text) if text is not None else None
+    spec = importlib.util.spec_from_file_location(name, file, loader=loader)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is not a Python file", path=str(file))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,168 @@
+"""Watches over the process that runs the user's code.
+
+Where the platform can fork, this process never runs the user's code. It kills the process that
+does, with all it started, when the answer is there, the deadline has passed, or nobody waits any
+longer. Elsewhere one process does both, and ends itself.
+"""
+
+import contextlib
+import faulthandler
+import os
+import re
+import select
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import _foldline_failures
+import _foldline_job
+
+MAX_ANSWER_BYTES = 1 << 25
+# The stack is written down this long before the deadline, so that the answer can name the line.
+DUMP_SECONDS = 0.2
+POLL_SECONDS = 0.01
+
+
+def supervise(request: _foldline_job.Request, leash: int) -> bytes | None:
+    """The answer to `request`, or None when nobody waits for it any more.
+
+    `leash` is the descriptor whose end says that nobody waits.
+    """
+    if not hasattr(os, "fork"):
+        return _run_here(request, leash)
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    answer_reader, answer_writer = os.pipe()
+    dump_reader, dump_writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        for descriptor in (leash, answer_reader, dump_reader):
+            os.close(descriptor)
+        _run_in_fork(request, answer_writer, dump_writer)
+    os.close(answer_writer)
+    os.close(dump_writer)
+    with contextlib.suppress(OSError):
+        # Both processes do it: whichever comes first, the group is there when it is needed.
+        os.setpgid(child, child)
+    try:
+        return _watch(request, child, leash, answer_reader, dump_reader)
+    finally:
+        _kill_all(child)
+
+
+def _run_in_fork(request: _foldline_job.Request, answer: int, dump: int) -> None:
+    """Carry out `request` in this new process, and end it."""
+    status = 1
+    try:
+        os.setpgid(0, 0)
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        faulthandler.dump_traceback_later(
+            max(request["deadline"] - DUMP_SECONDS, request["deadline"] / 2), file=dump
+        )
+        reply = _foldline_job.run(request) + b"\n"
+        while reply:
+            reply = reply[os.write(answer, reply) :]
+        status = 0
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        # No thread or exit handler that the user's code left behind may hold up the end.
+        os._exit(status)
+
+
+def _watch(
+    request: _foldline_job.Request, child: int, leash: int, answer_reader: int, dump_reader: int
+) -> bytes | None:
+    deadline = time.monotonic() + request["deadline"]
+    answer = b""
+    while True:
+        status = _reap(child)
+        # Only what was written before the end counts: a process that it left behind may hold the
+        # other end of the pipe open for ever.
+        readable, _, _ = select.select([leash, answer_reader], [], [], POLL_SECONDS)
+        if leash in readable and not os.read(leash, 1 << 12):
+            return None
+        if answer_reader in readable and (chunk := os.read(answer_reader, 1 << 16)):
+            answer += chunk
+            if answer.endswith(b"\n"):
+                return answer[:-1]
+            if len(answer) > MAX_ANSWER_BYTES:
+                message = f"The answer is larger than {MAX_ANSWER_BYTES} bytes"
+                return _foldline_failures.failure("output", message)
+            continue
+        if status is not None:
+            return _foldline_failures.ended(request, status)
+        if time.monotonic() > deadline:
+            dump = os.read(dump_reader, 1 << 16) if _is_readable(dump_reader) else b""
+            frames = re.findall(r'File "(.+?)", line (\d+)', dump.decode("utf-8", "replace"))
+            # The dump shows the innermost frame first.
+            places = [(file, int(line)) for file, line in reversed(frames)]
+            return _foldline_failures.late(request, places)
+
+
+def _is_readable(descriptor: int) -> bool:
+    return bool(select.select([descriptor], [], [], 0)[0])
+
+
+def _reap(child: int) -> int | None:
+    """How the process `child` ended, as its exit code or minus its signal; None while it runs."""
+    try:
+        pid, status = os.waitpid(child, os.WNOHANG)
+    except ChildProcessError:
+        return 1
+    return os.waitstatus_to_exitcode(status) if pid else None
+
+
+def _kill_all(child: int) -> None:
+    """Kill `child`, its group, and all that it started and set free, until nothing is left."""
+    for _ in range(200):
+        with contextlib.suppress(OSError):
+            os.killpg(child, signal.SIGKILL)
+        for orphan in _own_children():
+            with contextlib.suppress(OSError):
+                os.kill(orphan, signal.SIGKILL)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(POLL_SECONDS)
+
+
+def _own_children() -> list[int]:
+    """The pids of this process's children, adopted ones included, as far as /proc tells."""
+    children = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            # The name, in parentheses, may hold anything; the state and the parent follow it.
+            if int(entry.read_bytes().rpartition(b")")[2].split()[1]) == os.getpid():
+                children.append(int(entry.parent.name))
+    return children
+
+
+def _run_here(request: _foldline_job.Request, leash: int) -> bytes:
+    def leave_with_the_server() -> None:
+        while os.read(leash, 1 << 12):
+            pass
+        os._exit(1)
+
+    def leave_at_the_deadline() -> None:
+        time.sleep(request["deadline"])
+        os._exit(1)
+
+    for target in (leave_with_the_server, leave_at_the_deadline):
+        threading.Thread(target=target, daemon=True).start()
+    return _foldline_job.run(request)
+
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

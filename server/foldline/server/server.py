@@ -1,0 +1,78 @@
+"""The server of one client: its documents, its files and what it allows."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+from foldline.server.focus import Focus
+from foldline.server.preview.hub import PreviewHub
+from foldline.server.preview.renderer import Renderer
+from foldline.server.protocol import FoldlineProtocol
+from foldline.server.settings import Settings
+from foldline.server.workspace import WorkspaceFiles, local_path
+
+if TYPE_CHECKING:
+    from pygls.server import ServerErrors
+
+    from foldline.server.documents import Documents
+
+log = logging.getLogger(__name__)
+
+
+class FoldlineServer(LanguageServer):
+    """State shared by the features and commands of one client.
+
+    Attributes:
+        settings: What the client configured; also whether it trusts the workspace.
+        focus: The document and the prompt that the user last dealt with.
+        files: The workspace's files, open buffers before the disk.
+        renderer: Runs prompts in the user's interpreter.
+        previews: What somebody looks at.
+    """
+
+    protocol: FoldlineProtocol
+
+    def __init__(self, version: str) -> None:
+        super().__init__("foldline", version, protocol_cls=FoldlineProtocol)
+        self.settings = Settings()
+        self.settings_problems: tuple[str, ...] = ()
+        self.focus = Focus()
+        self.files = WorkspaceFiles()
+        self.renderer = Renderer()
+        self.previews = PreviewHub()
+
+    @property
+    def documents(self) -> Documents:
+        return self.protocol.get_documents()
+
+    def take_document(self, uri: str) -> None:
+        """Let the editor's text of the document at `uri` stand for the disk's, everywhere."""
+        document = self.documents.document(uri)
+        self.focus.document(uri)
+        path = local_path(uri)
+        if document is not None and path is not None:
+            self.files.set_overlay(path, document.source)
+        self.previews.document_changed()
+
+    def drop_document(self, uri: str) -> None:
+        """Let the disk's text of the document at `uri` stand for itself again."""
+        self.focus.forget(uri)
+        path = local_path(uri)
+        if path is not None:
+            self.files.remove_overlay(path)
+        self.previews.document_changed()
+
+    def close(self) -> None:
+        """End everything that goes on for this client. May be called twice."""
+        self.previews.close_all()
+        self.renderer.close()
+
+    def report_server_error(self, error: Exception, source: ServerErrors) -> None:
+        """Log what no request waits for, rather than open a message box for it."""
+        log.error("%s: %s", source.__name__, error)
+        if source is JsonRpcException:
+            self.protocol.answer_unreadable(error)

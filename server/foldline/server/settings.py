@@ -1,0 +1,41 @@
+"""What the client may set, in `initializationOptions`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from foldline.server.convert import ArgumentsError, structure
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting with its default.
+
+    Attributes:
+        trusted: Whether prompts of this workspace may be executed.
+        interpreter: The Python that renders prompts; None finds it (see `preview.interpreter`).
+        render_deadline: Seconds that importing and rendering a prompt may take.
+    """
+
+    trusted: bool = False
+    interpreter: str | None = None
+    render_deadline: float = 10.0
+
+
+def read_settings(options: object) -> tuple[Settings, tuple[str, ...]]:
+    """The settings in `options`, and one sentence for each value that was left out as wrong."""
+    if options is None:
+        return Settings(), ()
+    if not isinstance(options, Mapping):
+        return Settings(), ("initializationOptions must be an object",)
+    known = {field.name for field in fields(Settings)}
+    problems = [f"unknown setting {name!r}" for name in options if name not in known]
+    values = {name: value for name, value in options.items() if name in known}
+    while True:
+        try:
+            return structure(values, Settings), tuple(problems)
+        except ArgumentsError as error:
+            problems += error.problems
+            wrong = {name.partition(".")[0] for name in error.fields} & values.keys()
+            if not wrong:
+                return Settings(), tuple(problems)
+            values = {name: value for name, value in values.items() if name not in wrong}

@@ -1,0 +1,165 @@
+"""Finding what a request is about: the document, the prompt in it, the files it may read."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from pygls.uris import from_fs_path
+
+from foldline.backends.errors import BackendError
+from foldline.server.convert import LineIndex, unstructure
+from foldline.server.errors import RequestFailed, backend_failure
+from foldline.server.static import parse_module
+from foldline.server.workspace import path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from foldline.server.server import FoldlineServer
+    from foldline.server.static import Span, StaticSection
+
+    Answer = TypeVar("Answer")
+
+# What a module that makes a prompt has to name.
+PROMPT_WORD = "PromptTemplate"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentTarget:
+    """One document of the workspace.
+
+    Attributes:
+        index: The lines of the text, in the client's encoding.
+        version: The editor's version of the text; None where the document is not open.
+    """
+
+    uri: str
+    path: Path
+    root: Path
+    index: LineIndex
+    version: int | None
+
+    @property
+    def text(self) -> str:
+        return self.index.text
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTarget:
+    """One prompt of a document, by the variable that holds it.
+
+    `name` is None where the document shows no prompt without being executed.
+    """
+
+    document: DocumentTarget
+    name: str | None
+
+
+async def find_document(ls: FoldlineServer, uri: str | None) -> DocumentTarget:
+    """The document at `uri`, or the one that has the focus.
+
+    Raises:
+        RequestFailed: There is no such document, or it may not be read.
+    """
+    uri = uri or ls.focus.uri
+    if uri is None:
+        raise RequestFailed(
+            "no_document", "No document has the focus: open one, or name it with `uri`"
+        )
+    path = path_of(uri)
+    root = ls.files.root_of(path)
+    open_document = ls.documents.document(uri)
+    if open_document is not None:
+        return DocumentTarget(uri, path, root, open_document.index, open_document.version)
+    text = await call(lambda: ls.files.access(root).read_file(str(path)))
+    index = LineIndex.of(text, ls.documents.position_codec.encoding)
+    return DocumentTarget(uri, path, root, index, None)
+
+
+async def find_prompt(ls: FoldlineServer, uri: str | None, name: str | None) -> PromptTarget:
+    """The prompt called `name` (its variable, or `ns/key`) of the document at `uri`.
+
+    Without a name it is the prompt last shown of that document, or else the first that the author
+    has bound values to, or else the first.
+
+    Raises:
+        RequestFailed: There is no such document or prompt.
+    """
+    document = await find_document(ls, uri)
+    module = await asyncio.to_thread(parse_module, document.text, str(document.path))
+    names = {prompt.name: prompt.name for prompt in module.prompts}
+    names |= {f"{prompt.ns}/{prompt.key}": prompt.name for prompt in module.prompts if prompt.key}
+    if name is None:
+        name = ls.focus.prompt_names.get(document.uri)
+        if name not in names:
+            prompts = sorted(module.prompts, key=lambda prompt: not prompt.bound)
+            name = prompts[0].name if prompts else None
+        return PromptTarget(document, name)
+    if name in names:
+        return PromptTarget(document, names[name])
+    if names and not name.isidentifier():
+        near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or sorted(names)
+        raise RequestFailed(
+            "no_prompt",
+            f"{document.path.name} has no prompt {name!r}; it has {', '.join(near)}",
+            name=name,
+            near=near,
+        )
+    # A variable may hold a prompt in a way that only executing the module shows.
+    return PromptTarget(document, name)
+
+
+async def prompt_documents(ls: FoldlineServer) -> list[DocumentTarget]:
+    """The documents of the workspace that mention a prompt template, open ones first."""
+    uris = dict.fromkeys(
+        document.uri
+        for document in ls.documents.text_documents.values()
+        if PROMPT_WORD in document.source
+    )
+    for root in ls.files.roots:
+        references = await call(partial(ls.files.access(root).find_references, PROMPT_WORD))
+        uris |= dict.fromkeys(uri_of(root / reference.path) for reference in references)
+    return [await find_document(ls, uri) for uri in uris]
+
+
+def section_locations(document: DocumentTarget, name: str) -> dict[tuple[str, ...], object]:
+    """Where the source declares each section of the prompt `name`, as an LSP location by path."""
+    prompt = parse_module(document.text, str(document.path)).prompt(name)
+    locations: dict[tuple[str, ...], object] = {}
+    for section in prompt.walk() if prompt is not None else ():
+        _, selection = range_in(section, document.path)
+        place = document.index.range(selection.start, selection.end)
+        locations[section.path] = {"uri": document.uri, "range": unstructure(place)}
+    return locations
+
+
+def range_in(section: StaticSection, path: Path) -> tuple[Span, Span]:
+    """The stretches of the file at `path` that stand for `section`: the whole, and its name.
+
+    A section that another file declares is where the prompt uses it.
+    """
+    if section.source.file == str(path):
+        return section.source.span, section.selection.span
+    return section.use.span, section.use.span
+
+
+def uri_of(path: Path) -> str:
+    """The `file:` URI of an absolute path."""
+    return str(from_fs_path(str(path)))
+
+
+async def call(question: Callable[[], Answer]) -> Answer:
+    """The backends' answer to `question`, asked in a thread: the event loop goes on.
+
+    Raises:
+        RequestFailed: The backends refused, with the reason and what to do.
+    """
+    try:
+        return await asyncio.to_thread(question)
+    except BackendError as error:
+        raise backend_failure(error) from error

@@ -1,0 +1,99 @@
+"""The workspace's files: one SmartFileAccess for each folder, shared by every command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from pygls.uris import to_fs_path
+
+from foldline.backends import SmartFileAccess
+from foldline.server.errors import RequestFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class WorkspaceFiles:
+    """Which folder a file belongs to, and the files of each folder.
+
+    A document outside every folder, or opened without any, has its own directory for a folder.
+    """
+
+    def __init__(self) -> None:
+        self._roots: tuple[Path, ...] = ()
+        self._access: dict[Path, SmartFileAccess] = {}
+        self._overlays: dict[Path, str] = {}
+        self._lock = Lock()
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        return self._roots
+
+    def set_roots(self, uris: Iterable[str]) -> None:
+        """Take the workspace folders at `uris`; those that are not local are left out."""
+        paths = (to_fs_path(uri) for uri in uris)
+        self._roots = tuple(Path(path).resolve() for path in paths if path)
+
+    def root_of(self, path: Path) -> Path:
+        """The innermost workspace folder that holds `path`, or else its directory."""
+        around = [root for root in self._roots if path.is_relative_to(root)]
+        return max(around, key=lambda root: len(root.parts), default=path.parent)
+
+    def access(self, root: Path) -> SmartFileAccess:
+        """The files below `root`, open buffers included."""
+        with self._lock:
+            access = self._access.get(root)
+            if access is None:
+                access = self._access[root] = SmartFileAccess.for_workspace(
+                    root,
+                    overlays={
+                        str(path): text
+                        for path, text in self._overlays.items()
+                        if path.is_relative_to(root)
+                    },
+                )
+            return access
+
+    def set_overlay(self, path: Path, text: str) -> None:
+        """Let `text`, which an editor holds, stand for the file at `path`."""
+        with self._lock:
+            self._overlays[path] = text
+            holders = self._holders(path)
+        for access in holders:
+            access.file_backend.set_overlay(str(path), text)
+
+    def remove_overlay(self, path: Path) -> None:
+        """Let the disk's text stand for the file at `path` again."""
+        with self._lock:
+            self._overlays.pop(path, None)
+            holders = self._holders(path)
+        for access in holders:
+            access.file_backend.remove_overlay(str(path))
+
+    def overlays(self) -> dict[str, str]:
+        """The texts of all open documents by path."""
+        with self._lock:
+            return {str(path): text for path, text in self._overlays.items()}
+
+    def _holders(self, path: Path) -> list[SmartFileAccess]:
+        return [access for root, access in self._access.items() if path.is_relative_to(root)]
+
+
+def local_path(uri: str) -> Path | None:
+    """The real path of the file at `uri`, or None where that is no file on this machine."""
+    path = to_fs_path(uri) if uri.startswith("file:") else None
+    return Path(path).resolve() if path else None
+
+
+def path_of(uri: str) -> Path:
+    """The real path of the file at `uri`.
+
+    Raises:
+        RequestFailed: It is no file on this machine.
+    """
+    path = local_path(uri)
+    if path is None:
+        raise RequestFailed("path", f"{uri} is not a file on this machine: save it first", uri=uri)
+    return path
