@@ -1,0 +1,23 @@
+-- The client's configuration: `vim.lsp.enable('foldline')` starts it, `vim.lsp.config('foldline', …)` changes it.
+
+---@type vim.lsp.Config
+return {
+  cmd = { 'foldline', 'serve', '--stdio' },
+  filetypes = { 'python' },
+  -- Trust is a folder's, so a file that belongs to no project is at home in its own folder.
+  root_dir = function(bufnr, on_dir)
+    local markers = { 'pyproject.toml', 'setup.py', 'setup.cfg', '.git' }
+    on_dir(vim.fs.root(bufnr, markers) or vim.fs.dirname(vim.api.nvim_buf_get_name(bufnr)))
+  end,
+  before_init = function(params, config)
+    params.initializationOptions = require('foldline').initialization_options(config)
+  end,
+  capabilities = {
+    experimental = { commands = { commands = { 'foldline.preview', 'foldline.openSection' } } },
+  },
+  handlers = {
+    ['foldline/preview/didUpdate'] = function(_, update, context)
+      require('foldline.preview').on_update(update, context.client_id)
+    end,
+  },
+}

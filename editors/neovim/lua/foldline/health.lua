@@ -1,0 +1,92 @@
+--- `:checkhealth foldline`
+local M = {}
+
+local check_client, check_command, check_trust
+
+local WAIT_MS = 5000
+
+function M.check()
+  local health = vim.health
+  health.start('foldline: Neovim')
+  if vim.fn.has('nvim-0.11') == 1 then
+    health.ok(('Neovim %s'):format(vim.version()))
+  else
+    health.error('Neovim 0.11 or later is needed')
+    return
+  end
+  health.start('foldline: server')
+  check_command()
+  check_client()
+  health.start('foldline: trust')
+  check_trust()
+end
+
+function check_command()
+  local config = vim.lsp.config.foldline
+  if not config then
+    vim.health.error('lsp/foldline.lua is not found', 'Add editors/neovim to the runtimepath.')
+    return
+  end
+  if vim.lsp.is_enabled and not vim.lsp.is_enabled('foldline') then
+    vim.health.warn('the server is not enabled', "Put vim.lsp.enable('foldline') into your init.lua.")
+  end
+  if type(config.cmd) ~= 'table' then
+    vim.health.info('the server is started by a function of your configuration')
+    return
+  end
+  local program = vim.fn.exepath(config.cmd[1])
+  if program == '' then
+    vim.health.error(('`%s` is not found on PATH'):format(config.cmd[1]), {
+      "Install it: pip install 'foldline[server]'",
+      "or name it: vim.lsp.config('foldline', { cmd = { '/path/to/foldline', 'serve', '--stdio' } })",
+    })
+    return
+  end
+  local ran, result = pcall(function()
+    return vim.system({ program, '--version' }, { text = true, timeout = WAIT_MS }):wait()
+  end)
+  if ran and result.code == 0 then
+    vim.health.ok(('%s: %s'):format(program, vim.trim(result.stdout)))
+  else
+    local why = ran and vim.trim(result.stderr) or tostring(result)
+    vim.health.error(('`%s --version` fails: %s'):format(program, why))
+  end
+end
+
+function check_client()
+  local clients = vim.lsp.get_clients({ name = 'foldline' })
+  if #clients == 0 then
+    vim.health.info('no server runs: it starts with the first Python file')
+  end
+  for _, client in ipairs(clients) do
+    local answer, problem = client:request_sync('workspace/executeCommand', {
+      command = 'foldline.server.status',
+      arguments = { vim.empty_dict() },
+    }, WAIT_MS)
+    local err = problem or (answer and answer.err and answer.err.message)
+    if err then
+      vim.health.error(('%s: the server does not answer: %s'):format(client.root_dir, err))
+    else
+      vim.health.ok(('%s: the server answers'):format(client.root_dir))
+      for name, value in vim.spairs(require('foldline').some(answer.result) or {}) do
+        if value ~= vim.NIL then
+          vim.health.info(('%s: %s'):format(name, type(value) == 'table' and vim.json.encode(value) or value))
+        end
+      end
+    end
+  end
+end
+
+function check_trust()
+  local trust = require('foldline.trust')
+  local answers, problem = trust.read()
+  if problem then
+    vim.health.warn(problem, ('Remove it, or mend it: %s'):format(trust.path()))
+  end
+  for folder, trusted in vim.spairs(answers) do
+    vim.health.info(('%s: %s'):format(folder, trusted and 'trusted' or 'not trusted'))
+  end
+  vim.health.info(('answers are kept in %s; :FoldlineTrust and :FoldlineTrust! change them'):format(trust.path()))
+end
+
+return M

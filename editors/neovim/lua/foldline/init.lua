@@ -1,0 +1,280 @@
+--- What the user commands do: find the server, ask it, show what it says.
+local M = {}
+
+---@class foldline.Section
+---@field key string what `:FoldlineOpen` takes: "parent.child"
+---@field title string
+---@field number string
+---@field visibility "FULL"|"SUMMARY"
+---@field range lsp.Range
+---@field children foldline.Section[]
+
+---@class foldline.Prompt
+---@field uri lsp.DocumentUri
+---@field name string the variable that holds the prompt
+---@field ns string
+---@field key string
+---@field range lsp.Range
+---@field sections foldline.Section[]
+
+---@class foldline.PromptName
+---@field uri lsp.DocumentUri?
+---@field name string?
+
+local COMPLETION_MS = 1000
+
+local choose_prompt, flatten, matching, prompts_now
+
+---@param config vim.lsp.ClientConfig
+---@return table options what the server is told at its start
+function M.initialization_options(config)
+  local options = vim.deepcopy(config.init_options or {})
+  options.trusted = require('foldline.trust').decision(config.root_dir) == true
+  return options
+end
+
+--- Shows a prompt beside its source. Without a name: the prompt under the cursor or the file's only
+--- one, asking when there are several; outside a Python file the one that was looked at last.
+---@param opts { name: string?, uri: lsp.DocumentUri?, mods: table? }?
+function M.preview(opts)
+  opts = opts or {}
+  local bufnr = vim.api.nvim_get_current_buf()
+  local client = M.client(bufnr)
+  if not client then
+    return
+  end
+  local function show(prompt)
+    require('foldline.trust').settle(client.root_dir, function()
+      require('foldline.preview').show(client, prompt, opts.mods)
+    end)
+  end
+  if opts.uri or opts.name then
+    return show({ uri = opts.uri or M.python_uri(bufnr), name = opts.name })
+  end
+  local uri = M.python_uri(bufnr)
+  if not uri then
+    return show({})
+  end
+  M.execute(client, 'prompt.list', { uri = uri }, function(prompts)
+    choose_prompt(prompts, vim.api.nvim_win_get_cursor(0)[1] - 1, show)
+  end)
+end
+
+--- Opens sections in the preview, which is shown first where there is none. Without keys it asks.
+---@param keys string[]
+function M.open(keys)
+  local preview = require('foldline.preview')
+  if preview.current() then
+    return preview.change('open', keys)
+  end
+  preview.when_shown(function()
+    preview.change('open', keys)
+  end)
+  M.preview()
+end
+
+---@param keys string[]
+function M.close(keys)
+  require('foldline.preview').change('close', keys)
+end
+
+---@param opts { mods: table? }?
+function M.outline(opts)
+  local bufnr = vim.api.nvim_get_current_buf()
+  local client = M.client(bufnr)
+  if not client then
+    return
+  end
+  local uri = M.python_uri(bufnr)
+  M.execute(client, 'code.outline', { uri = uri }, function(outline)
+    require('foldline.outline').show(outline.text, bufnr, opts and opts.mods)
+  end)
+end
+
+---@param trusted boolean
+function M.trust(trusted)
+  local client = M.client(vim.api.nvim_get_current_buf())
+  if not client or not client.root_dir then
+    return
+  end
+  require('foldline.trust').set(client.root_dir, trusted)
+  M.notify(('%s is %strusted'):format(client.root_dir, trusted and '' or 'not '))
+end
+
+--- Runs the client command of the code lens and of the code action *Preview*.
+---@param clicked lsp.Command
+function M.on_preview_command(clicked)
+  local prompt = (clicked.arguments or {})[1] or {}
+  M.preview({ uri = M.some(prompt.uri), name = M.some(prompt.name) })
+end
+
+--- Runs the client command of the code action *Open section*.
+---@param clicked lsp.Command
+function M.on_open_command(clicked)
+  local what = (clicked.arguments or {})[1] or {}
+  local preview = require('foldline.preview')
+  local keys = M.some(what.section_keys) or {}
+  if preview.find(M.some(what.uri), M.some(what.name)) then
+    return preview.change('open', keys, preview.find(what.uri, M.some(what.name)))
+  end
+  preview.when_shown(function()
+    preview.change('open', keys)
+  end)
+  M.preview({ uri = M.some(what.uri), name = M.some(what.name) })
+end
+
+---@param lead string
+---@return string[]
+function M.complete_prompt(lead)
+  local names = vim.tbl_map(function(prompt)
+    return prompt.name
+  end, prompts_now())
+  return matching(names, lead)
+end
+
+---@param lead string
+---@param change "open"|"close"
+---@return string[]
+function M.complete_section(lead, change)
+  local preview = require('foldline.preview')
+  local shown = preview.current()
+  if shown then
+    return matching(preview.keys(shown, change), lead)
+  end
+  local keys = {}
+  if change == 'open' then
+    for _, prompt in ipairs(prompts_now()) do
+      flatten(prompt.sections, keys)
+    end
+  end
+  return matching(keys, lead)
+end
+
+--- Asks the server. Only one of the two functions is called, once.
+---@param client vim.lsp.Client
+---@param command string without `foldline.server.`
+---@param argument table
+---@param on_result fun(result: any)
+---@param on_error? fun(err: lsp.ResponseError)
+function M.execute(client, command, argument, on_result, on_error)
+  local params = {
+    command = 'foldline.server.' .. command,
+    arguments = { next(argument) and argument or vim.empty_dict() },
+  }
+  local sent = client:request('workspace/executeCommand', params, function(err, result)
+    if err then
+      return (on_error or M.report)(err)
+    end
+    on_result(M.some(result))
+  end)
+  if not sent then
+    M.notify('the server has stopped: open the file again with :edit', vim.log.levels.ERROR)
+  end
+end
+
+---@param err lsp.ResponseError
+function M.report(err)
+  local data = M.some(err.data)
+  local kind = type(data) == 'table' and data.kind
+  if kind == 'untrusted' then
+    return M.notify('this folder is not trusted, so nothing of it is run: :FoldlineTrust', vim.log.levels.WARN)
+  end
+  M.notify(err.message, vim.log.levels.ERROR)
+end
+
+---@param message string
+---@param level? integer
+function M.notify(message, level)
+  vim.notify('foldline: ' .. message, level or vim.log.levels.INFO)
+end
+
+--- The server of the buffer, or any that runs; says what to do where there is none.
+---@param bufnr integer
+---@return vim.lsp.Client?
+function M.client(bufnr)
+  local client = vim.lsp.get_clients({ name = 'foldline', bufnr = bufnr })[1]
+    or vim.lsp.get_clients({ name = 'foldline' })[1]
+  if not client then
+    M.notify('no server runs here: see :checkhealth foldline', vim.log.levels.ERROR)
+  end
+  return client
+end
+
+---@param bufnr integer
+---@return lsp.DocumentUri? uri nil where the buffer is no Python file
+function M.python_uri(bufnr)
+  local is_python = vim.bo[bufnr].filetype == 'python' and vim.bo[bufnr].buftype == ''
+  return is_python and vim.uri_from_bufnr(bufnr) or nil
+end
+
+--- The value, where Neovim 0.12 hands on a JSON null as `vim.NIL`.
+---@generic T
+---@param value T
+---@return T?
+function M.some(value)
+  if value == vim.NIL then
+    return nil
+  end
+  return value
+end
+
+---@param prompts foldline.Prompt[]
+---@param line integer 0-based
+---@param chosen fun(prompt: foldline.PromptName)
+function choose_prompt(prompts, line, chosen)
+  if #prompts == 0 then
+    return M.notify('this file holds no prompt', vim.log.levels.WARN)
+  end
+  for _, prompt in ipairs(prompts) do
+    if #prompts == 1 or (prompt.range.start.line <= line and line <= prompt.range['end'].line) then
+      return chosen({ uri = prompt.uri, name = prompt.name })
+    end
+  end
+  vim.ui.select(prompts, {
+    prompt = 'Preview which prompt?',
+    kind = 'foldline_prompt',
+    format_item = function(prompt)
+      return ('%s (%s/%s)'):format(prompt.name, prompt.ns, prompt.key)
+    end,
+  }, function(prompt)
+    if prompt then
+      chosen({ uri = prompt.uri, name = prompt.name })
+    end
+  end)
+end
+
+---@param sections foldline.Section[]
+---@param keys string[] is added to
+function flatten(sections, keys)
+  for _, section in ipairs(sections) do
+    if section.visibility == 'SUMMARY' then
+      table.insert(keys, section.key)
+    end
+    flatten(section.children, keys)
+  end
+end
+
+---@param words string[]
+---@param lead string
+---@return string[]
+function matching(words, lead)
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, words)
+end
+
+---@return foldline.Prompt[] prompts of the current file; none where the server is not quick enough
+function prompts_now()
+  local bufnr = vim.api.nvim_get_current_buf()
+  local client = vim.lsp.get_clients({ name = 'foldline', bufnr = bufnr })[1]
+  if not client then
+    return {}
+  end
+  local answer = client:request_sync('workspace/executeCommand', {
+    command = 'foldline.server.prompt.list',
+    arguments = { { uri = vim.uri_from_bufnr(bufnr) } },
+  }, COMPLETION_MS, bufnr)
+  return answer and M.some(answer.result) or {}
+end
+
+return M

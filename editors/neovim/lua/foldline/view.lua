@@ -1,0 +1,232 @@
+--- The buffer of a preview: where each block stands in it, its folds, hints and banner, and how new
+--- text gets in without moving what the reader looks at.
+local M = {}
+
+---@class foldline.Layout
+---@field lines string[]
+---@field starts integer[] for each block of `order`, the 1-based line that it begins on
+---@field levels table<integer, string> what 'foldexpr' says of each line
+
+local hints = vim.api.nvim_create_namespace('foldline.preview')
+local layouts = {} ---@type table<integer, foldline.Layout>
+
+local apply, banner, differences, moved, some, text_of
+
+---@param preview foldline.Preview
+---@return integer buf
+function M.create(preview)
+  local buf = vim.api.nvim_create_buf(false, true)
+  local file = vim.fn.fnamemodify(vim.uri_to_fname(preview.uri), ':~:.')
+  vim.api.nvim_buf_set_name(buf, ('foldline://%s#%s'):format(file, preview.name))
+  vim.bo[buf].bufhidden = 'wipe'
+  vim.bo[buf].undolevels = -1
+  vim.bo[buf].modifiable = false
+  vim.bo[buf].filetype = 'markdown'
+  vim.api.nvim_create_autocmd('BufWipeout', {
+    buffer = buf,
+    callback = function()
+      layouts[buf] = nil
+    end,
+  })
+  vim.api.nvim_create_autocmd('BufWinEnter', {
+    buffer = buf,
+    callback = function()
+      M.dress(vim.api.nvim_get_current_win(), preview)
+    end,
+  })
+  return buf
+end
+
+--- Sets the options of a window that shows a preview, which stay behind when it shows another buffer.
+---@param win integer
+---@param preview foldline.Preview
+function M.dress(win, preview)
+  local options = vim.wo[win][0]
+  options.foldmethod = 'expr'
+  options.foldexpr = "v:lua.require'foldline.view'.fold_level()"
+  options.foldlevel = 99
+  options.foldtext = ''
+  options.foldenable = true
+  options.wrap = true
+  options.linebreak = true
+  options.winbar = banner(preview)
+end
+
+---@return string level of the line `v:lnum`, for 'foldexpr'
+function M.fold_level()
+  local layout = layouts[vim.api.nvim_get_current_buf()]
+  return layout and layout.levels[vim.v.lnum] or '0'
+end
+
+--- Brings the buffer up to date. Only lines that differ are touched; cursors and scroll positions
+--- stay on the text they were on.
+---@param preview foldline.Preview
+function M.draw(preview)
+  local layout = M.layout(preview.order, preview.blocks)
+  layouts[preview.buf] = layout
+  local changes = differences(vim.api.nvim_buf_get_lines(preview.buf, 0, -1, false), layout.lines)
+  local views = {} ---@type table<integer, vim.fn.winsaveview.ret>
+  for _, win in ipairs(vim.fn.win_findbuf(preview.buf)) do
+    views[win] = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+  end
+  apply(preview.buf, changes, layout.lines)
+  for win, view in pairs(views) do
+    vim.api.nvim_win_call(win, function()
+      -- Set anew, the method is applied to every line: an edit alone re-reads the level of the
+      -- lines it touched, in the middle of the change. Folds stay as open as they were.
+      vim.wo[win][0].foldmethod = 'expr'
+      view.lnum = moved(view.lnum, changes)
+      view.topline = moved(view.topline, changes)
+      vim.fn.winrestview(view)
+      vim.wo[win][0].winbar = banner(preview)
+    end)
+  end
+  vim.api.nvim_buf_clear_namespace(preview.buf, hints, 0, -1)
+  for index, id in ipairs(preview.order) do
+    local block = preview.blocks[id]
+    local hint = block.visibility == 'SUMMARY' and '▸ <CR> opens'
+      or block.opened and '▾ c closes'
+      or nil
+    if hint and block.text ~= '' then
+      vim.api.nvim_buf_set_extmark(preview.buf, hints, layout.starts[index] - 1, 0, {
+        virt_text = { { hint, 'Comment' } },
+        virt_text_pos = 'eol',
+      })
+    end
+  end
+end
+
+--- The block that stands on a line.
+---@param preview foldline.Preview
+---@param line integer 1-based
+---@return foldline.Block?
+function M.block_at(preview, line)
+  local layout = layouts[preview.buf]
+  for index = #preview.order, 1, -1 do
+    local block = preview.blocks[preview.order[index]]
+    if layout and block.text ~= '' and layout.starts[index] <= line then
+      return block
+    end
+  end
+end
+
+---@param order string[]
+---@param blocks table<string, foldline.Block>
+---@return foldline.Layout
+function M.layout(order, blocks)
+  local lines = vim.split(text_of(order, blocks), '\n', { plain = true })
+  if #lines > 1 and lines[#lines] == '' then
+    table.remove(lines)
+  end
+  local layout = { lines = lines, starts = {}, levels = {} }
+  local line = 1
+  for _, id in ipairs(order) do
+    local block = blocks[id]
+    table.insert(layout.starts, math.min(line, #lines))
+    if block.text ~= '' then
+      local _, breaks = block.text:gsub('\n', '')
+      layout.levels[line] = '>' .. (block.depth + 1)
+      for inner = line + 1, line + breaks do
+        layout.levels[inner] = tostring(block.depth + 1)
+      end
+      line = line + breaks
+    end
+  end
+  return layout
+end
+
+--- A change: `count` lines from `first` on become the lines `new_first … new_first + new_count - 1`.
+---@class foldline.Change
+---@field first integer
+---@field count integer
+---@field new_first integer
+---@field new_count integer
+
+---@param old string[]
+---@param new string[]
+---@return foldline.Change[] changes from top to bottom
+function differences(old, new)
+  -- 0.12 moved it; both take the same arguments.
+  local diff = vim.text.diff or vim.diff
+  local hunks = diff(table.concat(old, '\n') .. '\n', table.concat(new, '\n') .. '\n', {
+    result_type = 'indices',
+    linematch = 60,
+  }) --[[@as integer[][] ]]
+  return vim.tbl_map(function(hunk)
+    -- A side without lines is numbered by the line before it.
+    return {
+      first = hunk[2] > 0 and hunk[1] or hunk[1] + 1,
+      count = hunk[2],
+      new_first = hunk[4] > 0 and hunk[3] or hunk[3] + 1,
+      new_count = hunk[4],
+    }
+  end, hunks)
+end
+
+---@param buf integer
+---@param changes foldline.Change[]
+---@param lines string[]
+function apply(buf, changes, lines)
+  vim.bo[buf].modifiable = true
+  -- From the top: what is above a change already has its final numbers.
+  for _, change in ipairs(changes) do
+    local first = change.new_first - 1
+    local fresh = vim.list_slice(lines, change.new_first, change.new_first + change.new_count - 1)
+    vim.api.nvim_buf_set_lines(buf, first, first + change.count, false, fresh)
+  end
+  vim.bo[buf].modifiable = false
+end
+
+---@param line integer
+---@param changes foldline.Change[]
+---@return integer line after the changes
+function moved(line, changes)
+  local shift = 0
+  for _, change in ipairs(changes) do
+    if line < change.first then
+      break
+    end
+    if line < change.first + change.count then
+      return change.new_first + math.max(0, math.min(line - change.first, change.new_count - 1))
+    end
+    shift = shift + change.new_count - change.count
+  end
+  return line + shift
+end
+
+---@param preview foldline.Preview
+---@return string
+function banner(preview)
+  local function plain(text)
+    return (text:gsub('%s+', ' '):gsub('%%', '%%%%'))
+  end
+  if preview.lost then
+    return '%#DiagnosticError# ' .. plain(preview.name .. ': the server has stopped')
+  end
+  local stale = some(preview.stale)
+  if stale then
+    local file = some(stale.file)
+    local where = file and (' (%s:%s)'):format(vim.fs.basename(file), some(stale.line) or '?') or ''
+    return '%#DiagnosticWarn# ' .. plain(('%s: last good render; %s%s'):format(preview.name, stale.message, where))
+  end
+  local folded = 0
+  for _, id in ipairs(preview.order) do
+    folded = folded + (preview.blocks[id].visibility == 'SUMMARY' and 1 or 0)
+  end
+  return plain((' %s · %s · %d of %d sections folded'):format(preview.name, some(preview.fidelity) or '?', folded, #preview.order))
+end
+
+---@param order string[]
+---@param blocks table<string, foldline.Block>
+---@return string
+function text_of(order, blocks)
+  return table.concat(vim.tbl_map(function(id)
+    return blocks[id].text
+  end, order))
+end
+
+function some(value)
+  return require('foldline').some(value)
+end
+
+return M

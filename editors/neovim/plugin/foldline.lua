@@ -1,0 +1,51 @@
+if vim.g.loaded_foldline or vim.fn.has('nvim-0.11') == 0 then
+  return
+end
+vim.g.loaded_foldline = true
+
+local command = vim.api.nvim_create_user_command
+
+command('FoldlinePreview', function(args)
+  require('foldline').preview({ name = args.fargs[1], mods = args.smods })
+end, {
+  nargs = '?',
+  desc = 'Show the prompt as the model sees it, beside its source',
+  complete = function(lead)
+    return require('foldline').complete_prompt(lead)
+  end,
+})
+
+command('FoldlineOpen', function(args)
+  require('foldline').open(args.fargs)
+end, {
+  nargs = '*',
+  desc = 'Open summarised sections of the preview',
+  complete = function(lead)
+    return require('foldline').complete_section(lead, 'open')
+  end,
+})
+
+command('FoldlineClose', function(args)
+  require('foldline').close(args.fargs)
+end, {
+  nargs = '*',
+  desc = 'Close sections of the preview that were opened',
+  complete = function(lead)
+    return require('foldline').complete_section(lead, 'close')
+  end,
+})
+
+command('FoldlineOutline', function(args)
+  require('foldline').outline({ mods = args.smods })
+end, { desc = 'Show the outline of the file' })
+
+command('FoldlineTrust', function(args)
+  require('foldline').trust(not args.bang)
+end, { bang = true, desc = 'Let the folder be executed for previews; with ! take it back' })
+
+vim.lsp.commands['foldline.preview'] = function(clicked, context)
+  require('foldline').on_preview_command(clicked, context)
+end
+vim.lsp.commands['foldline.openSection'] = function(clicked, context)
+  require('foldline').on_open_command(clicked, context)
+end

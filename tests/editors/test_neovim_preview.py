@@ -1,0 +1,475 @@
+"""The preview in a real Neovim, with a server that says exactly what a test wants it to say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from .neovim_process import Neovim, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+SCRIPTED = f"dofile({quoted(str(Path(__file__).parent / 'neovim_scripted_server.lua'))})\n"
+SELECT = """
+questions = {}
+vim.ui.select = function(items, options, chosen)
+  table.insert(questions, options.prompt)
+  chosen(items[choice])
+end
+"""
+
+
+@pytest.fixture
+def nvim(tmp_path: Path) -> Iterator[Neovim]:
+    with start(tmp_path, "choice = 1") as process:
+        yield process
+
+
+def start(home: Path, init: str = "") -> Neovim:
+    """A Neovim in which `home/project/review.py` is open and the scripted server attached."""
+    project = home / "project"
+    project.mkdir(exist_ok=True)
+    (project / "pyproject.toml").touch()
+    (project / "review.py").write_text("first\nsecond\nthird\n", encoding="utf-8")
+    nvim = Neovim(home, "review.py", cwd=project, init=SCRIPTED + SELECT + init)
+    nvim.wait("#vim.lsp.get_clients({ name = 'foldline', bufnr = 0 }) == 1")
+    nvim.lua("uri = vim.uri_from_bufnr(0)")
+    return nvim
+
+
+def block(
+    key: str,
+    text: str,
+    *,
+    visibility: str = "FULL",
+    opened: bool = False,
+    line: int | None = None,
+    uri: str = "",
+) -> dict[str, object]:
+    path = key.split(".")
+    where = {"line": line, "character": 0}
+    location = None if line is None else {"uri": uri, "range": {"start": where, "end": where}}
+    return {
+        "id": "/".join(path),
+        "path": path,
+        "key": key,
+        "number": "1",
+        "title": path[-1],
+        "depth": len(path) - 1,
+        "visibility": visibility,
+        "enabled": True,
+        "opened": opened,
+        "text": text,
+        "segments": [],
+        "location": location,
+    }
+
+
+def update(
+    uri: str,
+    blocks: Sequence[dict[str, object]],
+    *,
+    order: Sequence[str] | None = None,
+    stale: dict[str, object] | None = None,
+    session: str = "one",
+) -> str:
+    return json.dumps(
+        {
+            "sessionId": session,
+            "uri": uri,
+            "name": "review",
+            "version": 1,
+            "fidelity": "executed",
+            "order": [each["id"] for each in blocks] if order is None else order,
+            "blocks": blocks,
+            "tools": [],
+            "stale": stale,
+        }
+    )
+
+
+def answer(nvim: Neovim, command: str, result: str) -> None:
+    said = '{"result": ' + result + "}"
+    nvim.lua(f"answers[{quoted(command)}] = {quoted(said)}")
+
+
+def refuse(nvim: Neovim, command: str, kind: str, message: str) -> None:
+    error = {"code": -32803, "message": message, "data": {"kind": kind}}
+    nvim.lua(f"answers[{quoted(command)}] = {quoted(json.dumps({'err': error}))}")
+
+
+def push(nvim: Neovim, text: str) -> None:
+    nvim.lua(f"push({quoted(text)})")
+
+
+def list_one(nvim: Neovim) -> str:
+    """Makes the file hold one prompt; returns the file's address."""
+    uri = nvim.text("return uri")
+    where = {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}
+    prompt = {"uri": uri, "name": "review", "ns": "n", "key": "k", "range": where, "sections": []}
+    answer(nvim, "prompt.list", json.dumps([prompt]))
+    return uri
+
+
+def preview(nvim: Neovim, *blocks: dict[str, object]) -> str:
+    """Shows a preview of the blocks and is in it; returns the file's address."""
+    uri = list_one(nvim)
+    answer(nvim, "prompt.preview", update(uri, blocks))
+    nvim.command("FoldlinePreview")
+    nvim.wait("vim.bo.filetype == 'markdown'")
+    return uri
+
+
+TASK = block("task", "## 1. Task\n\nReview it.\n\n")
+GUIDE = block("guide", "## 2. Guide\n\nIn short.\n\n", visibility="SUMMARY")
+NOTES = block("notes", "## 3. Notes\n\nThe end.")
+
+
+def test_a_preview_is_the_text_of_its_blocks_in_a_markdown_split(nvim: Neovim) -> None:
+    preview(nvim, TASK, GUIDE, NOTES)
+    assert nvim.buffer() == "".join(str(each["text"]) for each in (TASK, GUIDE, NOTES))
+    assert nvim.lua("return { vim.bo.modifiable, vim.bo.buftype }") == [False, "nofile"]
+    assert nvim.number("return #vim.api.nvim_list_wins()") == 2
+
+
+def test_every_section_is_a_fold(nvim: Neovim) -> None:
+    child = block("notes.deep", "### 3.1 Deep\n\nDeeper.\n")
+    preview(nvim, TASK, block("notes", "## 3. Notes\n\n"), child)
+    nvim.command("normal! zM")
+    assert nvim.lua("return { vim.fn.foldclosed(1), vim.fn.foldclosedend(1) }") == [1, 4]
+    nvim.command("normal! zR")
+    assert nvim.lua("return { vim.fn.foldlevel(5), vim.fn.foldlevel(7) }") == [1, 2]
+    nvim.command("7foldclose")
+    assert nvim.lua("return { vim.fn.foldclosed(7), vim.fn.foldclosedend(7) }") == [7, 9]
+
+
+def test_return_on_a_summary_opens_it_and_c_closes_it(nvim: Neovim) -> None:
+    uri = preview(nvim, TASK, GUIDE, NOTES)
+    opened = block("guide", "## 2. Guide\n\nAt length.\n\n", opened=True)
+    order = ["task", "guide", "notes"]
+    answer(nvim, "prompt.openSections", update(uri, [opened], order=order))
+    nvim.command("5")
+    nvim.keys("<CR>")
+    nvim.wait("vim.fn.getline(7) == 'At length.'")
+    (argument,) = arguments(nvim, "prompt.openSections")
+    assert argument == {"sessionId": "one", "section_keys": ["guide"]}
+    answer(nvim, "prompt.closeSections", update(uri, [GUIDE], order=order))
+    nvim.keys("c")
+    nvim.wait("vim.fn.getline(7) == 'In short.'")
+    (argument,) = arguments(nvim, "prompt.closeSections")
+    assert argument == {"sessionId": "one", "section_keys": ["guide"]}
+
+
+def test_c_inside_a_child_closes_the_section_around_it_that_was_opened(nvim: Neovim) -> None:
+    outer = block("guide", "## 2. Guide\n\n", opened=True)
+    inner = block("guide.deep", "### 2.1 Deep\n\nDeeper.\n")
+    uri = preview(nvim, TASK, outer, inner)
+    answer(nvim, "prompt.closeSections", update(uri, [TASK, GUIDE]))
+    nvim.command("$")
+    nvim.keys("c")
+    nvim.wait("#asked_for('prompt.closeSections') == 1")
+    (argument,) = arguments(nvim, "prompt.closeSections")
+    assert argument["section_keys"] == ["guide"]
+
+
+def test_an_update_leaves_the_cursor_on_its_text(nvim: Neovim) -> None:
+    uri = preview(nvim, TASK, GUIDE, NOTES)
+    nvim.command("call cursor(11, 4)")
+    longer = block("task", "## 1. Task\n\nOne.\nTwo.\nThree.\n\n")
+    push(nvim, update(uri, [longer], order=["task", "guide", "notes"]))
+    nvim.wait("vim.fn.getline(3) == 'One.'")
+    assert nvim.lua("return { vim.fn.getline('.'), vim.fn.col('.') }") == ["The end.", 4]
+
+
+def test_an_update_leaves_the_view_of_an_unfocused_preview(nvim: Neovim) -> None:
+    lines = "\n".join(f"line {number}" for number in range(200))
+    uri = preview(nvim, TASK, block("long", f"## Long\n\n{lines}\n"))
+    nvim.command("120 | normal! zt")
+    nvim.command("wincmd p")
+    longer = block("task", "## 1. Task\n\nOne.\nTwo.\nThree.\n\n")
+    push(nvim, update(uri, [longer], order=["task", "long"]))
+    nvim.command("wincmd p")
+    nvim.wait("vim.fn.getline(3) == 'One.'")
+    top = "return { vim.fn.getline('w0'), vim.fn.getline('.') }"
+    assert nvim.lua(top) == ["line 113", "line 113"]
+
+
+def test_a_fold_that_was_closed_stays_closed(nvim: Neovim) -> None:
+    uri = preview(nvim, TASK, GUIDE, NOTES)
+    nvim.command("5foldclose")
+    longer = block("task", "## 1. Task\n\nOne.\nTwo.\n\n")
+    ended = block("notes", "## 3. Notes\n\nThe very end.")
+    push(nvim, update(uri, [longer, ended], order=["task", "guide", "notes"]))
+    nvim.wait("vim.fn.getline(3) == 'One.'")
+    closed = "return { vim.fn.foldclosed(1), vim.fn.foldclosed(6), vim.fn.foldclosed(10) }"
+    assert nvim.lua(closed) == [-1, 6, -1]
+
+
+def test_a_failed_render_keeps_the_text_below_a_banner(nvim: Neovim) -> None:
+    uri = preview(nvim, TASK)
+    stale = {"kind": "exception", "message": "100% broken", "file": "/a/review.py", "line": 7}
+    push(nvim, update(uri, [], order=["task"], stale=stale))
+    nvim.wait("vim.wo.winbar:find('broken') ~= nil")
+    assert "100%% broken (review.py:7)" in nvim.text("return vim.wo.winbar")
+    assert nvim.buffer() == "## 1. Task\n\nReview it.\n"
+    push(nvim, update(uri, [], order=["task"]))
+    nvim.wait("vim.wo.winbar:find('broken') == nil")
+
+
+def test_an_update_of_another_session_changes_nothing(nvim: Neovim) -> None:
+    uri = preview(nvim, TASK)
+    before = nvim.buffer()
+    push(nvim, update(uri, [block("task", "other")], session="another"))
+    push(nvim, update(uri, [], order=["task"], stale={"kind": "x", "message": "seen"}))
+    nvim.wait("vim.wo.winbar:find('seen') ~= nil")
+    assert nvim.buffer() == before
+
+
+def test_gd_goes_to_the_source_in_the_window_that_shows_it(nvim: Neovim) -> None:
+    uri = nvim.text("return uri")
+    preview(nvim, block("task", "## 1. Task\n", line=2, uri=uri))
+    nvim.keys("gd")
+    where = "return { vim.fn.expand('%:t'), vim.fn.line('.'), #vim.api.nvim_list_wins() }"
+    assert nvim.lua(where) == ["review.py", 3, 2]
+
+
+def test_gd_from_the_only_window_keeps_the_preview(nvim: Neovim) -> None:
+    uri = nvim.text("return uri")
+    preview(nvim, block("task", "## 1. Task\n", line=1, uri=uri))
+    nvim.command("only")
+    nvim.keys("gd")
+    where = "return { vim.fn.expand('%:t'), vim.fn.line('.'), #vim.api.nvim_list_wins() }"
+    assert nvim.lua(where) == ["review.py", 2, 2]
+
+
+def test_gd_says_when_the_source_is_not_known(nvim: Neovim) -> None:
+    preview(nvim, TASK)
+    nvim.keys("gd")
+    assert nvim.notified() == ["foldline: the source of this section is not known"]
+
+
+def test_closing_the_preview_tells_the_server(nvim: Neovim) -> None:
+    preview(nvim, TASK)
+    nvim.command("close")
+    assert arguments(nvim, "prompt.closePreview") == [{"sessionId": "one"}]
+
+
+def test_the_same_prompt_is_not_previewed_twice(nvim: Neovim) -> None:
+    preview(nvim, TASK)
+    nvim.command("wincmd p")
+    nvim.command("FoldlinePreview review")
+    nvim.wait("vim.bo.filetype == 'markdown'")
+    assert nvim.number("return #vim.api.nvim_list_wins()") == 2
+    assert len(arguments(nvim, "prompt.preview")) == 1
+
+
+def test_a_preview_whose_server_is_gone_says_so_and_comes_back_with_it(nvim: Neovim) -> None:
+    opened = block("guide", "## 2. Guide\n\nAt length.\n", opened=True)
+    uri = preview(nvim, TASK, opened)
+    nvim.lua("vim.lsp.get_clients({ name = 'foldline' })[1]:stop(true)")
+    nvim.wait("vim.wo.winbar:find('stopped') ~= nil")
+    assert "At length." in nvim.buffer()
+    answer(nvim, "prompt.preview", update(uri, [TASK, GUIDE], session="two"))
+    answer(nvim, "prompt.openSections", update(uri, [TASK, opened], session="two"))
+    nvim.command("wincmd p | edit")
+    nvim.wait("#asked_for('prompt.openSections') == 1")
+    nvim.command("wincmd p")
+    nvim.wait("vim.wo.winbar:find('executed') ~= nil")
+    (argument,) = arguments(nvim, "prompt.openSections")
+    assert argument == {"sessionId": "two", "section_keys": ["guide"]}
+
+
+def test_open_completes_and_names_what_can_be_opened(nvim: Neovim) -> None:
+    uri = preview(nvim, TASK, GUIDE, block("guild", "## 4. Guild\n", visibility="SUMMARY"))
+    completed = "return vim.fn.getcompletion('FoldlineOpen gu', 'cmdline')"
+    assert nvim.strings(completed) == ["guide", "guild"]
+    assert nvim.strings("return vim.fn.getcompletion('FoldlineClose ', 'cmdline')") == []
+    nvim.command("wincmd p")
+    answer(nvim, "prompt.openSections", update(uri, [TASK]))
+    nvim.command("FoldlineOpen guild")
+    nvim.wait("#asked_for('prompt.openSections') == 1")
+    (argument,) = arguments(nvim, "prompt.openSections")
+    assert argument["section_keys"] == ["guild"]
+
+
+def test_open_without_a_key_asks_which(nvim: Neovim) -> None:
+    uri = preview(nvim, TASK, GUIDE)
+    answer(nvim, "prompt.openSections", update(uri, [TASK]))
+    nvim.command("FoldlineOpen")
+    nvim.wait("#asked_for('prompt.openSections') == 1")
+    assert nvim.strings("return questions")[-1] == "Open which section?"
+
+
+def test_open_without_a_preview_shows_it_first(nvim: Neovim) -> None:
+    uri = list_one(nvim)
+    answer(nvim, "prompt.preview", update(uri, [TASK, GUIDE]))
+    answer(nvim, "prompt.openSections", update(uri, [TASK]))
+    nvim.command("FoldlineOpen guide")
+    nvim.wait("#asked_for('prompt.openSections') == 1")
+    assert nvim.text("return vim.bo.filetype") == "markdown"
+
+
+def test_a_refusal_of_the_server_is_shown(nvim: Neovim) -> None:
+    preview(nvim, TASK)
+    refuse(nvim, "prompt.openSections", "no_section", "no section 'x'; near: task")
+    nvim.command("FoldlineOpen x")
+    nvim.wait("#notified > 0")
+    assert nvim.notified() == ["foldline: no section 'x'; near: task"]
+
+
+def test_the_outline_leads_to_the_source(nvim: Neovim) -> None:
+    outline = "review.py python, 3 lines\n2-3 class Review\n  3 def run(self)"
+    answer(nvim, "code.outline", json.dumps({"text": outline}))
+    nvim.command("FoldlineOutline")
+    nvim.wait("vim.bo.buftype == 'nofile'")
+    assert nvim.buffer() == outline
+    nvim.command("3")
+    nvim.keys("<CR>")
+    assert nvim.lua("return { vim.fn.expand('%:t'), vim.fn.line('.') }") == ["review.py", 3]
+
+
+def test_the_lens_shows_the_prompt_it_stands_on(nvim: Neovim) -> None:
+    uri = nvim.text("return uri")
+    answer(nvim, "prompt.preview", update(uri, [TASK]))
+    lens = {
+        "title": "Preview",
+        "command": "foldline.preview",
+        "arguments": [{"uri": uri, "name": "review"}],
+    }
+    nvim.lua(f"vim.lsp.get_clients()[1]:exec_cmd(vim.json.decode({quoted(json.dumps(lens))}))")
+    nvim.wait("vim.bo.filetype == 'markdown'")
+    assert arguments(nvim, "prompt.preview") == [{"uri": uri, "name": "review"}]
+
+
+def test_trust_is_asked_once_and_remembered(tmp_path: Path) -> None:
+    with start(tmp_path, "choice = 1") as nvim:
+        assert arguments(nvim, "initialize") == [{"trusted": False}]
+        preview(nvim, TASK)
+        nvim.command("wincmd p | FoldlinePreview")
+        assert len(nvim.strings("return questions")) == 1
+        assert arguments(nvim, "foldline/didChangeTrust") == [{"trusted": True}]
+    with start(tmp_path, "choice = 1") as nvim:
+        assert arguments(nvim, "initialize") == [{"trusted": True}]
+        preview(nvim, TASK)
+        assert nvim.strings("return questions") == []
+
+
+def test_a_refused_trust_is_remembered_and_can_be_changed(tmp_path: Path) -> None:
+    with start(tmp_path, "choice = 2") as nvim:
+        uri = list_one(nvim)
+        refuse(nvim, "prompt.preview", "untrusted", "no")
+        nvim.command("FoldlinePreview")
+        nvim.wait("#notified > 0")
+        assert nvim.notified() == [
+            "foldline: this folder is not trusted, so nothing of it is run: :FoldlineTrust"
+        ]
+        nvim.command("FoldlinePreview")
+        nvim.wait("#notified > 1")
+        assert len(nvim.strings("return questions")) == 1
+        answer(nvim, "prompt.preview", update(uri, [TASK]))
+        nvim.command("FoldlineTrust")
+        assert arguments(nvim, "foldline/didChangeTrust")[-1] == {"trusted": True}
+        nvim.command("FoldlineTrust!")
+        assert arguments(nvim, "foldline/didChangeTrust")[-1] == {"trusted": False}
+
+
+def test_a_question_turned_away_is_asked_again(tmp_path: Path) -> None:
+    with start(tmp_path, "choice = 3") as nvim:
+        preview(nvim, TASK)
+        nvim.command("close | FoldlinePreview")
+        nvim.wait("#questions == 2")
+        assert arguments(nvim, "foldline/didChangeTrust") == []
+
+
+def test_the_answer_for_a_folder_holds_below_it_and_not_beside_it(tmp_path: Path) -> None:
+    for folder in ("a/b", "ab"):
+        (tmp_path / folder).mkdir(parents=True)
+    with start(tmp_path) as nvim:
+        trust = f"require('foldline.trust').%s({quoted(str(tmp_path))} .. '/%s'%s)"
+        nvim.lua(trust % ("set", "a", ", true"))
+        decided = [
+            nvim.lua("return " + trust % ("decision", folder, "")) for folder in ("a/b", "ab", "")
+        ]
+        assert decided == [True, None, None]
+        nvim.lua(trust % ("set", "a/b", ", false"))
+        assert nvim.lua("return " + trust % ("decision", "a/b", "")) is False
+
+
+def test_a_damaged_trust_file_trusts_nothing(tmp_path: Path) -> None:
+    store = tmp_path / "data" / "nvim" / "foldline" / "trust.json"
+    store.parent.mkdir(parents=True)
+    store.write_text('{"folders": "all"}', encoding="utf-8")
+    with start(tmp_path) as nvim:
+        assert arguments(nvim, "initialize") == [{"trusted": False}]
+        nvim.command("checkhealth foldline")
+        assert f"{store} is no list of folders" in nvim.buffer()
+
+
+def test_nothing_is_loaded_and_no_key_is_taken_before_a_command_is_used(tmp_path: Path) -> None:
+    with Neovim(tmp_path) as nvim:
+        assert (
+            nvim.strings(
+                "return vim.tbl_filter(function(name) return vim.startswith(name, 'foldline') end,"
+                " vim.tbl_keys(package.loaded))"
+            )
+            == []
+        )
+        assert "oldline" not in nvim.text("return vim.fn.execute('map')")
+
+
+def test_the_help_names_every_command(tmp_path: Path) -> None:
+    with Neovim(tmp_path) as nvim:
+        nvim.lua(
+            "local doc = vim.fn.tempname()\n"
+            "vim.fn.mkdir(doc .. '/doc', 'p')\n"
+            "vim.fn.writefile(vim.fn.readfile(os.getenv('FOLDLINE_PLUGIN') .. '/doc/foldline.txt'),"
+            " doc .. '/doc/foldline.txt')\n"
+            "vim.cmd.helptags(doc .. '/doc')\n"
+            "vim.opt.runtimepath:append(doc)"
+        )
+        commands = nvim.strings("return vim.fn.getcompletion('Foldline', 'command')")
+        assert len(commands) == 5
+        for command in commands:
+            nvim.command(f"help :{command}")
+            assert f"*:{command}*" in nvim.text("return vim.api.nvim_get_current_line()")
+
+
+lines = st.lists(st.sampled_from(["", "a", "b", "ü 🙂", "## x"]), min_size=1, max_size=8)
+texts = st.lists(lines.map("\n".join), min_size=1, max_size=4)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neovim]:
+    with start(tmp_path_factory.mktemp("shared"), "choice = 1") as nvim:
+        preview(nvim, TASK)
+        yield nvim
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(versions=st.lists(texts, min_size=2, max_size=3))
+def test_any_series_of_updates_ends_in_the_text_of_the_last(
+    shared: Neovim, versions: list[list[str]]
+) -> None:
+    uri = shared.text("return uri")
+    for version in versions:
+        blocks = [block(f"s{number}", f"{text}\n") for number, text in enumerate(version)]
+        push(shared, update(uri, blocks))
+    expected = "".join(f"{text}\n" for text in versions[-1]).removesuffix("\n")
+    assert shared.buffer() == expected
+    levels = shared.lua("return vim.tbl_map(vim.fn.foldlevel, vim.fn.range(1, vim.fn.line('$')))")
+    assert levels == [1] * (expected.count("\n") + 1)
+
+
+def arguments(nvim: Neovim, what: str) -> list[dict[str, object]]:
+    """The argument of each time that the server was asked, or told, something."""
+    found = nvim.lua(f"return asked_for({quoted(what)})")
+    assert isinstance(found, list)
+    return found
