@@ -122,7 +122,9 @@ class Neovim:
     def command(self, command: str) -> str:
         """Runs an Ex command, as typed after `:`; returns what it prints."""
         # Printed, it would land among the answers.
-        return self.text(f"return vim.api.nvim_exec2({quoted(command)}, {{ output = true }}).output")
+        return self.text(
+            f"return vim.api.nvim_exec2({quoted(command)}, {{ output = true }}).output"
+        )
 
     def keys(self, keys: str) -> None:
         """Types keys, written as in a mapping (`<CR>`); mappings apply."""
