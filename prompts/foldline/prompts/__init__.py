@@ -1,4 +1,10 @@
-"""Typed prompts: sections with parameters, summaries that unfold, tools, structured output."""
+"""Typed prompts: sections with parameters, summaries that unfold, tools, structured output.
+
+The names that a prompt module needs are imported at once; what only some programs need (chapters'
+policies, parsing of answers, overrides, retry helpers) is imported when it is first asked for.
+"""
+
+from typing import TYPE_CHECKING
 
 from foldline.prompts.blocks import Block, Segment, SegmentKind, Span
 from foldline.prompts.chapter import Chapter
@@ -19,19 +25,56 @@ from foldline.prompts.template import PromptTemplate
 from foldline.prompts.tool import Tool, ToolContext, ToolExample, ToolResult, ToolTelemetry
 from foldline.prompts.visibility import SectionPath, SectionVisibility
 
+if TYPE_CHECKING:
+    from foldline.prompts.descriptor import (
+        ChapterDescriptor,
+        PromptDescriptor,
+        SectionDescriptor,
+        ToolDescriptor,
+    )
+    from foldline.prompts.expansion import ChapterDecision, ChaptersExpansionPolicy
+    from foldline.prompts.intent import ChapterVerdict, IntentClassifier, IntentQuery, term_overlap
+    from foldline.prompts.overrides import (
+        PromptOverride,
+        SectionOverride,
+        ToolOverride,
+        apply_overrides,
+        seed_override,
+    )
+    from foldline.prompts.overrides_store import OverridesStore
+    from foldline.prompts.parsing import parse_structured_output
+    from foldline.prompts.retry import (
+        ExpansionBudget,
+        apply_expansion,
+        evaluate_with_expansions,
+        rebind_tasks,
+    )
+
 __all__ = [
     "Block",
     "Chapter",
+    "ChapterDecision",
+    "ChapterDescriptor",
+    "ChapterVerdict",
+    "ChaptersExpansionPolicy",
     "Deadline",
+    "ExpansionBudget",
     "Heading",
     "HeadingFormatter",
+    "IntentClassifier",
+    "IntentQuery",
     "MarkdownSection",
     "OpenSectionsParams",
+    "OverridesStore",
     "Prompt",
+    "PromptDescriptor",
+    "PromptOverride",
     "PromptTemplate",
     "ReadSectionParams",
     "RenderedPrompt",
     "Section",
+    "SectionDescriptor",
+    "SectionOverride",
     "SectionPath",
     "SectionVisibility",
     "Segment",
@@ -42,10 +85,52 @@ __all__ = [
     "TaskSection",
     "Tool",
     "ToolContext",
+    "ToolDescriptor",
     "ToolExample",
+    "ToolOverride",
     "ToolResult",
     "ToolTelemetry",
+    "apply_expansion",
+    "apply_overrides",
     "build_expansion_instructions",
     "dotted_heading",
+    "evaluate_with_expansions",
+    "parse_structured_output",
+    "rebind_tasks",
+    "seed_override",
+    "term_overlap",
     "undotted_heading",
 ]
+
+_LATER = {
+    "descriptor": (
+        "ChapterDescriptor",
+        "PromptDescriptor",
+        "SectionDescriptor",
+        "ToolDescriptor",
+    ),
+    "expansion": ("ChapterDecision", "ChaptersExpansionPolicy"),
+    "intent": ("ChapterVerdict", "IntentClassifier", "IntentQuery", "term_overlap"),
+    "overrides": (
+        "PromptOverride",
+        "SectionOverride",
+        "ToolOverride",
+        "apply_overrides",
+        "seed_override",
+    ),
+    "overrides_store": ("OverridesStore",),
+    "parsing": ("parse_structured_output",),
+    "retry": ("ExpansionBudget", "apply_expansion", "evaluate_with_expansions", "rebind_tasks"),
+}
+_MODULES = {name: module for module, names in _LATER.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value

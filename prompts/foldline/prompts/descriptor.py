@@ -1,19 +1,34 @@
-"""What a prompt declares, as data: for versioning, overrides and tools that look at prompts."""
+"""What a prompt declares, as data: for versioning, overrides and programs that look at prompts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.prompts.chapter import Chapter
+from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.visibility import SectionVisibility
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from foldline.prompts.section import Section
+    from foldline.prompts.template import PromptTemplate
+    from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath
 
-__all__ = ["ChapterDescriptor", "PromptDescriptor"]
+__all__ = [
+    "ChapterDescriptor",
+    "PromptDescriptor",
+    "SectionDescriptor",
+    "ToolDescriptor",
+    "text_hash",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class ChapterDescriptor:
-    """A chapter as declared; `parent_path` is empty for one at the root."""
+    """A chapter as declared; `parent_path` is empty for one at the root of the prompt."""
 
     key: str
     title: str
@@ -22,9 +37,154 @@ class ChapterDescriptor:
 
 
 @dataclass(frozen=True, slots=True)
+class SectionDescriptor:
+    """A section as declared, with hashes in place of its texts."""
+
+    path: SectionPath
+    title: str
+    kind: str
+    """The name of the section's class."""
+    params: str | None
+    visibility: str
+    """`FULL`, `SUMMARY`, or `SELECTED` where a callable decides."""
+    accepts_overrides: bool
+    chapters: tuple[str, ...]
+    """The keys of the chapters around the section, outermost first."""
+    text_hash: str | None
+    summary_hash: str | None
+    tools: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDescriptor:
+    """A tool as declared, with a hash of what it tells the model about itself."""
+
+    name: str
+    section_path: SectionPath
+    text_hash: str
+    accepts_overrides: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PromptDescriptor:
-    """A prompt as declared."""
+    """A prompt as declared, all chapters included whether they are open or closed.
+
+    `content_hash` changes with every change of a text, a title, a tool or the structure.
+    """
 
     ns: str
     key: str
-    chapters: tuple[ChapterDescriptor, ...] = ()
+    name: str | None
+    sections: tuple[SectionDescriptor, ...]
+    tools: tuple[ToolDescriptor, ...]
+    chapters: tuple[ChapterDescriptor, ...]
+    content_hash: str
+
+
+def text_hash(text: str) -> str:
+    """The hash by which texts are compared: SHA-256 of their UTF-8 form, in hexadecimal."""
+    from hashlib import sha256
+
+    # Lone surrogates are no UTF-8, but a text with one must have a hash too.
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def tool_hash(tool: Tool[object, object]) -> str:
+    """The hash of a tool's description and of the descriptions of its parameters."""
+    return text_hash(repr((tool.description, sorted(tool.param_descriptions.items()))))
+
+
+def describe(template: PromptTemplate[object]) -> PromptDescriptor:
+    """The descriptor of a template as it was declared."""
+    survey = _Survey()
+    survey.visit(template.sections, (), ())
+    identity = (
+        template.ns,
+        template.key,
+        survey.sections,
+        survey.tools,
+        survey.chapters,
+        template.disclosure,
+        _output_identity(template),
+    )
+    return PromptDescriptor(
+        ns=template.ns,
+        key=template.key,
+        name=template.name,
+        sections=tuple(survey.sections),
+        tools=tuple(survey.tools),
+        chapters=tuple(survey.chapters),
+        content_hash=text_hash(repr(identity)),
+    )
+
+
+class _Survey:
+    def __init__(self) -> None:
+        self.sections: list[SectionDescriptor] = []
+        self.tools: list[ToolDescriptor] = []
+        self.chapters: list[ChapterDescriptor] = []
+
+    def visit(
+        self,
+        sections: Sequence[Section[object]],
+        parent: SectionPath,
+        chapters: tuple[str, ...],
+        anchor: SectionPath | None = None,
+    ) -> None:
+        for section in sections:
+            if isinstance(section, Chapter):
+                where = parent if anchor is None else anchor
+                self.chapters.append(
+                    ChapterDescriptor(section.key, section.title, section.description, where)
+                )
+                self.visit(
+                    section.sections,
+                    parent,
+                    (*chapters, section.key),
+                    (*where, section.key),
+                )
+                continue
+            path = (*parent, section.key)
+            self._section(section, path, chapters)
+            self.visit(section.children, path, chapters)
+
+    def _section(
+        self, section: Section[object], path: SectionPath, chapters: tuple[str, ...]
+    ) -> None:
+        visibility = section.visibility
+        kind = section.params_type
+        self.sections.append(
+            SectionDescriptor(
+                path=path,
+                title=section.title,
+                kind=type(section).__name__.partition("[")[0],
+                params=None if kind is None else kind.__qualname__,
+                visibility=(
+                    visibility.name if isinstance(visibility, SectionVisibility) else "SELECTED"
+                ),
+                accepts_overrides=section.accepts_overrides,
+                chapters=chapters,
+                text_hash=_hash_of(section.source_text),
+                summary_hash=_hash_of(section.summary_text),
+                tools=tuple(tool.name for tool in section.tools),
+            )
+        )
+        for tool in section.tools:
+            self.tools.append(
+                ToolDescriptor(tool.name, path, tool_hash(tool), tool.accepts_overrides)
+            )
+
+
+def _output_identity(template: PromptTemplate[object]) -> object:
+    config = template.structured_output
+    if config is None:
+        return None
+    try:
+        return config.container, config.schema
+    except PromptValidationError:
+        # A string annotation that cannot be resolved; a render does not need it.
+        return config.container, config.output_type.__qualname__, config.allow_extra_keys
+
+
+def _hash_of(text: str | None) -> str | None:
+    return None if text is None else text_hash(text)

@@ -4,7 +4,8 @@ PromptError
 ├── PromptValidationError (ValueError)    a prompt that is built or bound wrongly
 │   └── PromptConfigurationError          an evaluation that is asked for wrongly
 ├── PromptRenderError (RuntimeError)      a prompt that cannot be rendered with what is bound
-├── PromptEvaluationError (RuntimeError)  a provider that failed to answer
+├── PromptEvaluationError (RuntimeError)  an evaluation that came to no answer
+│   └── ExpansionLimitError               the model asked for more than the budget allows
 ├── OutputParseError (ValueError)         an answer that does not fit the declared output
 ├── ToolValidationError (ValueError)      a tool call with unusable parameters
 └── VisibilityExpansionRequired           control flow: the model asked for sections to be opened
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 __all__ = [
+    "ExpansionLimitError",
     "OutputParseError",
     "PromptConfigurationError",
     "PromptError",
@@ -81,7 +83,11 @@ class PromptRenderError(PromptError, RuntimeError):
 
 
 class PromptEvaluationError(PromptError, RuntimeError):
-    """A provider that could not be asked or did not answer."""
+    """An evaluation that came to no answer: a provider could not be asked or did not reply."""
+
+
+class ExpansionLimitError(PromptEvaluationError):
+    """A model that asked for more expansions than the caller's budget allows."""
 
 
 class OutputParseError(PromptError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING
 
 from foldline.prompts.errors import PromptValidationError
@@ -12,6 +13,7 @@ from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Self
 
     from foldline.prompts.blocks import Segment
     from foldline.prompts.tool import Tool
@@ -120,6 +122,21 @@ class MarkdownSection(Section[ParamsT_co]):
         if self._summary is None or not self._summary.source:
             return None
         return self._summary.substitute(params, self.derive(params))
+
+    def with_texts(self, *, template: str | None = None, summary: str | None = None) -> Self:
+        """A copy with other texts, checked like those of a new section.
+
+        Raises:
+            PromptValidationError: A placeholder is no field, or a `$` begins no placeholder.
+        """
+        twin = copy.copy(self)
+        if template is not None:
+            compiled = self._compiled(template, "template")
+            vars(twin).update(template=template, _template=compiled)
+        if summary is not None:
+            compiled = self._compiled(summary, "summary")
+            vars(twin).update(summary=summary, _summary=compiled)
+        return twin
 
     def _compiled(self, text: str, what: str) -> CompiledTemplate:
         compiled = CompiledTemplate(text, key=self.key, what=what)

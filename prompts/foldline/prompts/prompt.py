@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from foldline.prompts.deadline import Deadline
+    from foldline.prompts.expansion import ChaptersExpansionPolicy
+    from foldline.prompts.intent import IntentClassifier
     from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath
 
@@ -133,10 +135,38 @@ class Prompt(Generic[OutputT_co]):
             text=text,
             structured_output=self.template.structured_output,
             deadline=deadline,
+            descriptor=self.template.descriptor,
             blocks=blocks,
             _tools=(*tools, *disclosure_tools(source, pieces)),
+            _tool_param_descriptions=self.template.tool_param_descriptions,
             _source=source,
         )
+
+    def expand_chapters(
+        self,
+        policy: ChaptersExpansionPolicy | str = "all_included",
+        *,
+        chapter_params: Mapping[str, object] | None = None,
+        goal_section_key: str | None = None,
+        classifier: IntentClassifier | None = None,
+        session: object | None = None,
+    ) -> Prompt[OutputT_co]:
+        """A new prompt of the expanded template with the same parameters bound.
+
+        See `PromptTemplate.expand_chapters`.
+        """
+        expanded = Prompt(
+            self.template.expand_chapters(
+                policy,
+                params=self.params,
+                chapter_params=chapter_params,
+                goal_section_key=goal_section_key,
+                classifier=classifier,
+                session=session,
+            )
+        )
+        expanded._bound, expanded._repeated = dict(self._bound), set(self._repeated)
+        return expanded
 
     def __repr__(self) -> str:
         bound = ", ".join(type_name(kind) for kind in self._bound)

@@ -137,7 +137,9 @@ class RenderPass:
         if default is None:
             default = self._built.get(kind)
         if default is None:
-            default = self._built[kind] = _without_arguments(kind, node)
+            default = self._built[kind] = without_arguments(
+                kind, f"Section {node.dotted!r}", node.path
+            )
         return default, False
 
     def visibility(self, node: Node, params: object) -> SectionVisibility:
@@ -256,7 +258,12 @@ def _as_defaults(body: Iterable[Segment]) -> list[Segment]:
     ]
 
 
-def _without_arguments(kind: type, node: Node) -> object:
+def without_arguments(kind: type, who: str, path: SectionPath) -> object:
+    """An instance of the dataclass from its defaults alone.
+
+    Raises:
+        PromptRenderError: It has fields without a default, or refuses its defaults.
+    """
     missing = [
         field.name
         for field in fields(kind)
@@ -264,9 +271,9 @@ def _without_arguments(kind: type, node: Node) -> object:
     ]
     if missing:
         raise PromptRenderError(
-            f"Section {node.dotted!r} needs parameters: bind an instance of {type_name(kind)} "
+            f"{who} needs parameters: bind an instance of {type_name(kind)} "
             f"(no default for {', '.join(missing)}).",
-            section_path=node.path,
+            section_path=path,
             placeholder=missing[0],
             dataclass_type=kind,
         )
@@ -274,8 +281,8 @@ def _without_arguments(kind: type, node: Node) -> object:
         return kind()
     except Exception as error:
         raise PromptRenderError(
-            f"Section {node.dotted!r} needs parameters: {type_name(kind)}() raised "
+            f"{who} needs parameters: {type_name(kind)}() raised "
             f"{type(error).__name__}: {error}; bind an instance.",
-            section_path=node.path,
+            section_path=path,
             dataclass_type=kind,
         ) from error

@@ -71,12 +71,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         self.default_params = default_params
         self.accepts_overrides = accepts_overrides
         self.visibility = visibility
-        self._enabled = self._selector(enabled, "enabled")
-        self._visibility = (
-            None
-            if isinstance(visibility, SectionVisibility)
-            else self._selector(visibility, "visibility")
-        )
+        self.select()
         self._check_params()
 
     @property
@@ -99,6 +94,11 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
     @property
     def source_text(self) -> str | None:
         """The template text that stored overrides replace; None if there is no such text."""
+        return None
+
+    @property
+    def summary_text(self) -> str | None:
+        """The summary's template text that stored overrides replace; None without one."""
         return None
 
     def is_enabled(self, params: ParamsT_co, *, session: object | None = None) -> bool:  # type: ignore[misc]  # The renderer passes the section's own type only.
@@ -174,15 +174,28 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
     def clone(self, **kwargs: object) -> Self:
         """A copy that shares nothing mutable with this section; children are cloned too.
 
-        Keywords such as `session=` and `bus=` reach every section and tool of the copy; those
-        that are bound to a runtime override `clone` to rewire themselves to the given one.
+        Keywords such as `session=` and `bus=` reach every section and tool of the copy: an
+        attribute of that name gets the value, handlers that are methods of the section become
+        methods of the copy, and `bind_runtime` is called with all of them.
         """
         from foldline.prompts.cloning import clone_section
 
         return clone_section(self, kwargs)
 
+    def bind_runtime(self, **kwargs: object) -> None:
+        """Called on a fresh clone; a section that registers with a session or bus does so here."""
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.key!r}>"
+
+    def select(self) -> None:
+        """Work out how the author's callables want to be called."""
+        self._enabled = self._selector(self.enabled, "enabled")
+        self._visibility = (
+            None
+            if isinstance(self.visibility, SectionVisibility)
+            else self._selector(self.visibility, "visibility")
+        )
 
     def _selector(self, call: object, what: str) -> Selector | None:
         if call is None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.specialise import dataclass_of, type_name
+
+if TYPE_CHECKING:
+    from foldline.prompts.schema import JsonSchema, StrictSchema
 
 __all__ = ["StructuredOutputConfig"]
 
@@ -19,13 +22,42 @@ class StructuredOutputConfig:
     """The dataclass; for a list, that of its items."""
     container: Literal["object", "array"]
     allow_extra_keys: bool = False
+    specialised: object = None
+    """A generic dataclass with its arguments, such as `Page[int]`; None for any other."""
+
+    @property
+    def item(self) -> object:
+        """The type of the object, or of each item of the array, with its type arguments."""
+        return self.output_type if self.specialised is None else self.specialised
+
+    @property
+    def schema(self) -> JsonSchema:
+        """The JSON Schema of the answer; a new one each time."""
+        from foldline.prompts.schema import schema_of
+
+        item = schema_of(self.item, allow_extra_keys=self.allow_extra_keys)
+        if self.container == "object":
+            return item
+        definitions = item.pop("$defs", None)
+        array: JsonSchema = {"type": "array", "items": item}
+        return array if definitions is None else {**array, "$defs": definitions}
+
+    @property
+    def strict_schema(self) -> StrictSchema:
+        """The schema in the form that providers' strict modes take."""
+        from foldline.prompts.schema import strict_schema_of
+
+        return strict_schema_of(
+            self.item, array=self.container == "array", allow_extra_keys=self.allow_extra_keys
+        )
 
 
 def declared_output(argument: object, *, allow_extra_keys: bool) -> StructuredOutputConfig | None:
     """What `PromptTemplate[argument]` declares; None for a template without output.
 
     Raises:
-        PromptValidationError: The argument is neither a dataclass nor a list of one.
+        PromptValidationError: The argument is neither a dataclass nor a list of one, or a field
+            has a type that JSON cannot express.
     """
     if argument is None or argument is type(None):
         return None
@@ -41,4 +73,17 @@ def declared_output(argument: object, *, allow_extra_keys: bool) -> StructuredOu
             "`list[…]` of a dataclass.",
             dataclass_type=item if isinstance(item, type) else None,
         )
-    return StructuredOutputConfig(kind, container, allow_extra_keys)
+    config = StructuredOutputConfig(
+        kind, container, allow_extra_keys, None if item is kind else item
+    )
+    _check(config)
+    return config
+
+
+def _check(config: StructuredOutputConfig) -> None:
+    try:
+        _ = config.schema
+    except PromptValidationError as error:
+        # A name that is defined further down can still be resolved by the time it is needed.
+        if not isinstance(error.__cause__, NameError):
+            raise

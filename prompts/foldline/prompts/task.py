@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from foldline.prompts.blocks import Segment, SegmentKind
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.markdown import MarkdownSection
 from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
@@ -12,7 +13,6 @@ from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from foldline.prompts.blocks import Segment
     from foldline.prompts.section import Section
     from foldline.prompts.tool import Tool
 
@@ -101,7 +101,9 @@ class TaskSection(MarkdownSection[TaskT_co]):
     def render_body(self, params: TaskT_co) -> Sequence[Segment]:  # type: ignore[misc]  # As above.
         """The request between its expansion context and its background."""
         segments = list(super().render_body(params))
-        # A text that ends in an absent block also ends in the blank line before that block.
-        if segments[-1].text:
-            return segments
-        return segments[:-2]
+        # A text that ends in an absent block would also end in the blank line before that block.
+        while segments and not segments[-1].text.strip("\n"):
+            if segments[-1].kind not in (SegmentKind.DERIVED, SegmentKind.LITERAL):
+                break
+            segments.pop()
+        return segments

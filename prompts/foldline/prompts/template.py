@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from foldline.prompts.deadline import Deadline
+    from foldline.prompts.descriptor import PromptDescriptor
+    from foldline.prompts.expansion import ChapterDecision, ChaptersExpansionPolicy
+    from foldline.prompts.intent import IntentClassifier
     from foldline.prompts.prompt import Prompt
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.visibility import SectionPath, SectionVisibility
@@ -89,7 +92,64 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
             None if self.type_arguments is None else self.type_arguments[0],
             allow_extra_keys=allow_extra_keys,
         )
+        self.chapter_decisions: tuple[ChapterDecision, ...] = ()
+        self.tool_param_descriptions: Mapping[str, Mapping[str, str]] | None = None
+        self._descriptor: PromptDescriptor | None = None
         self.plan = build_plan(self.sections, heading=heading, disclosure=disclosure)
+
+    @property
+    def descriptor(self) -> PromptDescriptor:
+        """The prompt as declared; that of an expanded template still has all its chapters."""
+        if self._descriptor is None:
+            from foldline.prompts.descriptor import describe
+
+            # Two threads at worst work out the same twice.
+            self._descriptor = describe(self)
+        return self._descriptor
+
+    def expand_chapters(
+        self,
+        policy: ChaptersExpansionPolicy | str = "all_included",
+        *,
+        params: Sequence[object] = (),
+        chapter_params: Mapping[str, object] | None = None,
+        goal_section_key: str | None = None,
+        classifier: IntentClassifier | None = None,
+        session: object | None = None,
+    ) -> PromptTemplate[OutputT_co]:
+        """A fresh template in which the open chapters are replaced by their sections.
+
+        What a closed chapter holds is not part of it. `chapter_decisions` of the new template
+        tells what was decided and why; this template stays as it is.
+
+        Args:
+            policy: How chapters are opened.
+            params: Bound parameters; a chapter takes the one of its type.
+            chapter_params: Parameters by chapter key, for types that are not bound.
+            goal_section_key: The section that says what the user wants; the policy
+                INTENT_CLASSIFIER needs it.
+            classifier: Decides in place of `term_overlap`.
+            session: Given to `enabled` callables that ask for it.
+
+        Raises:
+            PromptConfigurationError: `goal_section_key` is missing, unknown or ambiguous.
+            PromptValidationError: `chapter_params` fit no chapter.
+            PromptRenderError: A chapter's `enabled` raised or lacks its parameters.
+        """
+        from foldline.prompts.expansion import ChaptersExpansionPolicy, expand
+        from foldline.prompts.intent import term_overlap
+
+        # The descriptor is that of the declaration, so it must exist before chapters dissolve.
+        _ = self.descriptor
+        return expand(
+            self,
+            ChaptersExpansionPolicy(policy),
+            bound={type(item): item for item in params},
+            chapter_params=chapter_params,
+            goal_section_key=goal_section_key,
+            classifier=term_overlap if classifier is None else classifier,
+            session=session,
+        )
 
     def bind(self, *params: object) -> Prompt[OutputT_co]:
         """A new prompt of this template with these parameters bound."""

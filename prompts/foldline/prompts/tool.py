@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.specialise import Specialised, dataclass_of, type_name
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from foldline.prompts.deadline import Deadline
+    from foldline.prompts.schema import JsonSchema
 
 __all__ = [
     "NAME_PATTERN",
@@ -132,13 +134,45 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         return dataclass_of(self.type_arguments[0])
 
     @property
+    def param_descriptions(self) -> Mapping[str, str]:
+        """The `description` metadata of the parameters' fields, by field name."""
+        kind = self.params_type
+        if kind is None:
+            return {}
+        described = ((f.name, f.metadata.get("description")) for f in fields(kind))
+        return {name: text for name, text in described if text}
+
+    @property
+    def parameters(self) -> JsonSchema:
+        """The JSON Schema of the parameters, with the examples; a new one each time."""
+        from foldline.prompts.tool_calls import parameters_schema
+
+        return parameters_schema(self)
+
+    @property
     def result_type(self) -> object:
         """The type argument for the result, as it was given."""
         return None if self.type_arguments is None else self.type_arguments[1]
 
+    def decode(self, arguments: str | Mapping[str, object]) -> ParamsT_co:
+        """The parameters from what a model gave: JSON text, or a mapping made of it.
+
+        Raises:
+            ToolValidationError: They do not fit; the message names the place and near keys.
+        """
+        from foldline.prompts.tool_calls import decode_arguments
+
+        return cast("ParamsT_co", decode_arguments(self, arguments))
+
     def clone(self, **kwargs: object) -> Self:
-        """The tool itself: it has no state. A tool that is bound to a runtime overrides this."""
-        return self
+        """A copy; attributes that have the name of a keyword, such as `session`, get its value.
+
+        A tool whose handler closes over a runtime overrides this.
+        """
+        twin = copy.copy(self)
+        for name in kwargs.keys() & self.__dict__.keys():
+            setattr(twin, name, kwargs[name])
+        return twin
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
@@ -156,6 +190,8 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
                 f"Tool {self.name!r}: the parameters must be a dataclass or None, "
                 f"not {type_name(argument)}."
             )
+        if kind is not None:
+            _check_schema(argument, self.name)
         for example in self.examples:
             if kind is not None and not isinstance(example.params, kind):
                 raise PromptValidationError(
@@ -163,3 +199,23 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
                     f"{type_name(type(example.params))} where {type_name(kind)} is needed.",
                     dataclass_type=kind,
                 )
+
+
+_CHECKED: set[object] = set()
+
+
+def _check_schema(argument: object, name: str) -> None:
+    """Make sure once per parameter type that it has a JSON form."""
+    if argument in _CHECKED:
+        return
+    from foldline.prompts.schema import schema_of
+
+    try:
+        schema_of(argument)
+    except PromptValidationError as error:
+        # A name that is defined further down can still be resolved by the time it is needed.
+        if not isinstance(error.__cause__, NameError):
+            raise PromptValidationError(
+                f"Tool {name!r}: {error}", dataclass_type=error.dataclass_type
+            ) from error
+    _CHECKED.add(argument)

@@ -1,0 +1,245 @@
+"""Opening chapters: the policies, the intent classifier, and the template that comes of them."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeVar
+
+from foldline.prompts.blocks import SegmentKind
+from foldline.prompts.chapter import Chapter
+from foldline.prompts.errors import (
+    PromptConfigurationError,
+    PromptValidationError,
+    near_names,
+)
+from foldline.prompts.intent import IntentQuery
+from foldline.prompts.rendering import RenderPass, without_arguments
+from foldline.prompts.specialise import type_name
+from foldline.prompts.tree import build_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from foldline.prompts.intent import IntentClassifier
+    from foldline.prompts.section import Section
+    from foldline.prompts.template import PromptTemplate
+    from foldline.prompts.tree import Node
+
+__all__ = [
+    "ChapterDecision",
+    "ChaptersExpansionPolicy",
+    "expand",
+]
+
+OutputT = TypeVar("OutputT")
+
+
+class ChaptersExpansionPolicy(StrEnum):
+    """How an evaluation opens chapters."""
+
+    ALL_INCLUDED = "all_included"
+    """Every chapter opens whose `enabled` does not forbid it."""
+    INTENT_CLASSIFIER = "intent_classifier"
+    """Those open that a classifier finds to be about the same as the goal section."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterDecision:
+    """Whether one chapter was opened, and why."""
+
+    key: str
+    opened: bool
+    reasons: tuple[str, ...]
+
+
+def expand(
+    template: PromptTemplate[OutputT],
+    policy: ChaptersExpansionPolicy,
+    *,
+    bound: Mapping[type, object],
+    chapter_params: Mapping[str, object] | None,
+    goal_section_key: str | None,
+    classifier: IntentClassifier,
+    session: object | None,
+) -> PromptTemplate[OutputT]:
+    """A template with the open chapters' sections in their place and the closed ones gone."""
+    chapters = _chapters(template.sections)
+    given = dict(chapter_params or {})
+    for key in given:
+        if key not in chapters:
+            near = near_names(key, chapters)
+            raise PromptValidationError(
+                f"{template.ns}/{template.key} has no chapter {key!r} for `chapter_params`"
+                + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "."),
+                near=near,
+            )
+    gate = _Gate(
+        template,
+        policy,
+        bound=bound,
+        chapter_params=given,
+        goal_section_key=goal_section_key,
+        classifier=classifier,
+        session=session,
+    )
+    sections = gate.dissolved(template.sections)
+    fresh = copy.copy(template)
+    fresh.sections = sections
+    fresh.plan = build_plan(sections, heading=template.heading, disclosure=template.disclosure)
+    fresh.plan.known_types = template.plan.known_types
+    declared = template.plan.by_path.keys() | template.plan.inert_paths
+    fresh.plan.inert_paths = frozenset(declared - fresh.plan.by_path.keys())
+    fresh.chapter_decisions = tuple(gate.decisions)
+    return fresh
+
+
+class _Gate:
+    """Decides about each chapter in the order of declaration."""
+
+    def __init__(
+        self,
+        template: PromptTemplate[object],
+        policy: ChaptersExpansionPolicy,
+        *,
+        bound: Mapping[type, object],
+        chapter_params: Mapping[str, object],
+        goal_section_key: str | None,
+        classifier: IntentClassifier,
+        session: object | None,
+    ) -> None:
+        self.decisions: list[ChapterDecision] = []
+        self._template = template
+        self._classify = policy is ChaptersExpansionPolicy.INTENT_CLASSIFIER
+        self._bound = bound
+        self._chapter_params = chapter_params
+        self._classifier = classifier
+        self._session = session
+        self._goal = self._goal_text(goal_section_key)
+
+    def dissolved(self, sections: Sequence[Section[object]]) -> tuple[Section[object], ...]:
+        result: list[Section[object]] = []
+        for section in sections:
+            if not isinstance(section, Chapter):
+                result.append(self._inside(section))
+                continue
+            opens, reasons = self._decide(section)
+            self.decisions.append(ChapterDecision(section.key, opens, reasons))
+            if opens:
+                result.extend(self.dissolved(section.sections))
+            else:
+                self._close_all(section)
+        return tuple(result)
+
+    def _inside(self, section: Section[object]) -> Section[object]:
+        children = self.dissolved(section.children)
+        if children == section.children:
+            return section
+        twin = copy.copy(section)
+        twin.children = children
+        return twin
+
+    def _close_all(self, outer: Chapter[object]) -> None:
+        for key in _chapters(outer.sections):
+            self.decisions.append(
+                ChapterDecision(key, False, (f"the chapter {outer.key!r} around it is closed",))
+            )
+
+    def _decide(self, chapter: Chapter[object]) -> tuple[bool, tuple[str, ...]]:
+        # Without a gate and a classifier nobody looks at the parameters, so none are needed.
+        params = self._params(chapter) if chapter.enabled is not None or self._classify else None
+        if not chapter.is_enabled(params, session=self._session):
+            return False, ("its `enabled` forbids it",)
+        if not self._classify:
+            return True, ("all chapters are included",)
+        if not self._goal:
+            return False, ("the goal section has no text",)
+        answer = self._classifier(IntentQuery(self._goal, chapter, params))
+        if isinstance(answer, bool):
+            return answer, ("the classifier said so",)
+        return answer.opens, answer.reasons
+
+    def _params(self, chapter: Chapter[object]) -> object:
+        kind = chapter.params_type
+        if kind is None:
+            return None
+        if kind in self._bound:
+            return self._bound[kind]
+        given = self._chapter_params.get(chapter.key, chapter.default_params)
+        if given is None:
+            given = self._template.plan.defaults.get(kind)
+        if given is None:
+            if chapter.enabled is None:
+                return None
+            return without_arguments(kind, f"Chapter {chapter.key!r}", (chapter.key,))
+        if type(given) is not kind:
+            raise PromptValidationError(
+                f"Chapter {chapter.key!r} takes {type_name(kind)}, not {type_name(type(given))}.",
+                section_path=(chapter.key,),
+                dataclass_type=kind,
+            )
+        return given
+
+    def _goal_text(self, key: str | None) -> str:
+        """The body of the goal section, without headings; empty if nobody asks for it."""
+        node = None if key is None else self._goal_node(key)
+        if not self._classify or not _chapters(self._template.sections):
+            return ""
+        if node is None:
+            raise PromptConfigurationError(
+                "The policy INTENT_CLASSIFIER needs `goal_section_key`, the key of the section "
+                + (
+                    "that says what the user wants."
+                    if key is None
+                    else f"that says what the user wants; {key!r} is itself inside a chapter."
+                ),
+                section_path=() if key is None else (key,),
+            )
+        source = RenderPass(
+            self._template.plan,
+            self._bound,
+            overrides={},
+            session=self._session,
+            session_overrides={},
+        )
+        skipped = (SegmentKind.HEADING, SegmentKind.SUFFIX)
+        return "".join(
+            segment.text
+            for piece in source.pieces([node], opened=node)
+            for segment in piece.segments
+            if segment.kind not in skipped
+        ).strip()
+
+    def _goal_node(self, key: str) -> Node | None:
+        """The section of that key; None if it is inside a chapter."""
+        plan = self._template.plan
+        paths = [p for p in (*plan.by_path, *sorted(plan.inert_paths)) if p[-1] == key]
+        if not paths and key in plan.by_dotted:
+            paths = [plan.by_dotted[key].path]
+        if not paths:
+            near = near_names(key, [*plan.by_dotted, *(p[-1] for p in plan.by_path)])
+            raise PromptConfigurationError(
+                f"{self._template.ns}/{self._template.key} has no section {key!r} for "
+                "`goal_section_key`"
+                + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "."),
+                near=near,
+            )
+        if len(paths) > 1:
+            listed = ", ".join(repr(".".join(path)) for path in paths)
+            raise PromptConfigurationError(
+                f"`goal_section_key` {key!r} could mean {listed}; give the dotted key of a nested "
+                "section, or rename one of them.",
+                near=[".".join(path) for path in paths],
+            )
+        return plan.by_path.get(paths[0])
+
+
+def _chapters(sections: Sequence[Section[object]]) -> dict[str, Chapter[object]]:
+    """All chapters by key, in the order of declaration."""
+    found: dict[str, Chapter[object]] = {}
+    for section in sections:
+        if isinstance(section, Chapter):
+            found[section.key] = section
+        found.update(_chapters(section.children))
+    return found

@@ -1,0 +1,108 @@
+"""The fields of dataclasses with their types worked out: generics, aliases, string annotations."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from dataclasses import dataclass
+from typing import Annotated, NewType, TypeVar, Union, get_args, get_origin
+
+from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.specialise import dataclass_of, type_name
+
+__all__ = ["FieldInfo", "fields_of", "is_optional", "plain", "union_members"]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldInfo:
+    """A field that the constructor of a dataclass takes."""
+
+    name: str
+    hint: object
+    """The type with type variables replaced by what the dataclass was specialised with."""
+    required: bool
+    description: str | None
+
+
+def fields_of(kind: object) -> tuple[FieldInfo, ...]:
+    """The fields of a dataclass, or of a generic one that is given its arguments.
+
+    Raises:
+        PromptValidationError: An annotation names something that cannot be found.
+    """
+    base = dataclass_of(kind)
+    if base is None:
+        raise PromptValidationError(f"{type_name(kind)} is not a dataclass.")
+    try:
+        hints = typing.get_type_hints(base, localns={base.__name__: base}, include_extras=True)
+    except NameError as error:
+        raise PromptValidationError(
+            f"{type_name(base)}: an annotation cannot be resolved ({error}); define what it names "
+            "at the top of its module.",
+            dataclass_type=base,
+        ) from error
+    bindings = _type_arguments(kind)
+    return tuple(
+        FieldInfo(
+            name=field.name,
+            hint=_bound(hints[field.name], bindings),
+            required=(
+                field.default is dataclasses.MISSING
+                and field.default_factory is dataclasses.MISSING
+            ),
+            description=field.metadata.get("description"),
+        )
+        for field in dataclasses.fields(base)
+        if field.init
+    )
+
+
+def plain(hint: object) -> object:
+    """The type behind `Annotated`, `NewType` and type aliases."""
+    while True:
+        if get_origin(hint) is Annotated:
+            hint = get_args(hint)[0]
+        elif isinstance(hint, NewType):
+            hint = hint.__supertype__
+        elif type(hint).__name__ == "TypeAliasType":
+            hint = hint.__value__  # type: ignore[attr-defined]  # New in Python 3.12.
+        else:
+            return hint
+
+
+def union_members(hint: object) -> tuple[object, ...]:
+    """The members of a union, nested aliases flattened; any other type alone."""
+    hint = plain(hint)
+    if get_origin(hint) in (Union, types.UnionType):
+        return tuple(m for member in get_args(hint) for m in union_members(member))
+    return (hint,)
+
+
+def is_optional(hint: object) -> bool:
+    """Whether None is one of the values of the type."""
+    return any(member in (None, type(None)) for member in union_members(hint))
+
+
+def _type_arguments(kind: object) -> dict[object, object]:
+    """What each type variable stands for, in the dataclass and in the generic bases of it."""
+    base = get_origin(kind) or kind
+    bindings: dict[object, object] = {}
+    if get_origin(kind) is not None:
+        bindings.update(zip(getattr(base, "__parameters__", ()), get_args(kind), strict=False))
+    for ancestor in getattr(base, "__mro__", ()):
+        for alias in ancestor.__dict__.get("__orig_bases__", ()):
+            parameters = getattr(get_origin(alias), "__parameters__", ())
+            for parameter, argument in zip(parameters, get_args(alias), strict=False):
+                bindings.setdefault(parameter, _bound(argument, bindings))
+    return bindings
+
+
+def _bound(hint: object, bindings: dict[object, object]) -> object:
+    if isinstance(hint, TypeVar):
+        found = bindings.get(hint, hint)
+        return object if isinstance(found, TypeVar) else found
+    parameters = getattr(hint, "__parameters__", ())
+    if parameters and not isinstance(hint, type):
+        return hint[tuple(_bound(p, bindings) for p in parameters)]  # type: ignore[index]
+    return hint

@@ -1,0 +1,138 @@
+"""Helpers for the loop around an evaluation: catch an expansion, apply it, ask again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+
+from foldline.prompts.errors import ExpansionLimitError, VisibilityExpansionRequired
+from foldline.prompts.task import Task
+from foldline.prompts.visibility import SectionPath, SectionVisibility
+
+if TYPE_CHECKING:
+    from foldline.prompts.prompt import Prompt
+    from foldline.prompts.rendered import RenderedPrompt
+
+__all__ = [
+    "ExpansionBudget",
+    "VisibilityOverrideSink",
+    "apply_expansion",
+    "evaluate_with_expansions",
+    "rebind_tasks",
+]
+
+ResultT = TypeVar("ResultT")
+OutputT = TypeVar("OutputT")
+Overrides: TypeAlias = Mapping[SectionPath, SectionVisibility]
+
+
+class VisibilityOverrideSink(Protocol):
+    """A session that can be told which sections are open."""
+
+    def apply_visibility_overrides(self, overrides: Overrides, /) -> None:
+        """Remember these overrides, in place of earlier ones for the same sections."""
+        ...
+
+
+@dataclass(slots=True)
+class ExpansionBudget:
+    """How much a caller lets a model expand in one evaluation; None is no limit.
+
+    Args:
+        max_requests: How many times the model may ask.
+        max_sections: How many sections may be opened in all.
+        max_characters: How long a rendered prompt may become.
+    """
+
+    max_requests: int | None = None
+    max_sections: int | None = None
+    max_characters: int | None = None
+    requests: int = 0
+    sections: int = 0
+
+    def spend(self, request: VisibilityExpansionRequired) -> None:
+        """Count one request of the model.
+
+        Raises:
+            ExpansionLimitError: It is one too many; caused by the request.
+        """
+        self.requests += 1
+        self.sections += len(request.requested_overrides)
+        if self.max_requests is not None and self.requests > self.max_requests:
+            raise ExpansionLimitError(
+                f"The model asked {self.requests} times for expansions; "
+                f"{self.max_requests} are allowed."
+            ) from request
+        if self.max_sections is not None and self.sections > self.max_sections:
+            raise ExpansionLimitError(
+                f"The model asked for {self.sections} sections to be opened; "
+                f"{self.max_sections} are allowed."
+            ) from request
+
+    def check(self, rendered: RenderedPrompt[object]) -> None:
+        """Make sure that a prompt has not grown too long.
+
+        Raises:
+            ExpansionLimitError: Its text is longer than `max_characters`.
+        """
+        size = len(rendered.text)
+        if self.max_characters is not None and size > self.max_characters:
+            raise ExpansionLimitError(
+                f"The prompt has grown to {size} characters; {self.max_characters} are allowed."
+            )
+
+
+def apply_expansion(
+    request: VisibilityExpansionRequired,
+    overrides: MutableMapping[SectionPath, SectionVisibility] | None = None,
+    *,
+    session: VisibilityOverrideSink | None = None,
+) -> None:
+    """Put a caught request into the caller's overrides and the session, wherever there are any.
+
+    Explicit overrides win over the session's, so a request that reached only one of them could
+    be undone by the other; with both, the model's wish always takes effect.
+    """
+    if overrides is not None:
+        overrides.update(request.requested_overrides)
+    if session is not None:
+        session.apply_visibility_overrides(request.requested_overrides)
+
+
+def rebind_tasks(prompt: Prompt[OutputT], request: VisibilityExpansionRequired) -> Prompt[OutputT]:
+    """The prompt with its bound tasks told how to go on after the expansion."""
+    tasks = [param for param in prompt.params if isinstance(param, Task)]
+    return prompt.bind(
+        *(replace(t, expansion_instructions=request.expansion_instructions) for t in tasks)
+    )
+
+
+def evaluate_with_expansions(
+    evaluate: Callable[[Overrides], ResultT],
+    *,
+    overrides: Overrides | None = None,
+    budget: ExpansionBudget | None = None,
+    on_expansion: Callable[[VisibilityExpansionRequired], object] | None = None,
+) -> ResultT:
+    """What `evaluate` returns once it raises no more requests for expansion.
+
+    Args:
+        evaluate: Renders and evaluates with the overrides that it is given.
+        overrides: What the first round starts with.
+        budget: Limits how much may be asked for; without one nothing is limited.
+        on_expansion: Called with each request before the next round, to log it or to rebind.
+
+    Raises:
+        ExpansionLimitError: The model asked for more than the budget allows.
+    """
+    current = dict(overrides or {})
+    while True:
+        try:
+            return evaluate(dict(current))
+        except VisibilityExpansionRequired as request:
+            if budget is not None:
+                budget.spend(request)
+            apply_expansion(request, current)
+            if on_expansion is not None:
+                on_expansion(request)

@@ -1,0 +1,88 @@
+"""Tools as providers see them, and what models send back."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import json
+from typing import TYPE_CHECKING
+
+from foldline.prompts.errors import ToolValidationError
+from foldline.prompts.schema import JsonSchema, schema_of
+from foldline.prompts.values import Mismatch, convert
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from foldline.prompts.tool import Tool
+
+__all__ = ["decode_arguments", "parameters_schema", "to_json"]
+
+
+def parameters_schema(
+    tool: Tool[object, object], descriptions: Mapping[str, str] | None = None
+) -> JsonSchema:
+    """The JSON Schema of a tool's parameters.
+
+    Args:
+        tool: The tool; its examples become the schema's.
+        descriptions: Replacements for the descriptions of parameters, such as
+            `RenderedPrompt.tool_param_descriptions` has them for this tool.
+    """
+    if tool.params_type is None:
+        return {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    assert tool.type_arguments is not None
+    schema = schema_of(tool.type_arguments[0], descriptions=descriptions)
+    if tool.examples:
+        schema["examples"] = [to_json(example.params) for example in tool.examples]
+    return schema
+
+
+def decode_arguments(tool: Tool[object, object], arguments: str | Mapping[str, object]) -> object:
+    """The parameters of a call as the tool's dataclass; None for a tool without parameters.
+
+    Raises:
+        ToolValidationError: They are no JSON object or do not fit the dataclass.
+    """
+    values: object = arguments
+    if isinstance(arguments, str):
+        try:
+            values = json.loads(arguments) if arguments.strip() else {}
+        except (ValueError, RecursionError) as error:
+            raise ToolValidationError(
+                f"The arguments of {tool.name!r} are no JSON: {error}"
+            ) from error
+    else:
+        values = dict(arguments)
+    if not isinstance(values, dict):
+        raise ToolValidationError(f"The arguments of {tool.name!r} must be a JSON object.")
+    kind = tool.params_type
+    if kind is None:
+        if values:
+            raise ToolValidationError(f"The tool {tool.name!r} takes no arguments.")
+        return None
+    assert tool.type_arguments is not None
+    try:
+        return convert(values, tool.type_arguments[0], allow_extra_keys=False)
+    except Mismatch as mismatch:
+        raise ToolValidationError(
+            f"The arguments of {tool.name!r} do not fit: {mismatch}",
+            dataclass_type=mismatch.expected or kind,
+            near=mismatch.near,
+        ) from mismatch
+
+
+def to_json(value: object) -> object:
+    """A value in the form that a JSON writer takes: dataclasses as objects, enums by value."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: to_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, dict):
+        return {str(key): to_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [to_json(item) for item in value]
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    isoformat = getattr(value, "isoformat", None)
+    return isoformat() if callable(isoformat) else str(value)
