@@ -32,10 +32,64 @@ LANGUAGES = (
         "python",
         (".py", ".pyi", ".pyw"),
         "tree_sitter_python",
-        file_names=("SConstruct", "wscript"),
-        interpreters=("python", "python2", "python3", "pypy3"),
+        file_names=("SConstruct", "SConscript", "wscript"),
+        interpreters=("python", "pypy"),
+    ),
+    LanguageInfo(
+        "javascript",
+        (".js", ".jsx", ".mjs", ".cjs"),
+        "tree_sitter_javascript",
+        file_names=("Jakefile",),
+        interpreters=("node", "nodejs", "bun"),
+    ),
+    LanguageInfo(
+        "typescript",
+        (".ts", ".mts", ".cts"),
+        "tree_sitter_typescript",
+        "language_typescript",
+        interpreters=("deno", "ts-node", "tsx"),
+    ),
+    LanguageInfo("tsx", (".tsx",), "tree_sitter_typescript", "language_tsx"),
+    LanguageInfo("go", (".go",), "tree_sitter_go"),
+    LanguageInfo("rust", (".rs",), "tree_sitter_rust"),
+    LanguageInfo("java", (".java",), "tree_sitter_java"),
+    LanguageInfo("c", (".c", ".h"), "tree_sitter_c"),
+    LanguageInfo(
+        "cpp", (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx", ".ipp", ".C"), "tree_sitter_cpp"
+    ),
+    LanguageInfo("csharp", (".cs",), "tree_sitter_c_sharp"),
+    LanguageInfo(
+        "ruby",
+        (".rb", ".rake", ".gemspec"),
+        "tree_sitter_ruby",
+        file_names=("Rakefile", "Gemfile", "Vagrantfile"),
+        interpreters=("ruby",),
+    ),
+    LanguageInfo("php", (".php",), "tree_sitter_php", "language_php", interpreters=("php",)),
+    LanguageInfo("kotlin", (".kt", ".kts"), "tree_sitter_kotlin"),
+    LanguageInfo(
+        "bash",
+        (".sh", ".bash", ".zsh", ".ksh"),
+        "tree_sitter_bash",
+        file_names=(".bashrc", ".bash_profile", ".profile", ".zshrc"),
+        interpreters=("sh", "bash", "zsh", "dash", "ksh"),
+    ),
+    LanguageInfo("markdown", (".md", ".markdown", ".mdx"), "tree_sitter_markdown"),
+    LanguageInfo(
+        "toml",
+        (".toml",),
+        "tree_sitter_toml",
+        file_names=("Pipfile", "Cargo.lock", "poetry.lock", "uv.lock"),
+    ),
+    LanguageInfo("yaml", (".yaml", ".yml"), "tree_sitter_yaml", file_names=(".clang-format",)),
+    LanguageInfo(
+        "json",
+        (".json", ".jsonc", ".json5", ".webmanifest", ".ipynb"),
+        "tree_sitter_json",
+        file_names=("Pipfile.lock", "composer.lock", ".prettierrc", ".babelrc"),
     ),
 )
+DOCUMENTS = frozenset({"markdown", "toml", "yaml", "json"})
 
 _BY_NAME = {language.name: language for language in LANGUAGES}
 _BY_EXTENSION = {extension: each.name for each in LANGUAGES for extension in each.extensions}
@@ -59,9 +113,7 @@ def language_of(path: str, head: bytes = b"") -> str:
         program, argument = match.group(1).decode("ascii", "replace"), match.group(2)
         if program == "env" and argument:
             program = argument.decode("ascii", "replace").rpartition("/")[2]
-        return _BY_INTERPRETER.get(program) or _BY_INTERPRETER.get(
-            program.rstrip("0123456789."), UNKNOWN
-        )
+        return _BY_INTERPRETER.get(program.rstrip("0123456789."), UNKNOWN)
     return UNKNOWN
 
 

@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
-from foldline.backends.languages import UNKNOWN, parse
-from foldline.backends.parsers.draft import Outline
+from typing import TYPE_CHECKING
+
+from foldline.backends.languages import DOCUMENTS, UNKNOWN, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tree_sitter import Node
+
+    from foldline.backends.parsers.draft import Outline
 
 
 def outline_source(language: str, data: bytes) -> Outline:
     """What the file of that language defines; `data` is UTF-8 with newlines only."""
     if language == UNKNOWN:
-        return Outline(reason="the language is unknown")
-    root = parse(language, data).root_node
-    from foldline.backends.parsers.python_parser import outline_python
+        from foldline.backends.parsers.indentation import outline_by_indentation
 
-    found = outline_python(data, root)
+        return outline_by_indentation(data)
+    root = parse(language, data).root_node
+    found = _parser_of(language)(data, root)
     if root.has_error:
-        found.reason = "has syntax errors"
+        found.reason = "parsed with errors: something may be missing"
     elif not found.symbols:
         found.reason = "defines nothing"
     return found
+
+
+def _parser_of(language: str) -> Callable[[bytes, Node], Outline]:
+    """The function that reads a tree of the language, its module imported when first needed."""
+    if language == "python":
+        from foldline.backends.parsers.python_parser import outline_python
+
+        return outline_python
+    if language in {"javascript", "typescript", "tsx"}:
+        from foldline.backends.parsers.ts_parser import outline_typescript
+
+        return outline_typescript
+    if language in DOCUMENTS:
+        from foldline.backends.parsers.documents import DOCUMENT_PARSERS
+
+        return DOCUMENT_PARSERS[language]
+    from foldline.backends.parsers.table import table_parser
+
+    return table_parser(language)

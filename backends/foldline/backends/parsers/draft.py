@@ -58,6 +58,14 @@ class Drafts:
         self._parents.append(parent)
         return len(self._fields) - 1
 
+    def names_below(self, first: int, parent: int) -> list[str]:
+        """The names of the symbols from index `first` on that are right below `parent`."""
+        return [
+            self._fields[index][0]
+            for index in range(first, len(self._fields))
+            if self._parents[index] == parent
+        ]
+
     def finish(self) -> tuple[SymbolInfo, ...]:
         """The symbols as a forest in the order of their lines."""
         below: dict[int, list[SymbolInfo]] = {}

@@ -6,19 +6,18 @@ hold `def` or `class`. Nothing recurses, so depth of nesting is no limit.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from foldline.backends.models import SymbolKind
 from foldline.backends.parsers.draft import Drafts, Outline
-from foldline.backends.parsers.strings import first_line_of_string, one_line
+from foldline.backends.parsers.python_scan import mend_outline
+from foldline.backends.parsers.strings import first_line_of_string, one_line, shorten
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _FUNCTION, _CLASS, _METHOD = SymbolKind.FUNCTION, SymbolKind.CLASS, SymbolKind.METHOD
 _VARIABLE, _TYPE = SymbolKind.VARIABLE, SymbolKind.TYPE
-_DEFINES = re.compile(rb"\b(?:def|class)\b")
 # Statements that hold blocks of statements.
 _COMPOUND = frozenset(
     {
@@ -51,7 +50,10 @@ def outline_python(data: bytes, root: Node) -> Outline:
         if child.type != "comment":
             docstring = walk.docstring_of(child)
             break
-    return Outline(walk.drafts.finish(), walk.imports, walk.exports, docstring)
+    symbols = walk.drafts.finish()
+    if root.has_error:
+        symbols = mend_outline(data, symbols)
+    return Outline(symbols, walk.imports, walk.exports, docstring)
 
 
 class _Walk:
@@ -62,6 +64,9 @@ class _Walk:
         self.drafts = Drafts()
         self.imports: list[str] = []
         self.exports: list[str] = []
+        self._spaced_oddly = any(
+            word + space in data for word in (b"def", b"class") for space in (b"\t", b"\\", b"\f")
+        )
         # A block, the index of its enclosing symbol, whether that is a class, names assigned so far
         # in that scope, and whether assignments there are symbols.
         self._waiting: list[tuple[Node, int, bool, set[str] | None]] = []
@@ -138,22 +143,23 @@ class _Walk:
         marks: list[str] | tuple[()],
     ) -> int:
         data = self.data
-        start = node.start_byte
-        docstring = None
         end = node.end_byte
+        line_end = node.end_point[0] + 1
+        # The grammar counts comments after the last statement to the block, Python does not.
+        if data[data.rfind(b"\n", 0, end) + 1 : end].lstrip()[:1] == b"#":
+            line_end = _last_statement_row(node) + 1
+        docstring = None
         if body is not None:
             end = body.start_byte
-            first = body.named_child(0) if body.named_child_count else None
-            if first is not None:
+            if body.named_child_count and (first := body.named_child(0)) is not None:
                 docstring = self.docstring_of(first)
-        signature = one_line(data[start:end])
         return self.drafts.add(
             parent,
             data[name.start_byte : name.end_byte].decode("utf-8", "replace"),
             kind,
             outer.start_point[0] + 1,
-            node.end_point[0] + 1,
-            _without_colon(signature),
+            line_end,
+            _without_colon(one_line(data[node.start_byte : end])),
             marks,
             docstring,
             name.start_point[0] + 1,
@@ -169,7 +175,7 @@ class _Walk:
         return first_line_of_string(self.data[string.start_byte : string.end_byte])
 
     def _statement(self, node: Node, parent: int, names: set[str]) -> None:
-        assignment = node.named_child(0)
+        assignment = node.named_child(0) if node.named_child_count else None
         if assignment is None:
             return
         if assignment.type == "augmented_assignment" and parent < 0:
@@ -198,9 +204,9 @@ class _Walk:
         if name in names:
             return
         names.add(name)
-        signature = one_line(self.data[node.start_byte : min(node.end_byte, node.start_byte + 400)])
-        if len(signature) > _LONGEST_VALUE:
-            signature = signature[: _LONGEST_VALUE - 1].rstrip() + "…"
+        start, end = node.start_byte, node.end_byte
+        text = self.data[start : min(end, start + 3 * _LONGEST_VALUE)]
+        signature = shorten(one_line(text), _LONGEST_VALUE)
         line = node.start_point[0] + 1
         self.drafts.add(parent, name, _VARIABLE, line, node.end_point[0] + 1, signature)
 
@@ -242,7 +248,25 @@ class _Walk:
         self.imports.append(f"{module.strip()}: {imported.strip('( )').rstrip(', ')}")
 
     def _defines(self, node: Node) -> bool:
-        return _DEFINES.search(self.data, node.start_byte, node.end_byte) is not None
+        find, start, end = self.data.find, node.start_byte, node.end_byte
+        return (
+            self._spaced_oddly or find(b"def ", start, end) >= 0 or find(b"class ", start, end) >= 0
+        )
+
+
+def _last_statement_row(node: Node) -> int:
+    """The row where the last thing in `node` ends that is no comment."""
+    while True:
+        for child in reversed(node.children):
+            if child.type != "comment":
+                break
+        else:
+            return node.end_point[0]
+        if child.type != "block" and not child.type.endswith(
+            ("_statement", "_clause", "_definition")
+        ):
+            return child.end_point[0]
+        node = child
 
 
 def _without_colon(signature: str) -> str:

@@ -5,46 +5,44 @@ from __future__ import annotations
 import ast
 import re
 
-_SPACE = re.compile(rb"\s+")
 _OPENING = re.compile(r"([A-Za-z]*)(\"\"\"|'''|\"|')")
-_PADDING = re.compile(r"(?<=[(\[{]) | (?=[)\]}])|,(?= ?[)\]}])")
+_INNER_EDGES = re.compile(r"(?<=[(\[{]) |,? (?=[)\]}])")
+# Strings are matched first, so that a `#` inside one starts no comment.
+_PYTHON_COMMENT = re.compile(rb"(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')|#[^\n]*")
 
 
 def one_line(data: bytes) -> str:
-    """The source on one line: every run of white space one blank, none inside brackets' edges."""
+    """The Python source on one line: comments dropped, white space folded, brackets closed up."""
     if b"\n" not in data:
         return data.decode("utf-8", "replace").strip()
-    text = _SPACE.sub(b" ", _without_comments(data)).decode("utf-8", "replace").strip()
-    return _PADDING.sub("", _PADDING.sub("", text))
+    if b"#" in data:
+        data = _PYTHON_COMMENT.sub(lambda match: match.group(1) or b"", data)
+    return fold_space(data)
 
 
-def _without_comments(data: bytes) -> bytes:
-    if b"#" not in data:
-        return data
-    return _COMMENT.sub(lambda match: match.group(1) or b"", data)
+def fold_space(data: bytes) -> str:
+    """The source with each run of white space as one blank, and none inside brackets' edges."""
+    return _INNER_EDGES.sub("", b" ".join(data.split()).decode("utf-8", "replace"))
 
 
-# A string is matched first, so that a `#` inside it starts no comment.
-_COMMENT = re.compile(rb"(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')|#[^\n]*")
+def shorten(text: str, longest: int) -> str:
+    """`text`, or its start and an ellipsis when it is longer."""
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
 def first_line_of_string(literal: bytes) -> str | None:
     """The first line with text in a Python string literal; None when there is none."""
-    text = literal.decode("utf-8", "replace")
-    match = _OPENING.match(text)
+    match = _OPENING.match(literal[:6].decode("ascii", "replace"))
     if match is None:
         return None
     prefix, quote = match.groups()
     if "f" in prefix.lower() or "b" in prefix.lower():
         return None  # No docstrings to Python either.
-    content = text[match.end() :]
-    content = content.removesuffix(quote)
-    for line in content.split("\n"):
-        if stripped := line.strip():
-            if "\\" in stripped and "r" not in prefix.lower():
-                return _unescaped(stripped)
-            return stripped
-    return None
+    content = literal[match.end() :].removesuffix(quote.encode()).lstrip()
+    line = content.partition(b"\n")[0].decode("utf-8", "replace").rstrip()
+    if "\\" in line and "r" not in prefix.lower():
+        line = _unescaped(line)
+    return line or None
 
 
 def _unescaped(line: str) -> str:
@@ -52,4 +50,4 @@ def _unescaped(line: str) -> str:
         value = ast.literal_eval('"""' + line.rstrip("\\").replace('"', '\\"') + '"""')
     except (ValueError, SyntaxError, MemoryError):
         return line
-    return " ".join(str(value).split()) or line
+    return " ".join(str(value).split())

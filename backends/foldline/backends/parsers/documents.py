@@ -1,0 +1,172 @@
+"""Outlines of documents: Markdown headings, and the keys of TOML, YAML and JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.backends.models import SymbolKind
+from foldline.backends.parsers.draft import Drafts, Outline
+from foldline.backends.parsers.strings import fold_space, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tree_sitter import Node
+
+_LONGEST_VALUE = 60
+# Keys below the top are listed to this depth, and in a file with at most so many of them.
+_DEEPEST = 2
+_MOST_KEYS = 500
+
+
+def outline_markdown(data: bytes, root: Node) -> Outline:
+    """The headings, each with the lines up to the next one of its level or above."""
+    headings = list(_headings(data, root))
+    ends = [_last_row(data)] * len(headings)
+    above: list[tuple[int, int]] = []  # level, place among the headings
+    parents: list[int] = []
+    for place, (level, _, row) in enumerate(headings):
+        while above and above[-1][0] >= level:
+            ends[above.pop()[1]] = row - 1
+        parents.append(above[-1][1] if above else -1)
+        above.append((level, place))
+    drafts = Drafts()
+    for (level, title, row), end, parent in zip(headings, ends, parents, strict=True):
+        signature = f"{'#' * level} {title}"
+        drafts.add(parent, title, SymbolKind.HEADING, row + 1, end + 1, signature)
+    return Outline(drafts.finish())
+
+
+def _headings(data: bytes, root: Node) -> Iterator[tuple[int, str, int]]:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.type in {"atx_heading", "setext_heading"}:
+            content = node.child_by_field_name("heading_content")
+            title = fold_space(data[content.start_byte : content.end_byte]) if content else ""
+            marker = next(child for child in node.children if "_h" in child.type)
+            level = int(marker.type.partition("_h")[2][0])
+            yield level, title.rstrip("#").rstrip() or "(no title)", node.start_point[0]
+        elif node.type in {"document", "section"}:
+            waiting.extend(reversed(node.named_children))
+
+
+def outline_toml(data: bytes, root: Node) -> Outline:
+    """The tables and the keys above them; a table's own keys are inside it."""
+    drafts = Drafts()
+    for node in root.named_children:
+        if node.type == "pair":
+            _add_toml_pair(drafts, data, node, -1)
+        elif node.type in {"table", "table_array_element"}:
+            name = next((child for child in node.named_children if "key" in child.type), None)
+            if name is None:
+                continue
+            title = data[name.start_byte : name.end_byte].decode("utf-8", "replace")
+            brackets = ("[[", "]]") if node.type == "table_array_element" else ("[", "]")
+            signature = f"{brackets[0]}{title}{brackets[1]}"
+            index = drafts.add(
+                -1, title, SymbolKind.KEY, node.start_point[0] + 1, _end(data, node), signature
+            )
+            for pair in node.named_children:
+                if pair.type == "pair":
+                    _add_toml_pair(drafts, data, pair, index)
+    return Outline(drafts.finish())
+
+
+def _add_toml_pair(drafts: Drafts, data: bytes, pair: Node, parent: int) -> None:
+    key = pair.named_children[0]
+    title = data[key.start_byte : key.end_byte].decode("utf-8", "replace")
+    drafts.add(
+        parent,
+        title.strip("\"'"),
+        SymbolKind.KEY,
+        pair.start_point[0] + 1,
+        _end(data, pair),
+        _short(data, pair),
+    )
+
+
+def outline_yaml(data: bytes, root: Node) -> Outline:
+    """The keys of every document's mapping, and those one level below them."""
+    drafts = Drafts()
+    for document in root.named_children:
+        for block in document.named_children:
+            _add_mapping(drafts, data, block, _yaml_pairs)
+    return Outline(drafts.finish())
+
+
+def outline_json(data: bytes, root: Node) -> Outline:
+    """The keys of the object, and those one level below them."""
+    drafts = Drafts()
+    for value in root.named_children:
+        _add_mapping(drafts, data, value, _json_pairs)
+    return Outline(drafts.finish())
+
+
+def _add_mapping(
+    drafts: Drafts, data: bytes, node: Node, pairs: Callable[[Node], Iterator[Node]]
+) -> None:
+    waiting = [(pair, -1, 1) for pair in pairs(node)]
+    for pair, parent, depth in waiting:
+        key, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
+        if key is None:
+            continue
+        title = data[key.start_byte : key.end_byte].decode("utf-8", "replace").strip("\"'")
+        index = drafts.add(
+            parent,
+            title,
+            SymbolKind.KEY,
+            pair.start_point[0] + 1,
+            _end(data, pair),
+            _short(data, pair),
+        )
+        if value is not None and depth < _DEEPEST and len(waiting) < _MOST_KEYS:
+            waiting.extend((below, index, depth + 1) for below in pairs(value))
+
+
+def _yaml_pairs(node: Node) -> Iterator[Node]:
+    waiting = [node]
+    while waiting:
+        inner = waiting.pop()
+        if inner.type in {"block_node", "flow_node", "ERROR"}:
+            waiting.extend(reversed(inner.named_children))
+        elif inner.type in {"block_mapping", "flow_mapping"}:
+            yield from (
+                child
+                for child in inner.named_children
+                if child.type in {"block_mapping_pair", "flow_pair"}
+            )
+        elif inner.type == "block_mapping_pair":
+            yield inner
+
+
+def _json_pairs(node: Node) -> Iterator[Node]:
+    if node.type in {"object", "ERROR"}:
+        yield from (child for child in node.named_children if child.type == "pair")
+
+
+def _end(data: bytes, node: Node) -> int:
+    """The last line with text; grammars of documents count the newlines after it too."""
+    end = node.end_byte
+    while end > node.start_byte and data[end - 1 : end].isspace():
+        end -= 1
+    return node.start_point[0] + 1 + data.count(b"\n", node.start_byte, end)
+
+
+def _short(data: bytes, node: Node) -> str:
+    value = data[node.start_byte : min(node.end_byte, node.start_byte + 3 * _LONGEST_VALUE)]
+    line, newline, _ = value.partition(b"\n")
+    text = shorten(fold_space(line), _LONGEST_VALUE)
+    return f"{text} …" if newline and text.endswith(("{", "[", "|", ">")) else text
+
+
+def _last_row(data: bytes) -> int:
+    return max(data.count(b"\n") - (1 if data.endswith(b"\n") else 0), 0)
+
+
+DOCUMENT_PARSERS: dict[str, Callable[[bytes, Node], Outline]] = {
+    "markdown": outline_markdown,
+    "toml": outline_toml,
+    "yaml": outline_yaml,
+    "json": outline_json,
+}

@@ -1,0 +1,60 @@
+"""Outlines of files in an unknown language, from indentation alone."""
+
+from __future__ import annotations
+
+from foldline.backends.models import SymbolKind
+from foldline.backends.parsers.draft import Drafts, Outline
+from foldline.backends.parsers.strings import shorten
+
+_DEEPEST = 3
+_LONGEST = 80
+_MOST = 2000
+
+
+def outline_by_indentation(data: bytes) -> Outline:
+    """The lines that have deeper lines below them, three levels deep."""
+    drafts = Drafts()
+    lines = data.split(b"\n")
+    ends = _block_ends(lines)
+    open_blocks: list[tuple[int, int]] = []  # last row, index
+    for row, end in ends.items():
+        while open_blocks and open_blocks[-1][0] < row:
+            open_blocks.pop()
+        if len(open_blocks) >= _DEEPEST or end == row or len(drafts) >= _MOST:
+            continue
+        text = shorten(lines[row][:400].decode("utf-8", "replace").strip(), _LONGEST)
+        name = text.rstrip("{[(: ") or text
+        parent = open_blocks[-1][1] if open_blocks else -1
+        index = drafts.add(parent, name, SymbolKind.BLOCK, row + 1, end + 1, text)
+        open_blocks.append((end, index))
+    reason = "the language is unknown: these are the lines with indented lines below them"
+    if not len(drafts):
+        reason = "the language is unknown and no line has indented lines below it"
+    return Outline(drafts.finish(), reason=reason)
+
+
+def _block_ends(lines: list[bytes]) -> dict[int, int]:
+    """For each line with text the last line that is indented more; a lone bracket closes it."""
+    ends: dict[int, int] = {}
+    open_lines: list[tuple[int, int]] = []  # indent, row
+    last = 0
+    for row, line in enumerate(lines):
+        text = line.strip()
+        if not text:
+            continue
+        head = line[: len(line) - len(line.lstrip())]
+        indent = len(head.expandtabs(8))
+        closing = text.rstrip(b";,") in {b"}", b"]", b")", b"end", b"fi", b"done", b"});", b"})"}
+        while open_lines and open_lines[-1][0] >= indent:
+            _, opened = open_lines.pop()
+            if closing and not (open_lines and open_lines[-1][0] >= indent):
+                ends[opened] = row
+            else:
+                ends[opened] = last
+        last = row
+        if not closing:
+            ends[row] = row
+            open_lines.append((indent, row))
+    for _, opened in open_lines:
+        ends[opened] = last
+    return ends

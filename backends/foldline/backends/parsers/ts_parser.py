@@ -1,0 +1,487 @@
+"""Outlines of JavaScript and TypeScript, with JSX, from the trees of their grammars.
+
+The two grammars share their node names; what only TypeScript has never occurs in the other.
+Nothing recurses, so depth of nesting is no limit.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.backends.models import SymbolKind
+from foldline.backends.parsers.comments import doc_above
+from foldline.backends.parsers.draft import Drafts, Outline
+from foldline.backends.parsers.strings import fold_space, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tree_sitter import Node
+
+_DECLARATIONS = {
+    "function_declaration": SymbolKind.FUNCTION,
+    "generator_function_declaration": SymbolKind.FUNCTION,
+    "function_signature": SymbolKind.FUNCTION,
+    "class_declaration": SymbolKind.CLASS,
+    "abstract_class_declaration": SymbolKind.CLASS,
+    "interface_declaration": SymbolKind.INTERFACE,
+    "enum_declaration": SymbolKind.ENUM,
+    "type_alias_declaration": SymbolKind.TYPE,
+    "internal_module": SymbolKind.NAMESPACE,
+    "module": SymbolKind.NAMESPACE,
+}
+_MEMBERS = {
+    "method_definition": SymbolKind.METHOD,
+    "method_signature": SymbolKind.METHOD,
+    "abstract_method_signature": SymbolKind.METHOD,
+    "public_field_definition": SymbolKind.VARIABLE,
+    "field_definition": SymbolKind.VARIABLE,
+    "property_signature": SymbolKind.VARIABLE,
+    "enum_assignment": SymbolKind.VARIABLE,
+}
+_FUNCTION_VALUES = frozenset(
+    {"arrow_function", "function_expression", "function", "generator_function"}
+)
+# Whose statements may hold declarations that count as those of the scope around.
+_COMPOUND = frozenset(
+    {
+        "statement_block",
+        "if_statement",
+        "else_clause",
+        "try_statement",
+        "catch_clause",
+        "finally_clause",
+        "for_statement",
+        "for_in_statement",
+        "while_statement",
+        "do_statement",
+        "switch_statement",
+        "switch_body",
+        "switch_case",
+        "switch_default",
+        "labeled_statement",
+        "ERROR",
+    }
+)
+_CALLS = frozenset(
+    {
+        "call_expression",
+        "parenthesized_expression",
+        "unary_expression",
+        "arguments",
+        "sequence_expression",
+        "await_expression",
+    }
+)
+_NAMED_TOP = frozenset({"export_statement", "ambient_declaration", "expression_statement"})
+# A string is matched first, so that what looks like a comment inside it is none.
+_COMMENT = re.compile(
+    rb"(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|//[^\n]*|/\*.*?\*/", re.DOTALL
+)
+_REQUIRE = re.compile(rb"\brequire\(\s*(['\"])(.+?)\1\s*\)")
+_LONGEST_VALUE = 60
+
+
+class _Scope(NamedTuple):
+    """A node whose children are looked at, the symbol around it, and what kind of place it is."""
+
+    node: Node
+    parent: int
+    place: str  # "top", "function", "class", "object", "interface"
+
+
+def outline_typescript(data: bytes, root: Node) -> Outline:
+    """The outline of UTF-8 `data`, JavaScript or TypeScript, whose tree is `root`."""
+    walk = _Walk(data)
+    walk.run(root)
+    exports = list(dict.fromkeys(walk.exports))
+    return Outline(walk.drafts.finish(), walk.imports, exports, _file_doc(root, data))
+
+
+def _file_doc(root: Node, data: bytes) -> str | None:
+    """The first line of a leading comment that is the file's and not the first definition's."""
+    for child in root.named_children:
+        if child.type == "hash_bang_line":
+            continue
+        if child.type != "comment" or data[child.start_byte : child.start_byte + 3] != b"/**":
+            return None
+        after = data[child.end_byte : child.end_byte + 200].lstrip(b" \t\r")
+        if after.startswith(b"\n\n") or after.lstrip().startswith(b"import"):
+            return doc_above(data + b"\n", child.end_byte + 1, blocks_only=True)
+        return None
+    return None
+
+
+class _Walk:
+    """One pass over a tree; scopes wait on a stack with the symbol that encloses them."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.drafts = Drafts()
+        self.imports: list[str] = []
+        self.exports: list[str] = []
+        self._waiting: list[_Scope] = []
+
+    def run(self, root: Node) -> None:
+        self._waiting.append(_Scope(root, -1, "top"))
+        while self._waiting:
+            scope = self._waiting.pop()
+            marks: list[str] = []
+            first: Node | None = None
+            for node in scope.node.named_children:
+                if node.type == "decorator":  # In class bodies decorators precede their member.
+                    marks.append(self._text(node)[1:])
+                    first = first or node
+                    continue
+                self._visit(node, scope, marks, first or node)
+                if node.type != "comment":
+                    marks, first = [], None
+
+    def _visit(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
+        visit = _VISITS.get(node.type)
+        if visit is not None:
+            visit(self, node, scope, marks, outer)
+
+    def visit_enter(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
+        del marks, outer
+        if scope.place != "function" or self._defines(node):
+            self._waiting.append(_Scope(node, scope.parent, scope.place))
+
+    def visit_enter_function(
+        self, node: Node, scope: _Scope, marks: list[str], outer: Node
+    ) -> None:
+        """Of a call: an immediately invoked function, a callback with definitions of its own."""
+        del marks, outer
+        body = node.child_by_field_name("body")
+        if body is not None and self._defines(body):
+            self._waiting.append(_Scope(body, scope.parent, "function"))
+
+    def visit_enum_name(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
+        del marks, outer
+        if scope.place == "enum":
+            name = self._text(node).strip("'\"")
+            self._add(scope.parent, name, SymbolKind.VARIABLE, node, node, name)
+
+    def visit_declaration(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
+        name = node.child_by_field_name("name")
+        body = node.child_by_field_name("body")
+        kind = _DECLARATIONS[node.type]
+        title = self._text(name).strip("'\"") if name is not None else "default"
+        marks = [
+            *marks,
+            *(self._text(child)[1:] for child in node.children_by_field_name("decorator")),
+        ]
+        signature = self._signature(node, outer, body, whole=kind is SymbolKind.TYPE)
+        index = self._add(
+            scope.parent, title, kind, outer, name or node, signature, marks, node.end_point[0]
+        )
+        if body is None:
+            return
+        if kind is SymbolKind.FUNCTION:
+            if self._defines(body):
+                self._waiting.append(_Scope(body, index, "function"))
+        else:
+            place = {SymbolKind.CLASS: "class", SymbolKind.NAMESPACE: "top"}.get(kind, kind)
+            self._waiting.append(_Scope(body, index, place))
+
+    def visit_member(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
+        name = node.child_by_field_name("name") or node.child_by_field_name("property")
+        if name is None:
+            return
+        kind = _MEMBERS[node.type]
+        value = node.child_by_field_name("value")
+        body = node.child_by_field_name("body")
+        is_function = value is not None and value.type in _FUNCTION_VALUES
+        if is_function and value is not None:
+            kind, body = SymbolKind.METHOD, value.child_by_field_name("body")
+        marks = [
+            *marks,
+            *(self._text(child)[1:] for child in node.children_by_field_name("decorator")),
+        ]
+        whole = kind is SymbolKind.VARIABLE
+        index = self._add(
+            scope.parent,
+            self._text(name).strip("'\""),
+            kind,
+            outer,
+            name,
+            self._signature(node, node, body, whole=whole),
+            marks,
+            node.end_point[0],
+        )
+        if body is not None and self._defines(body):
+            self._waiting.append(_Scope(body, index, "function"))
+
+    def visit_variables(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
+        del marks
+        declarators = [each for each in node.named_children if each.type == "variable_declarator"]
+        for declarator in declarators:
+            name = declarator.child_by_field_name("name")
+            value = self._unwrapped(declarator.child_by_field_name("value"))
+            if name is None:
+                continue
+            if scope.place == "top" and scope.parent < 0:
+                self._require(declarator)
+            start = outer if len(declarators) == 1 else declarator
+            if name.type != "identifier":
+                if scope.place == "top":
+                    self._destructured(name, start, scope)
+                continue
+            self._assigned(self._text(name), name, value, start, scope, node)
+
+    def _assigned(  # noqa: PLR0917 - the parts of an assignment.
+        self, title: str, name: Node, value: Node | None, outer: Node, scope: _Scope, end: Node
+    ) -> None:
+        """A name that is given a function, a class, an object or any other value."""
+        kind = value.type if value is not None else ""
+        last = outer.end_point[0] if outer.id != end.id else end.end_point[0]
+        if value is not None and kind in _FUNCTION_VALUES:
+            body = value.child_by_field_name("body")
+            signature = self._signature(outer, outer, body)
+            index = self._add(
+                scope.parent, title, SymbolKind.FUNCTION, outer, name, signature, (), last
+            )
+            if body is not None and self._defines(body):
+                self._waiting.append(_Scope(body, index, "function"))
+        elif value is not None and kind == "class":
+            body = value.child_by_field_name("body")
+            signature = self._signature(outer, outer, body)
+            index = self._add(
+                scope.parent, title, SymbolKind.CLASS, outer, name, signature, (), last
+            )
+            if body is not None:
+                self._waiting.append(_Scope(body, index, "class"))
+        elif scope.place in {"top", "object"}:
+            signature = self._signature(outer, outer, None, whole=True)
+            index = self._add(
+                scope.parent, title, SymbolKind.VARIABLE, outer, name, signature, (), last
+            )
+            if value is not None and kind == "object" and self._defines(value):
+                self._waiting.append(_Scope(value, index, "object"))
+
+    def _destructured(self, pattern: Node, outer: Node, scope: _Scope) -> None:
+        signature = self._signature(outer, outer, None, whole=True)
+        waiting = [pattern]
+        while waiting:
+            node = waiting.pop()
+            if node.type in {"identifier", "shorthand_property_identifier_pattern"}:
+                self._add(
+                    scope.parent, self._text(node), SymbolKind.VARIABLE, outer, node, signature
+                )
+            elif node.type == "pair_pattern":
+                if (value := node.child_by_field_name("value")) is not None:
+                    waiting.append(value)
+            elif node.type in {"assignment_pattern", "object_assignment_pattern"}:
+                if (left := node.child_by_field_name("left")) is not None:
+                    waiting.append(left)
+            else:
+                waiting.extend(reversed(node.named_children))
+
+    def visit_pair(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
+        del marks, outer
+        if scope.place != "object":
+            return
+        key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
+        value = self._unwrapped(value)
+        if key is None or value is None:
+            return
+        if value.type in _FUNCTION_VALUES or (value.type == "object" and self._defines(value)):
+            self._assigned(self._text(key).strip("'\""), key, value, node, scope, node)
+
+    def visit_export(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
+        marks = [
+            *marks,
+            *(self._text(each)[1:] for each in node.named_children if each.type == "decorator"),
+        ]
+        declaration = node.child_by_field_name("declaration")
+        source = node.child_by_field_name("source")
+        before = len(self.drafts)
+        if declaration is not None:
+            if declaration.type == "ambient_declaration":
+                self.visit_ambient(declaration, scope, marks, outer)
+            else:
+                self._visit(declaration, scope, marks, outer)
+        elif (value := self._unwrapped(node.child_by_field_name("value"))) is not None:
+            self._exported_value(node, value, scope)
+        else:
+            for child in node.named_children:
+                if child.type in _DECLARATIONS:
+                    self._visit(child, scope, marks, outer)
+        if scope.parent >= 0:
+            return
+        if source is not None:
+            self.imports.append(self._text(source).strip("'\""))
+        clause = [each for each in node.named_children if each.type == "export_clause"]
+        for each in clause[0].named_children if clause else ():
+            named = each.child_by_field_name("alias") or each.child_by_field_name("name")
+            if named is not None:
+                self.exports.append(self._text(named))
+        if source is not None and not clause:
+            self.exports.append(f"* from {self._text(source)}")
+        self.exports.extend(self.drafts.names_below(before, scope.parent))
+
+    def _exported_value(self, node: Node, value: Node, scope: _Scope) -> None:
+        self._assigned("default", value, value, node, scope, node)
+
+    def visit_ambient(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
+        del marks
+        for child in node.named_children:
+            if child.type == "statement_block":  # declare global { … }
+                signature = "declare global"
+                index = self._add(
+                    scope.parent, "global", SymbolKind.NAMESPACE, outer, node, signature
+                )
+                self._waiting.append(_Scope(child, index, "top"))
+            else:
+                self._visit(child, scope, [], outer)
+
+    def visit_import(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
+        del scope, marks, outer
+        source = node.child_by_field_name("source")
+        if source is None:
+            for child in node.named_children:  # import x = require("y")
+                if child.type == "import_require_clause":
+                    source = child.child_by_field_name("source")
+        if source is None:
+            return
+        module = self._text(source).strip("'\"")
+        clause = [each for each in node.named_children if each.type == "import_clause"]
+        names = fold_space(self._bytes(clause[0])) if clause else ""
+        if names.startswith("{") and names.endswith("}"):
+            names = names[1:-1]
+        self.imports.append(f"{module}: {names}" if names else module)
+
+    def visit_expression(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
+        del marks, outer
+        inner = node.named_children[0] if node.named_child_count else None
+        if inner is None:
+            return
+        if inner.type == "internal_module":
+            self._visit(inner, scope, [], node)
+        elif inner.type == "assignment_expression":
+            left = inner.child_by_field_name("left")
+            value = self._unwrapped(inner.child_by_field_name("right"))
+            if left is not None and left.type == "member_expression" and value is not None:
+                self._assigned_member(self._text(left), left, value, node, scope)
+        elif inner.type in _CALLS and self._defines(inner):
+            if scope.parent < 0:
+                self._require(inner)
+            self._waiting.append(_Scope(inner, scope.parent, scope.place))
+        elif inner.type in _CALLS and scope.parent < 0:
+            self._require(inner)
+
+    def _assigned_member(
+        self, target: str, left: Node, value: Node, node: Node, scope: _Scope
+    ) -> None:
+        """`module.exports = …`, `exports.f = function…`, `Thing.prototype.go = function…`."""
+        is_export = target.startswith(("module.exports", "exports"))
+        defines = value.type in _FUNCTION_VALUES or value.type == "class"
+        if scope.place != "top" or not (is_export or defines):
+            if defines and scope.place != "top" and ".prototype." in target:
+                self._assigned(target, left, value, node, scope, node)
+            return
+        name = target.removeprefix("module.").removeprefix("exports.")
+        if value.type == "object" and target == "module.exports":
+            for each in value.named_children:
+                if each.type == "shorthand_property_identifier":
+                    self.exports.append(self._text(each))
+                elif (key := each.child_by_field_name("key")) is not None:
+                    self.exports.append(self._text(key).strip("'\""))
+        elif is_export and name != "exports":
+            self.exports.append(name)
+        self._require(value)
+        if defines or value.type == "object":
+            self._assigned(name, left, value, node, scope, node)
+
+    def _require(self, node: Node) -> None:
+        for match in _REQUIRE.finditer(self._bytes(node)[:2000]):
+            module = match.group(2).decode("utf-8", "replace")
+            if module not in self.imports:
+                self.imports.append(module)
+
+    def _unwrapped(self, value: Node | None) -> Node | None:
+        """The value without parentheses, `as` and `satisfies` around it."""
+        while value is not None and value.named_child_count and value.type in {
+            "parenthesized_expression",
+            "as_expression",
+            "satisfies_expression",
+        }:  # fmt: skip
+            value = value.named_children[0]
+        return value
+
+    def _add(  # noqa: PLR0917 - called for every definition.
+        self,
+        parent: int,
+        title: str,
+        kind: str,
+        outer: Node,
+        name: Node,
+        signature: str,
+        marks: list[str] | tuple[()] = (),
+        last_row: int | None = None,
+    ) -> int:
+        return self.drafts.add(
+            parent,
+            title,
+            kind,
+            outer.start_point[0] + 1,
+            (outer.end_point[0] if last_row is None else max(last_row, outer.start_point[0])) + 1,
+            signature,
+            [fold_space(mark.encode()) for mark in marks],
+            doc_above(self.data, outer.start_byte, blocks_only=True),
+            name.start_point[0] + 1,
+        )
+
+    def _signature(self, node: Node, outer: Node, body: Node | None, *, whole: bool = False) -> str:
+        start = node.start_byte
+        if outer.type in _NAMED_TOP:
+            start = outer.start_byte
+        for child in (
+            *outer.children_by_field_name("decorator"),
+            *node.children_by_field_name("decorator"),
+        ):
+            start = max(start, child.end_byte)
+        end = body.start_byte if body is not None else node.end_byte
+        text = self.data[start:end]
+        if whole:
+            text = text[: 3 * _LONGEST_VALUE]
+        if b"/" in text:
+            text = _COMMENT.sub(lambda match: match.group(1) or b"", text)
+        signature = fold_space(text).rstrip(";,").rstrip()
+        return (
+            shorten(signature, _LONGEST_VALUE) if whole else signature.removesuffix("=>").rstrip()
+        )
+
+    def _text(self, node: Node) -> str:
+        return self._bytes(node).decode("utf-8", "replace")
+
+    def _bytes(self, node: Node) -> bytes:
+        return self.data[node.start_byte : node.end_byte]
+
+    def _defines(self, node: Node) -> bool:
+        find, start, end = self.data.find, node.start_byte, node.end_byte
+        return (
+            find(b"function", start, end) >= 0
+            or find(b"=>", start, end) >= 0
+            or find(b"class ", start, end) >= 0
+            or find(b") {", start, end) >= 0
+            or find(b"){", start, end) >= 0
+        )
+
+
+_VISITS: dict[str, Callable[[_Walk, Node, _Scope, list[str], Node], None]] = {
+    **dict.fromkeys(_DECLARATIONS, _Walk.visit_declaration),
+    **dict.fromkeys(_MEMBERS, _Walk.visit_member),
+    **dict.fromkeys(_COMPOUND | _CALLS, _Walk.visit_enter),
+    **dict.fromkeys(_FUNCTION_VALUES, _Walk.visit_enter_function),
+    "lexical_declaration": _Walk.visit_variables,
+    "variable_declaration": _Walk.visit_variables,
+    "export_statement": _Walk.visit_export,
+    "ambient_declaration": _Walk.visit_ambient,
+    "import_statement": _Walk.visit_import,
+    "expression_statement": _Walk.visit_expression,
+    "pair": _Walk.visit_pair,
+    "property_identifier": _Walk.visit_enum_name,
+    "string": _Walk.visit_enum_name,
+}
