@@ -145,6 +145,7 @@ X = PromptTemplate(ns="a", key="b", sections=[
     {section("one", f", children=({section('in')},)")},
     TaskSection[Task](),
     Chapter[None](key="ch", title="Ch", sections=({section("deep")},)),
+    {section("last")},
 ])
 Y = Prompt(X).bind(P("a"))
 """,
@@ -153,14 +154,16 @@ X a/b
   1 one One
     1.1 in In
   2 task Task
-  3 ch Ch
-    3.1 deep Deep
+  ? ch Ch
+  ? deep Deep
+  3 last Last
 Y a/b
   1 one One
     1.1 in In
   2 task Task
-  3 ch Ch
-    3.1 deep Deep
+  ? ch Ch
+  ? deep Deep
+  3 last Last
 """,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from foldline.server.static import params as params_types
 from foldline.server.static.mapped import MappedText, Run
 from foldline.server.static.syntax import (
     Anchor,
+    Assign,
     Attribute,
     Block,
     Call,
@@ -141,14 +142,21 @@ def lineage_of(evaluator: Evaluator, value: Value, depth: int = 0) -> Lineage:
         above = lineage_of(evaluator, evaluator.value(base, origin.scope), depth + 1)
         if not above.root or above.root in ("FrozenDataclass", "Task"):
             continue
-        custom = above.custom or any(
-            isinstance(each, FunctionDefinition) and each.name.id not in _PLAIN_METHODS
-            for each in definition.body
-        )
+        custom = above.custom or any(map(_decides, definition.body))
         # `class Mine(Section[T], Generic[T])` is specialised where it is used.
         own = types if types is not None else above.types
         return Lineage(above.root, own, (origin, *above.classes), custom)
     return Lineage("", None, (), custom=False)
+
+
+def _decides(statement: Statement) -> bool:
+    """Whether a part of a class's body may change what its sections render."""
+    if isinstance(statement, FunctionDefinition):
+        return statement.name.id not in _PLAIN_METHODS
+    return isinstance(statement, Assign) and any(
+        isinstance(target, Name) and target.id == "derived_placeholders"
+        for target in statement.targets
+    )
 
 
 def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -> Value:
@@ -252,6 +260,24 @@ def _super_calls(body: Sequence[Statement]) -> Iterator[Call]:
         owner = func.value
         if isinstance(owner, Call) and isinstance(owner.func, Name) and owner.func.id == "super":
             yield statement.value
+
+
+def declared_in(evaluator: Evaluator, value: ClassValue) -> SectionValue | None:
+    """The section that a subclass's `__init__` describes, whoever may call it."""
+    lineage = lineage_of(evaluator, value)
+    init = _init_of(value.definition)
+    if lineage.root not in SECTION_KINDS or init is None:
+        return None
+    call = next(_super_calls(init.body), None)
+    if call is None:
+        return None
+    arguments: dict[str, Value] = {each.name.id: UNKNOWN for each in init.parameters}
+    body = evaluator.body(value.definition, value.scope)
+    inner = evaluator.function_scope(init, body, arguments)
+    made = _section(evaluator, call, inner, replace(lineage, classes=()))
+    if not isinstance(made, SectionValue):
+        return None
+    return replace(made, opaque=True, specialised=None, class_name=value.definition.name.id)
 
 
 def _task_defaults(node: Call) -> dict[str, Argument]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from foldline.server.static import construct, mapped
+from foldline.server.static.memory import Memory
 from foldline.server.static.scopes import BodyScope, Bound, ModuleScope, Scope, bindings, table
 from foldline.server.static.syntax import (
     Attribute,
@@ -71,29 +72,35 @@ class Modules(Protocol):
 
 
 class Evaluator:
-    """Evaluates against one state of the workspace, and remembers what it evaluated."""
+    """Evaluates against the workspace as it is, and remembers what it evaluated."""
 
     def __init__(self, modules: Modules) -> None:
         self.modules = modules
-        self._memo: dict[tuple[int, int], tuple[object, object, Value]] = {}
+        self.memory = Memory()
         self._active: set[tuple[int, int]] = set()
         self._depth = 0
 
     def value(self, node: Expression, scope: Scope) -> Value:
-        key = (id(node), id(scope))
-        known = self._memo.get(key)
+        """What an expression is in a scope."""
+        memory = self.memory
+        entries = scope.entries if isinstance(scope, BodyScope) else memory.of(node.anchor).entries
+        known = entries.get(id(node))
         if known is not None:
-            return known[2]
+            memory.uses(known[2])
+            return known[1]
+        key = (id(node), id(scope))
         if key in self._active or self._depth > _DEPTH:
             return UNKNOWN
         self._active.add(key)
         self._depth += 1
+        memory.begin()
         try:
             value = self._value(node, scope)
         finally:
             self._active.discard(key)
             self._depth -= 1
-        self._memo[key] = (node, scope, value)
+            used = memory.end(node.anchor)
+        entries[id(node)] = (node, value, used)
         return value
 
     def _value(self, node: Expression, scope: Scope) -> Value:
@@ -145,6 +152,7 @@ class Evaluator:
 
     def member(self, module: ModuleScope, name: str, use: Node | None = None) -> Value:
         """What a name means at the top of a module."""
+        self.memory.uses_name(module.file, name)
         found = module.names.get(name)
         if found is not None:
             return self._bound(_so_far(found, use), module)
@@ -270,7 +278,24 @@ class Evaluator:
         return UNKNOWN
 
     def body(self, definition: ClassDefinition, scope: Scope) -> BodyScope:
-        return BodyScope(scope, table(bindings(definition.body)))
+        """The scope of a class's body; always the same one, so that its values are remembered."""
+        bodies = self.memory.of(definition.anchor).bodies
+        known = bodies.get(id(definition))
+        if known is None or known.parent is not scope:
+            known = bodies[id(definition)] = BodyScope(scope, table(bindings(definition.body)))
+        return known
+
+    def any_call(self, definition: FunctionDefinition, scope: Scope) -> BodyScope:
+        """The scope of a function for whatever arguments: nothing is known of them."""
+        bodies = self.memory.of(definition.anchor).bodies
+        known = bodies.get(id(definition))
+        if known is None or known.parent is not scope:
+            arguments: dict[str, Value] = {
+                parameter.name.id: UNKNOWN for parameter in definition.parameters
+            }
+            known = self.function_scope(definition, scope, arguments)
+            bodies[id(definition)] = known
+        return known
 
     # Displays and operators
 

@@ -79,6 +79,11 @@ class MappedText:
         anchor = first.anchor
         return SourceSpan(anchor.file, anchor.at(low), max(anchor.at(low), anchor.at(high)))
 
+    def file_at(self, offset: int) -> str:
+        """The file in which the character at an offset was written."""
+        run = self._run_at(offset)
+        return run.anchor.file if run is not None else ""
+
     def _run_at(self, offset: int) -> Run | None:
         if not self.runs:
             return None

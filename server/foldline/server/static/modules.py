@@ -42,16 +42,20 @@ class Document:
         self.file = file
         self.parsed: Parsed = statements.parse(text, file)
         self._scopes = ScopeCache()
-        self.scope: ModuleScope = self._scopes.module(file, self.parsed)
+        self.scope = ModuleScope(file, self.parsed, {}, ())
+        self._scopes.update(self.scope, self.parsed)
 
     @property
     def text(self) -> str:
         return self.parsed.text
 
-    def update(self, text: str) -> None:
-        """Takes the file's next text; what parsed last stays where the text does not parse."""
+    def update(self, text: str) -> frozenset[str]:
+        """Takes the file's next text, and tells which names changed their meaning.
+
+        What parsed last stays where the text does not parse.
+        """
         self.parsed = statements.parse(text, self.file, self.parsed)
-        self.scope = self._scopes.module(self.file, self.parsed)
+        return self._scopes.update(self.scope, self.parsed)
 
     def prompts(self, evaluator: Evaluator) -> PromptModule:
         """The prompts of the file, in the order of their definitions."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.server.static.syntax import (
@@ -149,9 +150,11 @@ def _fields(evaluator: Evaluator, definition: ClassDefinition, scope: Scope) -> 
         annotation = statement.annotation
         head = annotation.value if isinstance(annotation, Subscript) else annotation
         last = head.attr.id if isinstance(head, Attribute) else head.source
-        if last in ("ClassVar", "InitVar", "KW_ONLY"):
+        if last == "KW_ONLY":
             continue
-        found.append(_field(evaluator, target, annotation, statement.value, scope))
+        each = _field(evaluator, target, annotation, statement.value, scope)
+        # Both can stand in a template, though neither is a field that an instance has.
+        found.append(replace(each, init=False) if last in ("ClassVar", "InitVar") else each)
     return found
 
 

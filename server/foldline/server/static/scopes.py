@@ -25,6 +25,7 @@ from foldline.server.static.syntax import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from foldline.server.static.memory import Entry
     from foldline.server.static.statements import Parsed, TopLevel
     from foldline.server.static.values import Value
 
@@ -53,6 +54,9 @@ class Bound:
             return True
         return at.anchor.at(at.start) < node.anchor.at(node.start)
 
+
+EVERY_NAME = "*"
+"""Stands for all names of a module: a star import among them changed."""
 
 Bindings: TypeAlias = "Mapping[str, tuple[Bound, ...]]"
 
@@ -141,6 +145,8 @@ class BodyScope:
     names: Bindings
     arguments: Mapping[str, Value] = field(default_factory=dict)
     function: FunctionDefinition | None = None
+    entries: dict[int, Entry] = field(default_factory=dict)
+    """What was evaluated in this scope, by the identity of the node."""
 
     @property
     def module(self) -> ModuleScope:
@@ -156,16 +162,24 @@ class ScopeCache:
     def __init__(self) -> None:
         self._bound: dict[int, tuple[TopLevel, tuple[Bound, ...]]] = {}
 
-    def module(self, file: str, parsed: Parsed) -> ModuleScope:
+    def update(self, scope: ModuleScope, parsed: Parsed) -> frozenset[str]:
+        """Brings a module's names up to date and tells which of them changed their meaning."""
         kept: dict[int, tuple[TopLevel, tuple[Bound, ...]]] = {}
         found: list[Bound] = []
         for statement in parsed.statements:
-            entry = self._bound.get(id(statement.nodes))
+            key = id(statement.nodes)
+            entry = self._bound.get(key)
             if entry is None or entry[0].nodes is not statement.nodes:
                 entry = (statement, tuple(bindings(statement.nodes)))
-            kept[id(statement.nodes)] = entry
+            kept[key] = entry
             found.extend(entry[1])
         self._bound = kept
-        names = table(found)
-        stars = tuple(bound.node for bound in names.get("*", ()) if isinstance(bound.node, Import))
-        return ModuleScope(file, parsed, names, stars)
+        old, new = scope.names, table(found)
+        scope.parsed = parsed
+        scope.names = new
+        scope.stars = tuple(
+            bound.node for bound in new.get("*", ()) if isinstance(bound.node, Import)
+        )
+        if old.get("*") != new.get("*"):
+            return frozenset({*old, *new, EVERY_NAME})
+        return frozenset(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))

@@ -51,20 +51,29 @@ def _complete(items: Items, depth: int = 0) -> bool:
     )
 
 
-def _built(items: Items, path: tuple[str, ...], number: str, depth: int) -> Iterator[StaticSection]:
+def _built(
+    items: Items, path: tuple[str, ...], number: str | None, depth: int
+) -> Iterator[StaticSection]:
+    """The sections of a row, below a section of that number; None where it has none.
+
+    A chapter dissolves when it opens, so what is in it has the path of the chapter's neighbours.
+    It is closed unless an evaluation opens it: it takes no number and gives none.
+    """
     if depth > _DEPTH:
         return
-    for index, item in enumerate(items.items, start=1):
+    place = 0
+    for item in items.items:
         value = item.value
+        chapter = isinstance(value, SectionValue) and value.kind == "chapter"
+        place += not chapter
         if isinstance(value, SectionValue):
             # Where more items may stand between, a number would be a guess.
-            own = f"{number}.{index}" if number else str(index)
-            known = items.complete and (depth == 0 or number != "")
-            yield _section(value, item, path, own if known else "", depth)
+            known = number is not None and items.complete and not chapter
+            yield _section(value, item, path, f"{number}{place}" if known else None, depth)
 
 
 def _section(
-    value: SectionValue, item: Item, path: tuple[str, ...], number: str, depth: int
+    value: SectionValue, item: Item, path: tuple[str, ...], number: str | None, depth: int
 ) -> StaticSection:
     own = (*path, value.key or "?")
     chosen: Node = value.class_node
@@ -79,7 +88,7 @@ def _section(
         path=own,
         key=value.key,
         title=value.title,
-        number=number,
+        number=number or "",
         depth=depth,
         visibility=value.visibility,
         kind=value.kind,
@@ -87,5 +96,9 @@ def _section(
         source=span_of(value.node),
         selection=span_of(chosen),
         use=span_of(item.node),
-        children=tuple(_built(value.children, own, number, depth + 1)),
+        children=tuple(
+            _built(value.children, path, None, depth)
+            if value.kind == "chapter"
+            else _built(value.children, own, None if number is None else f"{number}.", depth + 1)
+        ),
     )

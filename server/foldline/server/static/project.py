@@ -1,0 +1,198 @@
+"""The files of a workspace, read as they are needed: an open buffer wins over the disk."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foldline.server.static.analysis import ModuleAnalysis
+from foldline.server.static.evaluator import Evaluator
+from foldline.server.static.modules import Document
+from foldline.server.static.values import LIBRARY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.server.static.scopes import ModuleScope
+
+MAX_BYTES = 2_000_000
+"""Files beyond this size hold no prompts that a person wrote."""
+
+_CLOSED_FILES = 24
+"""How many files that nobody has open are kept parsed."""
+
+
+class Project:
+    """Finds and keeps the modules below a root; one lock guards it all.
+
+    What is read stays below the root, also through symbolic links. Without a root, a file's own
+    folder is searched.
+    """
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root.resolve() if root is not None else None
+        self.lock = threading.RLock()
+        self.version = 0
+        self._open: dict[str, Document] = {}
+        self._closed: OrderedDict[str, Document | None] = OrderedDict()
+        self._found: dict[tuple[str, int, str], str | None] = {}
+        self._evaluator = Evaluator(self)
+        self._analyses: dict[str, ModuleAnalysis] = {}
+
+    # Files
+
+    def open(self, file: str, text: str) -> None:
+        """Takes the text of an editor's buffer in place of the file's."""
+        with self.lock:
+            known = self._open.get(file)
+            if known is not None and known.text == text:
+                return
+            if known is None:
+                closed = self._closed.pop(file, None)
+                known = self._open[file] = closed or Document(file, text)
+                self._found.clear()
+                known.update(text)
+                self._changed()
+                return
+            names = known.update(text)
+            self.version += 1
+            self._analyses.clear()
+            self._evaluator.memory.forget(file, names, known.parsed)
+
+    def close(self, file: str) -> None:
+        """Goes back to what is on disk."""
+        with self.lock:
+            if self._open.pop(file, None) is not None:
+                self._closed.pop(file, None)
+                self._changed()
+
+    def changed_on_disk(self, file: str) -> None:
+        """Forgets what was read of a file that nobody has open."""
+        with self.lock:
+            self._closed.pop(file, None)
+            self._found.clear()
+            if file not in self._open:
+                self._changed()
+
+    def _changed(self) -> None:
+        self.version += 1
+        self._evaluator = Evaluator(self)
+        self._analyses.clear()
+
+    @property
+    def open_files(self) -> tuple[str, ...]:
+        return tuple(self._open)
+
+    def text(self, file: str) -> str | None:
+        """The text of a file as it is now; None where it cannot be read."""
+        with self.lock:
+            document = self._document(file)
+            return document.text if document is not None else None
+
+    def analysis(self, file: str) -> ModuleAnalysis | None:
+        """What a file says about prompts; None where it cannot be read."""
+        with self.lock:
+            known = self._analyses.get(file)
+            if known is None:
+                document = self._document(file)
+                if document is None:
+                    return None
+                known = self._analyses[file] = ModuleAnalysis(document, self._evaluator)
+            return known
+
+    def analyses(self) -> Iterator[ModuleAnalysis]:
+        """The analyses of all open files."""
+        with self.lock:
+            for file in tuple(self._open):
+                analysis = self.analysis(file)
+                if analysis is not None:
+                    yield analysis
+
+    def _document(self, file: str) -> Document | None:
+        document = self._open.get(file)
+        if document is not None:
+            return document
+        if file in self._closed:
+            self._closed.move_to_end(file)
+            return self._closed[file]
+        text = self._read(file)
+        document = Document(file, text) if text is not None else None
+        self._closed[file] = document
+        while len(self._closed) > _CLOSED_FILES:
+            dropped, _ = self._closed.popitem(last=False)
+            self._analyses.pop(dropped, None)
+            self._evaluator.memory.drop(dropped)
+        return document
+
+    def _read(self, file: str) -> str | None:
+        path = Path(file)
+        try:
+            if self.root is not None and not path.resolve().is_relative_to(self.root):
+                return None
+            if path.stat().st_size > MAX_BYTES:
+                return None
+            # As editors count: a line end keeps its two characters.
+            with path.open(encoding="utf-8", errors="replace", newline="") as stream:
+                return stream.read().removeprefix("\ufeff")
+        except (OSError, ValueError):
+            return None
+
+    # Modules
+
+    def find(self, dotted: str, level: int, importer: str) -> ModuleScope | None:
+        """The names of the module that an import means; None where it is not of the workspace."""
+        if level == 0:
+            first = dotted.partition(".")[0]
+            if first in sys.stdlib_module_names or (dotted + ".").startswith(LIBRARY + "."):
+                return None
+        key = (dotted, level, str(Path(importer).parent))
+        if key not in self._found:
+            self._found[key] = self._locate(dotted, level, Path(importer))
+        file = self._found[key]
+        document = self._document(file) if file is not None else None
+        return document.scope if document is not None else None
+
+    def _locate(self, dotted: str, level: int, importer: Path) -> str | None:
+        parts = dotted.split(".") if dotted else []
+        if level:
+            folder = importer.parent
+            for _ in range(level - 1):
+                folder = folder.parent
+            return self._module_file(folder, parts)
+        for folder in self._search_path(importer):
+            found = self._module_file(folder, parts)
+            if found is not None:
+                return found
+        return None
+
+    def _search_path(self, importer: Path) -> Iterator[Path]:
+        if self.root is None:
+            yield importer.parent
+            return
+        package = importer.parent
+        while self._exists(package / "__init__.py") and package != self.root:
+            package = package.parent
+        yield package
+        yield self.root
+        yield self.root / "src"
+        for folder in package.parents:
+            if folder == self.root or not folder.is_relative_to(self.root):
+                return
+            yield folder
+
+    def _module_file(self, folder: Path, parts: list[str]) -> str | None:
+        if not parts:
+            candidates = [folder / "__init__.py"]
+        else:
+            path = folder.joinpath(*parts)
+            candidates = [path.with_name(path.name + ".py"), path / "__init__.py"]
+        for candidate in candidates:
+            if self._exists(candidate):
+                return str(candidate)
+        return None
+
+    def _exists(self, path: Path) -> bool:
+        return str(path) in self._open or path.is_file()
