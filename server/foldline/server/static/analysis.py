@@ -110,12 +110,10 @@ class ModuleAnalysis:
         for node in statement.nodes:
             calls.extend(_calls_of(node, self.scope, statement, evaluator))
             classes.extend(_classes_of(node, self.scope, evaluator))
+        made_by = [(call, evaluator.value(call.node, call.scope)) for call in calls]
         # The value of a call that hands on what another made is not counted twice.
         values = [
-            value
-            for call in calls
-            if isinstance(value := evaluator.value(call.node, call.scope), Made)
-            and value.node is call.node
+            value for call, value in made_by if isinstance(value, Made) and value.node is call.node
         ]
         sections = [value for value in values if isinstance(value, SectionValue)]
         for each in classes:
@@ -124,6 +122,9 @@ class ModuleAnalysis:
                 sections.append(declared)
         templates = tuple(value for value in values if isinstance(value, TemplateValue))
         everywhere = {id(section): section for section in sections}
+        everywhere.update(
+            (id(value), value) for _, value in made_by if isinstance(value, SectionValue)
+        )
         for template in templates:
             everywhere.update((id(each), each) for each in in_template(template))
         made = [dataclass_of(evaluator, ClassValue(*each)) for each in classes]

@@ -34,6 +34,7 @@ from foldline.server.static.syntax import (
 )
 from foldline.server.static.values import (
     LIBRARY,
+    LIBRARY_NAMES,
     UNKNOWN,
     Argument,
     ClassValue,
@@ -157,9 +158,13 @@ class Evaluator:
         if found is not None:
             return self._bound(_so_far(found, use), module)
         for star in module.stars:
+            if star.level == 0 and star.module == LIBRARY:
+                if name in LIBRARY_NAMES:
+                    return External(f"{LIBRARY}.{name}")
+                continue
             value = self._imported(star, name, module)
             if not isinstance(value, Unknown | External) or (
-                isinstance(value, External) and value.dotted.startswith(LIBRARY)
+                isinstance(value, External) and value.library_name in LIBRARY_NAMES
             ):
                 return value
         return External(f"builtins.{name}") if name in _BUILTINS else UNKNOWN

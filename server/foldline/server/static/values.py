@@ -27,6 +27,25 @@ if TYPE_CHECKING:
 
 LIBRARY = "foldline.prompts"
 
+LIBRARY_NAMES = frozenset(
+    {
+        "Chapter",
+        "ChaptersExpansionPolicy",
+        "MarkdownSection",
+        "Prompt",
+        "PromptTemplate",
+        "Section",
+        "SectionVisibility",
+        "Task",
+        "TaskSection",
+        "Tool",
+        "ToolContext",
+        "ToolExample",
+        "ToolResult",
+    }
+)
+"""What `from foldline.prompts import *` brings, as far as it matters here."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unknown:

@@ -1,0 +1,123 @@
+"""Diagnostics of prompts, found without running anything.
+
+No finding is ever based on a guess: what only running the code would tell is left alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.server.static.checks.fields import check_fields
+from foldline.server.static.checks.findings import (
+    Change,
+    Code,
+    Diagnostic,
+    Finding,
+    Fix,
+    Related,
+    Severity,
+    default_severity,
+)
+from foldline.server.static.checks.prompts import check_call
+from foldline.server.static.checks.sections import (
+    check_section,
+    check_summary_size,
+    check_text,
+)
+from foldline.server.static.checks.templates import check_template
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from foldline.server.static.analysis import ModuleAnalysis, StatementFacts
+
+__all__ = [
+    "Change",
+    "Code",
+    "Diagnostic",
+    "Finding",
+    "Fix",
+    "Related",
+    "Severity",
+    "default_severity",
+    "diagnostics",
+]
+
+
+def diagnostics(
+    analysis: ModuleAnalysis,
+    *,
+    severities: Mapping[str, Severity] | None = None,
+    more: Iterable[Finding] = (),
+) -> tuple[Diagnostic, ...]:
+    """What is wrong with the prompts of a file, in the order of the text.
+
+    Statements that do not parse just now are left out: their author is at work on them.
+
+    Args:
+        analysis: The file.
+        severities: Severities by code where they are not the defaults.
+        more: Findings of checks that need more than the file.
+    """
+    memory = analysis.evaluator.memory
+    found: list[Finding] = []
+    for facts in analysis.facts:
+        if facts.statement.broken:
+            continue
+
+        def check(facts: StatementFacts = facts) -> tuple[Finding, ...]:
+            return tuple(_statement(facts, analysis))
+
+        found.extend(memory.fact(facts.statement.anchor, "findings", check))
+    if not any(statement.broken for statement in analysis.statements):
+        found.extend(check_fields(analysis))
+    found.extend(more)
+    broken = [
+        (statement.start, statement.end) for statement in analysis.statements if statement.broken
+    ]
+    result: dict[tuple[Code, int, int], Diagnostic] = {}
+    for finding in found:
+        severity = (severities or {}).get(finding.code, default_severity(finding.code))
+        place = finding.place() if severity is not Severity.OFF else None
+        if place is None or place.file != analysis.file:
+            continue
+        if any(low <= place.start < high for low, high in broken):
+            continue
+        key = (finding.code, place.start, place.end)
+        if key not in result:
+            result[key] = _diagnostic(finding, severity)
+    return tuple(sorted(result.values(), key=lambda each: (each.place, each.code)))
+
+
+def _statement(facts: StatementFacts, analysis: ModuleAnalysis) -> Iterator[Finding]:
+    evaluator = analysis.evaluator
+    checked: set[int] = set()
+    for section in facts.sections:
+        checked.add(id(section))
+        yield from check_section(section)
+    for text in facts.texts:
+        if id(text.section) not in checked:
+            checked.add(id(text.section))
+            yield from check_section(text.section)
+        yield from check_text(text)
+    yield from check_summary_size(facts.texts)
+    for template in facts.templates:
+        yield from check_template(template, evaluator)
+    for call in facts.calls:
+        yield from check_call(call, evaluator)
+
+
+def _diagnostic(finding: Finding, severity: Severity) -> Diagnostic:
+    place = finding.place()
+    assert place is not None
+    fixes = (repair() for repair in finding.repairs)
+    related = ((where(), message) for where, message in finding.related)
+    return Diagnostic(
+        code=finding.code,
+        severity=severity,
+        message=finding.message,
+        place=place,
+        fixes=tuple(fix for fix in fixes if fix is not None),
+        related=tuple(Related(where, message) for where, message in related if where is not None),
+        unnecessary=finding.unnecessary,
+    )

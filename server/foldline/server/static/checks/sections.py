@@ -1,0 +1,307 @@
+"""Checks of a section by itself: its key, title, type, texts, summary and tools."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from foldline.server.static.checks.findings import (
+    Change,
+    Code,
+    Finding,
+    Fix,
+    Place,
+    Repair,
+    at_argument,
+    at_node,
+    at_placeholder,
+    either,
+    replacement,
+)
+from foldline.server.static.checks.names import near_names
+from foldline.server.static.model import SourceSpan, Visibility
+from foldline.server.static.params import DERIVED
+from foldline.server.static.syntax import Assign, Lambda
+from foldline.server.static.values import (
+    Dataclass,
+    FunctionValue,
+    Items,
+    LambdaValue,
+    Nothing,
+    Text,
+    ToolValue,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.server.static.placeholders import Placeholder, TemplateText
+    from foldline.server.static.syntax import ClassDefinition
+    from foldline.server.static.values import SectionValue
+
+KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+RESERVED_TOOLS = ("open_sections", "read_section")
+_TEXT_KINDS = ("markdown", "task")
+
+
+def check_section(section: SectionValue) -> Iterator[Finding]:
+    """What is wrong with a section, apart from its texts."""
+    yield from _key(section)
+    yield from _title(section)
+    yield from _params(section)
+    yield from _summary(section)
+    yield from _tools(section)
+    yield from _never_shown(section)
+
+
+def _place_of(section: SectionValue, name: str) -> Place:
+    argument = section.arguments.get(name)
+    return at_argument(argument) if argument is not None else at_node(section.class_node)
+
+
+def _key(section: SectionValue) -> Iterator[Finding]:
+    key = section.known("key")
+    if key is None or KEY.fullmatch(key) is not None:
+        return
+    place = _place_of(section, "key")
+    mended = re.sub(r"[^a-z0-9._-]+", "-", key.lower()).strip("-._")[:64]
+    repairs: tuple[Repair, ...] = ()
+    if mended:
+        repairs = (replacement(f"Change the key to '{mended}'", place, f'"{mended}"'),)
+    yield Finding(
+        Code.INVALID_KEY,
+        f"The key {key!r} must be 1 to 64 characters of a-z, 0-9, `.`, `_` and `-`, beginning "
+        "with a letter or digit.",
+        place,
+        repairs,
+    )
+
+
+def _title(section: SectionValue) -> Iterator[Finding]:
+    title = section.known("title")
+    if title is None or (title.strip() and len(title.splitlines()) == 1):
+        return
+    yield Finding(
+        Code.INVALID_TITLE,
+        f"The title must be one line of text, not {title!r}.",
+        _place_of(section, "title"),
+    )
+
+
+def _params(section: SectionValue) -> Iterator[Finding]:
+    node = section.class_node
+    if section.specialised is False:
+        end = node.end
+
+        def specialise() -> Fix:
+            at = node.anchor.at(end)
+            change = Change(SourceSpan(node.file, at, at), "[None]")
+            return Fix("Say that the section has no parameters: `[None]`", (change,))
+
+        yield Finding(
+            Code.UNSPECIALISED_SECTION,
+            f"The section does not say what its parameters are: write "
+            f"`{section.class_name}[Params](…)`, or `{section.class_name}[None](…)` if it has "
+            "none.",
+            at_node(node),
+            (specialise,),
+        )
+    params = section.params
+    if isinstance(params, Dataclass) and params.is_dataclass is False:
+        repairs: tuple[Repair, ...] = ()
+        definition = params.definition
+        if definition is not None:
+            repairs = (_decorate(definition),)
+        yield Finding(
+            Code.PARAMS_NOT_DATACLASS,
+            f"`{params.name}` is not a dataclass, so it cannot be the parameters of a section.",
+            at_node(section.params_node or node),
+            repairs,
+        )
+
+
+def _decorate(definition: ClassDefinition) -> Repair:
+    def decorate() -> Fix:
+        anchor = definition.anchor
+        at = anchor.at(definition.start)
+        line_start = anchor.text.rfind("\n", 0, definition.start) + 1
+        indent = anchor.text[line_start : definition.start]
+        change = Change(SourceSpan(anchor.file, at, at), f"@dataclass(frozen=True)\n{indent}")
+        return Fix(f"Make `{definition.name.id}` a dataclass", (change,))
+
+    return decorate
+
+
+def _summary(section: SectionValue) -> Iterator[Finding]:
+    if section.kind not in _TEXT_KINDS:
+        return
+    argument = section.arguments.get("summary")
+    missing = (
+        argument is None
+        or isinstance(argument.value, Nothing)
+        or (isinstance(argument.value, Text) and argument.value.known == "")
+    )
+    visibility = section.arguments.get("visibility")
+    if visibility is not None and section.visibility is Visibility.SUMMARY:
+        if missing and not section.opaque:
+            yield Finding(
+                Code.MISSING_SUMMARY,
+                "A section with the visibility SUMMARY needs a `summary` text.",
+                at_node(visibility.node),
+            )
+        return
+    if missing or section.kind != "markdown":
+        return
+
+
+def check_summary_size(texts: tuple[TemplateText, ...]) -> Iterator[Finding]:
+    """The summaries that are longer than what they sum up."""
+    bodies = {id(text.section): text for text in texts if text.role == "template"}
+    for text in texts:
+        body = bodies.get(id(text.section))
+        if text.role != "summary" or body is None or text.section.kind != "markdown":
+            continue
+        children = text.section.children
+        if children.items or not children.complete or text.mapped.dynamic or body.mapped.dynamic:
+            continue
+        if body.mapped.text and len(text.mapped.text) > len(body.mapped.text):
+            yield Finding(
+                Code.LONG_SUMMARY,
+                f"The summary ({len(text.mapped.text)} characters) is longer than the section "
+                f"({len(body.mapped.text)}): folding it costs more than showing it.",
+                _place_of(text.section, "summary"),
+            )
+
+
+def _tools(section: SectionValue) -> Iterator[Finding]:
+    argument = section.arguments.get("tools")
+    if argument is None or not isinstance(argument.value, Items):
+        return
+    if section.kind == "chapter" and argument.value.items:
+        yield Finding(
+            Code.TOOL_NAME,
+            "A chapter cannot have tools; give them to the sections inside.",
+            at_node(argument.node),
+        )
+        return
+    for item in argument.value.items:
+        tool = item.value
+        if isinstance(tool, ToolValue) and tool.name in RESERVED_TOOLS:
+            yield Finding(
+                Code.TOOL_NAME,
+                f"The tool name `{tool.name}` is the library's own; rename yours.",
+                at_argument(tool.arguments["name"]),
+            )
+
+
+def _never_shown(section: SectionValue) -> Iterator[Finding]:
+    argument = section.arguments.get("enabled")
+    never = argument is not None and _always_false(argument.value)
+    if section.kind == "chapter":
+        empty = not section.opaque and section.children.complete and not section.children.items
+        if empty or never:
+            yield Finding(
+                Code.CHAPTER_NEVER_OPENS,
+                "The chapter holds no sections, so opening it shows nothing."
+                if empty
+                else "The chapter can never open: `enabled` is always false.",
+                _place_of(section, "enabled" if never else "key"),
+            )
+    elif never and argument is not None:
+        yield Finding(
+            Code.UNREACHABLE_SECTION,
+            "Neither a render nor a model can ever reach the section: `enabled` is always false.",
+            at_node(argument.node),
+        )
+
+
+def _always_false(value: object) -> bool:
+    if isinstance(value, LambdaValue) and isinstance(value.definition, Lambda):
+        return value.definition.body.source == "False"
+    if isinstance(value, FunctionValue):
+        body = value.definition.body
+        return len(body) == 1 and body[0].source.strip() == "return False"
+    return False
+
+
+# Texts
+
+
+def check_text(text: TemplateText) -> Iterator[Finding]:
+    """The placeholders of a text that name no field, and its stray dollars."""
+    section = text.section
+    if section.kind not in _TEXT_KINDS or (section.kind == "task" and text.role == "template"):
+        return
+    for placeholder in text.placeholders:
+        if not placeholder.name:
+            place = at_placeholder(placeholder)
+            yield Finding(
+                Code.STRAY_DOLLAR,
+                "This `$` begins no placeholder: write `$$` for a dollar sign, or `${field}`.",
+                place,
+                (replacement("Write `$$`, a dollar sign", place, "$$", preferred=True),),
+            )
+        else:
+            yield from _placeholder(section, placeholder)
+
+
+def fields_of(section: SectionValue) -> tuple[str, ...] | None:
+    """The names that the section's placeholders may have; None where they are not known."""
+    derived = DERIVED if section.kind == "task" else ()
+    params = section.params
+    if isinstance(params, Nothing):
+        return derived
+    if isinstance(params, Dataclass) and params.complete and params.is_dataclass:
+        return (*(field.id for field in params.fields), *derived)
+    return None
+
+
+def _placeholder(section: SectionValue, placeholder: Placeholder) -> Iterator[Finding]:
+    names = fields_of(section)
+    if names is None or placeholder.name in names or section.kind not in _TEXT_KINDS:
+        return
+    params = section.params
+    near = near_names(placeholder.name, names)
+    hint = f" Did you mean {either(near)}?" if near else ""
+    inner = lambda: placeholder.name_source  # noqa: E731 - a place, as `at_node` gives them.
+    repairs: list[Repair] = [
+        replacement(f"Change to `{name}`", inner, name, preferred=index == 0)
+        for index, name in enumerate(near)
+    ]
+    if isinstance(params, Dataclass):
+        message = f"`{placeholder.name}` is no field of `{params.name}`.{hint}"
+        if params.definition is not None:
+            repairs.append(add_field(params, placeholder.name))
+    else:
+        message = (
+            f"`{placeholder.name}` is no field: the section takes no parameters (it is "
+            "specialised with None)."
+        )
+    whole = at_placeholder(placeholder)
+    source = placeholder.mapped.text[placeholder.start : placeholder.end]
+    repairs.append(replacement("Write it literally, with `$$`", whole, "$" + source))
+    yield Finding(Code.UNKNOWN_PLACEHOLDER, message, whole, tuple(repairs))
+
+
+def add_field(params: Dataclass, name: str) -> Repair:
+    """The repair that declares a field at the end of a dataclass."""
+
+    def repair() -> Fix | None:
+        definition = params.definition
+        if definition is None or not definition.body:
+            return None
+        declared = [each for each in definition.body if isinstance(each, Assign)]
+        after = declared[-1] if declared else definition.body[0]
+        first = definition.body[0]
+        anchor = definition.anchor
+        line = anchor.text.rfind("\n", 0, first.start) + 1
+        indent = anchor.text[line : first.start]
+        if indent.strip():
+            return None  # `class P: pass` on one line
+        defaults = any(field.has_default for field in params.fields)
+        end = anchor.at(after.end)
+        text = f"\n{indent}{name}: str" + (' = ""' if defaults else "")
+        change = Change(SourceSpan(anchor.file, end, end), text)
+        return Fix(f"Add the field `{name}` to `{params.name}`", (change,))
+
+    return repair
