@@ -50,6 +50,7 @@ class Neovim:
             **{name: value for name, value in os.environ.items() if not name.startswith("NVIM")},
             **folders,
             "HOME": str(home),
+            "VIRTUAL_ENV": str(BIN.parent),
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
             "FOLDLINE_PLUGIN": str(PLUGIN),
         }

@@ -9,6 +9,7 @@ command('FoldlinePreview', function(args)
   require('foldline').preview({ name = args.fargs[1], mods = args.smods })
 end, {
   nargs = '?',
+  bar = true,
   desc = 'Show the prompt as the model sees it, beside its source',
   complete = function(lead)
     return require('foldline').complete_prompt(lead)
@@ -19,6 +20,7 @@ command('FoldlineOpen', function(args)
   require('foldline').open(args.fargs)
 end, {
   nargs = '*',
+  bar = true,
   desc = 'Open summarised sections of the preview',
   complete = function(lead)
     return require('foldline').complete_section(lead, 'open')
@@ -29,6 +31,7 @@ command('FoldlineClose', function(args)
   require('foldline').close(args.fargs)
 end, {
   nargs = '*',
+  bar = true,
   desc = 'Close sections of the preview that were opened',
   complete = function(lead)
     return require('foldline').complete_section(lead, 'close')
@@ -37,11 +40,11 @@ end, {
 
 command('FoldlineOutline', function(args)
   require('foldline').outline({ mods = args.smods })
-end, { desc = 'Show the outline of the file' })
+end, { bar = true, desc = 'Show the outline of the file' })
 
 command('FoldlineTrust', function(args)
   require('foldline').trust(not args.bang)
-end, { bang = true, desc = 'Let the folder be executed for previews; with ! take it back' })
+end, { bang = true, bar = true, desc = 'Let the folder be executed for previews; with ! take it back' })
 
 vim.lsp.commands['foldline.preview'] = function(clicked, context)
   require('foldline').on_preview_command(clicked, context)

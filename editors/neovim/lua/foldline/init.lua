@@ -23,7 +23,7 @@ local M = {}
 
 local COMPLETION_MS = 1000
 
-local choose_prompt, flatten, matching, prompts_now
+local flatten, matching, prompt_at, prompts_now
 
 ---@param config vim.lsp.ClientConfig
 ---@return table options what the server is told at its start
@@ -33,8 +33,8 @@ function M.initialization_options(config)
   return options
 end
 
---- Shows a prompt beside its source. Without a name: the prompt under the cursor or the file's only
---- one, asking when there are several; outside a Python file the one that was looked at last.
+--- Shows a prompt beside its source. Without a name: the prompt under the cursor, or else the one
+--- that the server chooses: the one looked at last, then the first that has its values.
 ---@param opts { name: string?, uri: lsp.DocumentUri?, mods: table? }?
 function M.preview(opts)
   opts = opts or {}
@@ -55,8 +55,9 @@ function M.preview(opts)
   if not uri then
     return show({})
   end
+  local line = vim.api.nvim_win_get_cursor(0)[1] - 1
   M.execute(client, 'prompt.list', { uri = uri }, function(prompts)
-    choose_prompt(prompts, vim.api.nvim_win_get_cursor(0)[1] - 1, show)
+    show(prompt_at(uri, line, prompts))
   end)
 end
 
@@ -218,29 +219,17 @@ function M.some(value)
   return value
 end
 
----@param prompts foldline.Prompt[]
+---@param uri lsp.DocumentUri
 ---@param line integer 0-based
----@param chosen fun(prompt: foldline.PromptName)
-function choose_prompt(prompts, line, chosen)
-  if #prompts == 0 then
-    return M.notify('this file holds no prompt', vim.log.levels.WARN)
-  end
+---@param prompts foldline.Prompt[]
+---@return foldline.PromptName prompt without a name where the server is to choose
+function prompt_at(uri, line, prompts)
   for _, prompt in ipairs(prompts) do
-    if #prompts == 1 or (prompt.range.start.line <= line and line <= prompt.range['end'].line) then
-      return chosen({ uri = prompt.uri, name = prompt.name })
+    if prompt.range.start.line <= line and line <= prompt.range['end'].line then
+      return { uri = prompt.uri, name = prompt.name }
     end
   end
-  vim.ui.select(prompts, {
-    prompt = 'Preview which prompt?',
-    kind = 'foldline_prompt',
-    format_item = function(prompt)
-      return ('%s (%s/%s)'):format(prompt.name, prompt.ns, prompt.key)
-    end,
-  }, function(prompt)
-    if prompt then
-      chosen({ uri = prompt.uri, name = prompt.name })
-    end
-  end)
+  return { uri = uri }
 end
 
 ---@param sections foldline.Section[]

@@ -40,7 +40,7 @@ local M = {}
 ---@field order string[]
 ---@field blocks table<string, foldline.Block>
 ---@field stale foldline.Stale?
----@field lost boolean the server is gone
+---@field lost string? why it follows its source no more
 
 local COMMANDS = { open = 'prompt.openSections', close = 'prompt.closeSections' }
 local NOTHING = { open = 'every section is open', close = 'no section was opened here' }
@@ -48,7 +48,7 @@ local NOTHING = { open = 'every section is open', close = 'no section was opened
 local previews = {} ---@type foldline.Preview[] the last one looked at comes last
 local waiting = {} ---@type fun()[]
 
-local close_section, create, execute, focus, forget, go_to_source, have_arrived, lose, nearest, open_section
+local close_section, create, execute, focus, forget, go_to_source, have_arrived, nearest, open_section
 local reconnect, request, same_file, take, watch
 
 --- Shows a prompt: goes to its preview, or makes one.
@@ -149,6 +149,18 @@ function M.find(uri, name)
   end
 end
 
+--- Marks the previews of a client, whose text will not change any more.
+---@param client_id integer
+---@param why string
+function M.lose(client_id, why)
+  for _, preview in ipairs(previews) do
+    if preview.client_id == client_id then
+      preview.lost = why
+      require('foldline.view').draw(preview)
+    end
+  end
+end
+
 ---@param client vim.lsp.Client
 ---@param prompt foldline.PromptName
 ---@param done fun(preview: foldline.Preview)
@@ -158,7 +170,7 @@ function request(client, prompt, done)
     local opened = preview.lost and M.keys(preview, 'close') or {}
     preview.client_id = client.id
     preview.session_id = update.sessionId
-    preview.lost = false
+    preview.lost = nil
     preview.blocks = {}
     take(preview, update)
     if #opened > 0 then
@@ -174,7 +186,7 @@ end
 ---@param update foldline.Update
 ---@return foldline.Preview
 function create(update)
-  local preview = { uri = update.uri, name = update.name, order = {}, blocks = {}, lost = false }
+  local preview = { uri = update.uri, name = update.name, order = {}, blocks = {} }
   preview.buf = require('foldline.view').create(preview)
   table.insert(previews, preview)
   vim.api.nvim_create_autocmd('BufWipeout', {
@@ -316,7 +328,7 @@ function watch()
       vim.schedule(function()
         local client = vim.lsp.get_client_by_id(event.data.client_id)
         if not client or client:is_stopped() then
-          lose(event.data.client_id)
+          M.lose(event.data.client_id, 'the server has stopped')
         end
       end)
     end,
@@ -330,16 +342,6 @@ function watch()
       end
     end,
   })
-end
-
----@param client_id integer
-function lose(client_id)
-  for _, preview in ipairs(previews) do
-    if preview.client_id == client_id then
-      preview.lost = true
-      require('foldline.view').draw(preview)
-    end
-  end
 end
 
 ---@param client vim.lsp.Client

@@ -40,7 +40,11 @@ function M.set(folder, trusted)
   answers[canonical(folder)] = trusted
   write(answers)
   for _, client in ipairs(vim.lsp.get_clients({ name = 'foldline' })) do
-    client:notify('foldline/didChangeTrust', { trusted = M.decision(client.root_dir) == true })
+    local decided = M.decision(client.root_dir) == true
+    client:notify('foldline/didChangeTrust', { trusted = decided })
+    if not decided then
+      require('foldline.preview').lose(client.id, 'the folder is not trusted any more')
+    end
   end
 end
 

@@ -201,7 +201,7 @@ function banner(preview)
     return (text:gsub('%s+', ' '):gsub('%%', '%%%%'))
   end
   if preview.lost then
-    return '%#DiagnosticError# ' .. plain(preview.name .. ': the server has stopped')
+    return '%#DiagnosticError# ' .. plain(('%s: %s'):format(preview.name, preview.lost))
   end
   local stale = some(preview.stale)
   if stale then

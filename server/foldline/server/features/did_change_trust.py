@@ -20,7 +20,8 @@ class Trust:
 
 
 def handle(ls: FoldlineServer, params: object) -> None:
-    trust = structure(params, Trust)
+    # pygls makes named tuples of the JSON objects of methods that are not LSP's own.
+    trust = structure(getattr(params, "_asdict", dict)(), Trust)
     ls.settings = replace(ls.settings, trusted=trust.trusted)
     if not trust.trusted:
         ls.previews.close_all()

@@ -1,0 +1,216 @@
+"""A real Neovim with the real server, as a user has them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .neovim_process import Neovim
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
+TRUST = "require('foldline.trust').set(vim.fn.getcwd(), true)\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A copy of the example workspace."""
+    folder = tmp_path / "code_reviewer"
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "pyproject.toml").touch()
+    return folder
+
+
+@pytest.fixture
+def nvim(tmp_path: Path, project: Path) -> Iterator[Neovim]:
+    """The example's prompt module, opened and served, in a folder that is trusted."""
+    with start(tmp_path, project, "reviewer_prompt.py", init=TRUST) as process:
+        yield process
+
+
+def start(home: Path, project: Path, file: str, init: str = "") -> Neovim:
+    nvim = Neovim(home, file, cwd=project, init=init)
+    nvim.wait("#vim.lsp.get_clients({ name = 'foldline', bufnr = 0 }) == 1")
+    return nvim
+
+
+def preview(nvim: Neovim) -> None:
+    """Shows the preview of the prompt that has its values, and is in it."""
+    nvim.command("FoldlinePreview")
+    nvim.wait("vim.bo.filetype == 'markdown'")
+
+
+def test_a_preview_shows_what_the_model_sees_and_folds_its_sections(nvim: Neovim) -> None:
+    preview(nvim)
+    text = nvim.buffer()
+    assert text.startswith("## 1. Review Guidance\n\nYou review auth, written in Python 3.11")
+    assert "Review the authentication module for security vulnerabilities." in text
+    assert '[This section is summarized. Call `open_sections` with key "reference-docs"' in text
+    assert "Security Rules" not in text
+    headings = [number for number, line in enumerate(text.split("\n"), 1) if line.startswith("#")]
+    nvim.command("normal! zM")
+    closed = nvim.strings(
+        "return vim.tbl_filter(function(line) return vim.fn.foldclosed(line) == line end,"
+        " vim.fn.range(1, vim.fn.line('$')))"
+    )
+    # The third-level heading is inside a fold that is closed.
+    assert [int(line) for line in closed] == [headings[index] for index in (0, 1, 2, 4)]
+
+
+def test_return_opens_the_summary_under_the_cursor_and_c_closes_it(nvim: Neovim) -> None:
+    preview(nvim)
+    before = nvim.buffer()
+    nvim.command("call search('The rules that auth agreed on')")
+    nvim.keys("<CR>")
+    nvim.wait("vim.fn.search('Security Rules', 'nw') > 0")
+    assert "hmac.compare_digest" in nvim.buffer()
+    nvim.command("call search('Style')")
+    nvim.keys("c")
+    nvim.wait("vim.fn.search('Security Rules', 'nw') == 0")
+    assert nvim.buffer() == before
+
+
+def test_a_nested_section_opens_by_its_key(nvim: Neovim) -> None:
+    keys = nvim.strings("return vim.fn.getcompletion('FoldlineOpen ', 'cmdline')")
+    assert sorted(set(keys)) == ["reference-docs", "workspace.history"]
+    nvim.command("FoldlineOpen workspace.history")
+    nvim.wait("vim.fn.search('They are lost at a restart', 'nw') > 0")
+    nvim.command("FoldlineClose workspace.history")
+    nvim.wait("vim.fn.search('They are lost at a restart', 'nw') == 0")
+
+
+def test_a_wrong_key_is_answered_with_near_ones(nvim: Neovim) -> None:
+    preview(nvim)
+    nvim.command("FoldlineOpen reference-doc")
+    nvim.wait("#notified > 0")
+    assert "reference-docs" in nvim.notified()[0]
+
+
+def test_typing_changes_the_preview_and_moves_no_cursor(nvim: Neovim, project: Path) -> None:
+    on_disk = (project / "reviewer_prompt.py").read_text(encoding="utf-8")
+    preview(nvim)
+    nvim.command("call search('We\\|Background')")
+    seen = nvim.text("return vim.fn.getline('.')")
+    nvim.command("wincmd p")
+    nvim.command("call search('Read the outline')")
+    nvim.keys("OFirst of all:<CR>- look at the tree.<Esc>")
+    at = nvim.lua("return vim.api.nvim_win_get_cursor(0)")
+    nvim.lua("shown = vim.fn.bufnr('foldline://')")
+    nvim.wait(
+        "table.concat(vim.api.nvim_buf_get_lines(shown, 0, -1, false), ' ')"
+        ":find('First of all: - look at the tree.', 1, true) ~= nil"
+    )
+    assert nvim.lua("return vim.api.nvim_win_get_cursor(0)") == at
+    assert nvim.lua("return vim.bo.modified") is True
+    assert (project / "reviewer_prompt.py").read_text(encoding="utf-8") == on_disk
+    nvim.command("wincmd p")
+    assert nvim.text("return vim.fn.getline('.')") == seen
+
+
+def test_gd_goes_to_the_declaration_of_the_section(nvim: Neovim) -> None:
+    preview(nvim)
+    nvim.command("call search('What changed in the last year')")
+    nvim.keys("gd")
+    assert nvim.text("return vim.fn.expand('%:t')") == "reviewer_prompt.py"
+    assert 'key="history"' in nvim.text("return vim.fn.getline('.')")
+
+
+def test_a_syntax_error_keeps_the_last_good_text_below_a_banner(nvim: Neovim) -> None:
+    preview(nvim)
+    before = nvim.buffer()
+    nvim.lua("shown = vim.api.nvim_get_current_win()")
+    nvim.command("wincmd p")
+    nvim.command("call search('^template =')")
+    nvim.keys("A (<Esc>")
+    nvim.wait("vim.wo[shown].winbar:find('last good render') ~= nil")
+    assert "reviewer_prompt.py:" in nvim.text("return vim.wo[shown].winbar")
+    nvim.keys("u")
+    nvim.wait("vim.wo[shown].winbar:find('executed') ~= nil")
+    nvim.command("wincmd p")
+    assert nvim.buffer() == before
+
+
+def test_the_lens_above_a_prompt_previews_it(nvim: Neovim) -> None:
+    nvim.command("call search('^reviewer =')")
+    nvim.lua("vim.lsp.codelens.refresh({ bufnr = 0 })")
+    nvim.wait("#vim.lsp.codelens.get(0) == 2")
+    nvim.lua("vim.lsp.codelens.run()")
+    nvim.wait("vim.bo.filetype == 'markdown'")
+    assert nvim.text("return vim.api.nvim_buf_get_name(0)").endswith("reviewer_prompt.py#reviewer")
+
+
+def test_a_killed_server_leaves_the_text_and_comes_back_with_the_file(nvim: Neovim) -> None:
+    preview(nvim)
+    nvim.command("call search('The rules that auth agreed on')")
+    nvim.keys("<CR>")
+    nvim.wait("vim.fn.search('Security Rules', 'nw') > 0")
+    opened = nvim.buffer()
+    nvim.lua("vim.lsp.get_clients({ name = 'foldline' })[1]:stop(true)")
+    nvim.wait("vim.wo.winbar:find('the server has stopped') ~= nil")
+    assert nvim.buffer() == opened
+    nvim.command("wincmd p | edit | wincmd p")
+    nvim.wait("vim.wo.winbar:find('executed') ~= nil and vim.fn.search('Security Rules', 'nw') > 0")
+    assert nvim.buffer() == opened
+
+
+def test_the_outline_lists_the_file_and_leads_to_it(nvim: Neovim) -> None:
+    nvim.command("FoldlineOutline")
+    nvim.wait("vim.bo.buftype == 'nofile'")
+    nvim.command("call search('class CodeReviewTask')")
+    assert "class CodeReviewTask(Task)" in nvim.text("return vim.fn.getline('.')")
+    nvim.keys("<CR>")
+    assert "CodeReviewTask" in nvim.text(
+        "return table.concat(vim.fn.getline(vim.fn.line('.'), vim.fn.line('.') + 1), ' ')"
+    )
+    assert nvim.text("return vim.fn.expand('%:t')") == "reviewer_prompt.py"
+
+
+def test_health_finds_nothing_wrong(nvim: Neovim) -> None:
+    nvim.command("checkhealth foldline")
+    report = nvim.buffer()
+    assert "foldline 0." in report
+    assert "the server answers" in report
+    assert "ERROR" not in report
+    assert "WARNING" not in report
+
+
+def test_nothing_of_an_untrusted_folder_is_executed(tmp_path: Path, project: Path) -> None:
+    proof = tmp_path / "executed"
+    module = project / "reviewer_prompt.py"
+    source = module.read_text(encoding="utf-8")
+    start_of_imports = source.index("from dataclasses")
+    module.write_text(
+        f"{source[:start_of_imports]}import pathlib\npathlib.Path({str(proof)!r}).touch()\n"
+        f"{source[start_of_imports:]}",
+        encoding="utf-8",
+    )
+    asked = (
+        "questions = {}\n"
+        "vim.ui.select = function(items, options, chosen)\n"
+        "  table.insert(questions, options.prompt)\n"
+        "  chosen(items[2])\n"
+        "end\n"
+    )
+    with start(tmp_path, project, "reviewer_prompt.py", init=asked) as nvim:
+        for count, command in enumerate(("FoldlinePreview", "FoldlineOpen reference-docs"), 1):
+            nvim.command(command)
+            nvim.wait(f"#notified == {count}")
+        assert set(nvim.notified()) == {
+            "foldline: this folder is not trusted, so nothing of it is run: :FoldlineTrust"
+        }
+        assert len(nvim.strings("return questions")) == 1
+        nvim.lua("vim.lsp.codelens.refresh({ bufnr = 0 })")
+        nvim.wait("#vim.lsp.codelens.get(0) == 2")
+        nvim.command("FoldlineOutline")
+        nvim.wait("vim.bo.buftype == 'nofile'")
+        nvim.command("close | checkhealth foldline | close")
+        assert not proof.exists()
+        # The module does write the file, once it may.
+        nvim.command("FoldlineTrust | FoldlinePreview")
+        nvim.wait("vim.bo.filetype == 'markdown'")
+        assert proof.exists()
