@@ -11,13 +11,16 @@ nothing are made:
 - null, for a field that is not optional but has a default, to that default: providers' strict
   modes cannot leave a field out.
 
-`true` and `false` are no numbers, null is no empty value, and nothing becomes a string. Of a union
-the first member that fits exactly is taken, else the first that a conversion leads to.
+`true` and `false` are no numbers, nor are infinity and not-a-number; null is no empty value, and
+nothing becomes a string. Of a union the first member that fits exactly is taken, else the first
+that a conversion leads to.
 """
 
 from __future__ import annotations
 
+import contextlib
 import enum
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
@@ -109,7 +112,7 @@ class _Converter:
         raise Mismatch(path, f"expected {names}, got {_shown(value)}")
 
     def _scalar(self, value: object, kind: object, path: str) -> object:
-        if type(value) is kind:
+        if type(value) is kind and (kind is not float or math.isfinite(value)):  # type: ignore[arg-type]  # A float.
             return value
         if self._coerce:
             found = _COERCIONS[kind](value) if kind in _COERCIONS else None
@@ -206,10 +209,10 @@ class _Converter:
         usable = isinstance(value, str) or (named[1] == "Decimal" and type(value) in (int, float))
         if usable and self._coerce:
             parse: Callable[[str], object] = getattr(hint, "fromisoformat", hint)  # type: ignore[arg-type]
-            try:
-                return parse(str(value))
-            except (ValueError, ArithmeticError):
-                pass  # Said below, in the same words as for other types.
+            with contextlib.suppress(ValueError, ArithmeticError):
+                parsed = parse(str(value))
+                if getattr(parsed, "is_finite", lambda: True)():
+                    return parsed
         raise Mismatch(path, f"expected a {named[1]} as a string, got {_shown(value)}")
 
 
@@ -233,6 +236,8 @@ def _to_float(value: object) -> float | None:
         try:
             number = float(value)
         except ValueError:
+            return None
+        if not math.isfinite(number):
             return None
         return number if value in (repr(number), repr(number).removesuffix(".0")) else None
     return None

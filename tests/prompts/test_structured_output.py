@@ -1,0 +1,514 @@
+"""Structured output: what is declared, the schemas, finding and reading the answer."""
+
+import enum
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Annotated, Any, Generic, Literal, NewType, Optional, TypeVar
+
+import pytest
+
+from foldline.prompts import PromptTemplate, RenderedPrompt, parse_structured_output
+from foldline.prompts.errors import OutputParseError, PromptError, PromptValidationError
+from foldline.prompts.schema import schema_of
+
+T = TypeVar("T")
+UserId = NewType("UserId", int)
+
+
+class Severity(enum.StrEnum):
+    HIGH = "high"
+    LOW = "low"
+
+
+class Level(enum.Enum):
+    ONE = 1
+    TWO = 2
+
+
+@dataclass
+class Step:
+    title: str = field(metadata={"description": "What to do."})
+    minutes: int = 5
+
+
+@dataclass
+class Plan:
+    summary: str
+    steps: list[Step]
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    items: tuple[T, ...]
+
+
+@dataclass(frozen=True)
+class IntPage(Page[int]):
+    label: str = ""
+
+
+@dataclass
+class Tree:
+    name: str
+    below: "list[Tree]" = field(default_factory=list)
+
+
+@dataclass
+class Everything:
+    text: str
+    flag: bool
+    count: int
+    ratio: float
+    nothing: None
+    choice: Literal["a", 1, None]
+    severity: Severity
+    level: Level
+    either: int | str
+    maybe: Optional[Step]  # noqa: UP045 - the older spelling is supported too
+    names: list[str]
+    fixed: tuple[int, str]
+    many: tuple[float, ...]
+    unique: frozenset[int]
+    sequence: Sequence[str]
+    table: dict[str, int]
+    mapping: Mapping[str, Step]
+    user: UserId
+    noted: Annotated[int, "a note"]
+    anything: object
+    whatever: Any
+    when: datetime
+    day: date
+    ident: uuid.UUID
+    price: Decimal
+
+
+EVERYTHING: dict[str, object] = {
+    "text": "t",
+    "flag": True,
+    "count": 1,
+    "ratio": 0.5,
+    "nothing": None,
+    "choice": 1,
+    "severity": "low",
+    "level": 2,
+    "either": "3",
+    "maybe": {"title": "x"},
+    "names": ["n"],
+    "fixed": [1, "a"],
+    "many": [1.0, 2],
+    "unique": [1, 2],
+    "sequence": ["s"],
+    "table": {"a": 1},
+    "mapping": {"a": {"title": "y"}},
+    "user": 7,
+    "noted": 8,
+    "anything": [1, {"b": None}],
+    "whatever": "w",
+    "when": "2026-11-21T10:00:00+00:00",
+    "day": "2026-11-21",
+    "ident": "12345678-1234-5678-1234-567812345678",
+    "price": "12.50",
+}
+
+
+def declared(kind: type[T], *, allow_extra_keys: bool = False) -> RenderedPrompt[T]:
+    template = PromptTemplate[kind](ns="n", key="k", allow_extra_keys=allow_extra_keys)  # type: ignore[valid-type]
+    return template.render()
+
+
+def parse(kind: type[T], value: object, *, allow_extra_keys: bool = False) -> T:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return parse_structured_output(text, declared(kind, allow_extra_keys=allow_extra_keys))
+
+
+def failure(kind: object, value: object) -> OutputParseError:
+    with pytest.raises(OutputParseError) as caught:
+        parse(kind, value)  # type: ignore[arg-type]
+    return caught.value
+
+
+def one_field(hint: object) -> type[Any]:
+    return dataclass(type("Holder", (), {"__annotations__": {"it": hint}, "__module__": __name__}))
+
+
+# Declaration
+
+
+def test_so_01_rn_06_an_object_or_an_array_of_a_dataclass_is_declared() -> None:
+    one, many = declared(Plan), declared(list[Plan])
+    assert (one.output_type, one.container) == (Plan, "object")
+    assert (many.output_type, many.container) == (Plan, "array")
+
+
+@pytest.mark.parametrize("kind", [int, str, dict, list, list[int], tuple[Plan, ...], Plan | None])
+def test_so_02_other_types_are_refused(kind: object) -> None:
+    with pytest.raises(PromptValidationError, match="must be a dataclass"):
+        PromptTemplate[kind](ns="n", key="k")  # type: ignore[valid-type]
+
+
+def test_so_02_a_field_that_json_cannot_express_is_refused_with_its_place() -> None:
+    @dataclass
+    class Bad:
+        it: list[complex]
+
+    with pytest.raises(PromptValidationError, match=r"\$\.it\[\*\]: complex has no JSON form"):
+        declared(Bad)
+
+    @dataclass
+    class Keyed:
+        it: dict[int, str]
+
+    with pytest.raises(PromptValidationError, match="keys of a JSON object are strings"):
+        declared(Keyed)
+
+
+def test_so_03_unknown_keys_are_refused_unless_allowed() -> None:
+    value = {"title": "x", "minuts": 3}
+    error = failure(Step, value)
+    assert error.json_path == "$.minuts"
+    assert error.near == ("minutes",)
+    assert parse(Step, value, allow_extra_keys=True) == Step("x", 5)
+
+
+def test_so_03_the_rule_holds_for_nested_objects() -> None:
+    value = {"summary": "s", "steps": [{"title": "x", "zzz": 1}]}
+    assert failure(Plan, value).json_path == "$.steps[0].zzz"
+    assert parse(Plan, value, allow_extra_keys=True).steps == [Step("x")]
+
+
+# Schemas
+
+
+def test_so_08_the_schema_is_part_of_the_rendered_prompt_and_not_of_its_text() -> None:
+    rendered = declared(Plan)
+    assert rendered.structured_output is not None
+    assert rendered.structured_output.schema == {
+        "type": "object",
+        "properties": {
+            "summary": {"type": "string"},
+            "steps": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "title": {"type": "string", "description": "What to do."},
+                        "minutes": {"type": "integer"},
+                    },
+                    "required": ["title"],
+                    "additionalProperties": False,
+                },
+            },
+        },
+        "required": ["summary", "steps"],
+        "additionalProperties": False,
+    }
+    assert rendered.text == ""
+
+
+def test_so_08_an_array_has_an_array_schema_and_extra_keys_show() -> None:
+    config = declared(list[Step], allow_extra_keys=True).structured_output
+    assert config is not None
+    schema = config.schema
+    assert schema["type"] == "array"
+    assert schema["items"]["additionalProperties"] is True  # type: ignore[index]
+
+
+def test_every_supported_type_has_its_schema() -> None:
+    properties = schema_of(Everything)["properties"]
+    assert isinstance(properties, dict)
+    assert properties["choice"] == {"enum": ["a", 1, None]}
+    assert properties["severity"] == {"type": "string", "enum": ["high", "low"]}
+    assert properties["level"] == {"type": "integer", "enum": [1, 2]}
+    assert properties["either"] == {"anyOf": [{"type": "integer"}, {"type": "string"}]}
+    assert properties["maybe"]["anyOf"][1] == {"type": "null"}
+    assert properties["fixed"] == {
+        "type": "array",
+        "prefixItems": [{"type": "integer"}, {"type": "string"}],
+        "minItems": 2,
+        "maxItems": 2,
+    }
+    assert properties["many"] == {"type": "array", "items": {"type": "number"}}
+    assert properties["unique"]["uniqueItems"] is True
+    assert properties["table"] == {
+        "type": "object",
+        "additionalProperties": {"type": "integer"},
+    }
+    assert properties["user"] == properties["noted"] == {"type": "integer"}
+    assert properties["anything"] == properties["whatever"] == {}
+    assert properties["when"] == {"type": "string", "format": "date-time"}
+    assert properties["nothing"] == {"type": "null"}
+
+
+def test_a_schema_is_fresh_each_time() -> None:
+    config = declared(Plan).structured_output
+    assert config is not None
+    config.schema.clear()
+    assert config.schema["type"] == "object"
+
+
+def test_a_dataclass_that_contains_itself_is_a_definition() -> None:
+    schema = schema_of(Tree)
+    assert schema["properties"]["below"]["items"] == {"$ref": "#/$defs/Tree"}  # type: ignore[index]
+    assert schema["$defs"]["Tree"]["required"] == ["name"]  # type: ignore[index]
+    value = {"name": "a", "below": [{"name": "b"}]}
+    assert parse(Tree, value) == Tree("a", [Tree("b")])
+
+
+def test_generic_dataclasses_know_their_arguments() -> None:
+    assert parse(Page[int], {"items": [1]}) == Page((1,))
+    assert failure(Page[int], {"items": ["x"]}).json_path == "$.items[0]"
+    assert parse(IntPage, {"items": [1], "label": "l"}) == IntPage((1,), "l")
+    assert failure(IntPage, {"items": ["x"]}).json_path == "$.items[0]"
+    assert parse(list[Page[Step]], [{"items": [{"title": "t"}]}]) == [Page((Step("t"),))]
+
+
+def test_the_strict_schema_is_an_object_that_requires_everything() -> None:
+    config = declared(list[Step]).structured_output
+    assert config is not None
+    strict = config.strict_schema
+    assert (strict.wrapped_in, strict.strict) == ("items", True)
+    assert strict.schema["required"] == ["items"]
+    item = strict.schema["properties"]["items"]["items"]  # type: ignore[index]
+    assert item["required"] == ["title", "minutes"]
+    assert item["properties"]["minutes"] == {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+
+
+def test_the_strict_schema_says_what_stands_in_its_way() -> None:
+    config = declared(Everything, allow_extra_keys=True).structured_output
+    assert config is not None
+    strict = config.strict_schema
+    assert not strict.strict
+    assert "extra keys are allowed" in strict.obstacles
+    assert "$.table is a mapping with arbitrary keys" in strict.obstacles
+
+
+# Finding the JSON
+
+
+STEP = '{"title": "x"}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Here:\n```json\n{STEP}\n```\nDone.",
+        f"```JSON\n{STEP}\n```",
+        f"> ```json\n{STEP}\n```",
+        STEP,
+        f"\n\n  {STEP}  \n",
+        f"The answer is {STEP}, I think.",
+        f"As noted [1] and {{so on}}: {STEP}",
+        f"```\n{STEP}\n```",
+        f"```json\nnot json\n```\n{STEP}",
+    ],
+)
+def test_so_04_json_is_found_in_fences_in_the_whole_or_by_scanning(text: str) -> None:
+    assert parse(Step, text) == Step("x")
+
+
+def test_so_04_a_fenced_block_is_preferred_to_anything_else() -> None:
+    text = '{"title": "outside"}\n```json\n{"title": "inside"}\n```'
+    assert parse(Step, text) == Step("inside")
+
+
+def test_so_04_backticks_inside_of_a_string_do_not_end_the_block() -> None:
+    title = "use ```json\n{}\n``` here"
+    assert parse(Step, f"```json\n{json.dumps({'title': title})}\n```") == Step(title)
+
+
+def test_so_04_of_several_candidates_the_first_that_fits_counts() -> None:
+    text = f'First {{"wrong": 1}} then {STEP} then {{"title": "late"}}'
+    assert parse(Step, text) == Step("x")
+
+
+def test_so_04_objects_inside_of_a_found_value_are_not_candidates() -> None:
+    error = failure(list[Step], 'The plan: {"steps": [{"title": "x"}]}')
+    assert "expected an array of Step" not in str(error)
+    assert "expected an array for Step, got an object" in str(error)
+
+
+@pytest.mark.parametrize("text", ["", "no json here", "{", "[1, 2", "NaN", '{"title": NaN}'])
+def test_so_04_so_07_without_json_the_answer_is_refused(text: str) -> None:
+    error = failure(Step, text)
+    assert error.raw_response == text
+    assert "holds no JSON" in str(error) or "got a bare value" in str(error)
+
+
+def test_so_04_absurd_input_is_refused_and_does_no_harm() -> None:
+    for text in ("[" * 50_000, "{" * 50_000, '{"title":' * 20_000):
+        assert failure(Step, text).raw_response == text
+
+
+def test_so_05_er_04_the_container_must_match() -> None:
+    assert "expected an object for Step, got an array" in str(failure(Step, [{"title": "x"}]))
+    assert "expected an array for Step, got an object" in str(failure(list[Step], {"title": "x"}))
+    assert "got a bare value" in str(failure(Step, "3"))
+
+
+# Reading the values
+
+
+def test_every_supported_type_is_read() -> None:
+    result = parse(Everything, EVERYTHING)
+    assert result.choice == 1
+    assert (result.severity, result.level) == (Severity.LOW, Level.TWO)
+    assert result.either == "3"
+    assert result.maybe == Step("x")
+    assert result.fixed == (1, "a")
+    assert result.many == (1.0, 2.0)
+    assert all(type(item) is float for item in result.many)
+    assert result.unique == frozenset({1, 2})
+    assert result.mapping == {"a": Step("y")}
+    assert result.when == datetime(2026, 11, 21, 10, tzinfo=UTC)
+    assert result.day == date(2026, 11, 21)
+    assert result.ident == uuid.UUID("12345678-1234-5678-1234-567812345678")
+    assert result.price == Decimal("12.50")
+
+
+@pytest.mark.parametrize("missing", ["summary", "steps"])
+def test_so_06_er_04_required_fields_must_be_there(missing: str) -> None:
+    value = {"summary": "s", "steps": []}
+    del value[missing]
+    error = failure(Plan, value)
+    assert error.json_path == f"$.{missing}"
+    assert error.dataclass_type is Plan
+
+
+def test_so_06_fields_with_defaults_may_be_left_out_or_null() -> None:
+    assert parse(Step, {"title": "x"}) == Step("x", 5)
+    assert parse(Step, {"title": "x", "minutes": None}) == Step("x", 5)
+    assert failure(Step, {"title": None}).json_path == "$.title"
+
+
+@pytest.mark.parametrize(
+    ("hint", "value", "expected"),
+    [
+        (int, 3.0, 3),
+        (int, "3", 3),
+        (int, "-12", -12),
+        (float, 3, 3.0),
+        (float, "2.5", 2.5),
+        (bool, "true", True),
+        (bool, "false", False),
+        (Decimal, 3, Decimal(3)),
+        (Decimal, 0.1, Decimal("0.1")),
+        (int | None, "3", 3),
+        (int | str, "3", "3"),
+        (float | int, 3, 3),
+        (tuple[int, ...], ["1", 2.0], (1, 2)),
+        (set[int], [1, 2], {1, 2}),
+    ],
+)
+def test_so_06_conversions_that_lose_nothing_are_made(
+    hint: object, value: object, expected: object
+) -> None:
+    result = parse(one_field(hint), {"it": value}).it
+    assert result == expected
+    assert type(result) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("hint", "value"),
+    [
+        (int, 3.9),
+        (int, True),
+        (int, "3.0"),
+        (int, "03"),
+        (int, " 3"),
+        (int, "１"),  # noqa: RUF001 - a full-width digit
+        (int, ""),
+        (int, None),
+        (float, True),
+        (float, "nan"),
+        (float, "1e999"),
+        (Decimal, "NaN"),
+        (float, 2**53 + 1),
+        (float, 10**400),
+        (bool, 1),
+        (bool, "True"),
+        (bool, "yes"),
+        (str, 3),
+        (str, None),
+        (str, ["a"]),
+        (Severity, "HIGH"),
+        (Level, True),
+        (Level, "1"),
+        (Literal[1], True),
+        (Literal["a"], "b"),
+        (list[int], "1"),
+        (list[int], {"0": 1}),
+        (tuple[int, str], [1]),
+        (set[int], [1, 1]),
+        (dict[str, int], [["a", 1]]),
+        (Step, "x"),
+        (Step, ["x"]),
+        (datetime, "yesterday"),
+        (date, 20261121),
+        (uuid.UUID, "1234"),
+        (Decimal, "12,5"),
+        (None, 0),
+        (int | None, "x"),
+    ],
+)
+def test_so_06_nothing_else_is_converted(hint: object, value: object) -> None:
+    assert failure(one_field(hint), {"it": value}).json_path.startswith("$.it")
+
+
+def test_so_06_a_number_too_large_for_a_float_is_refused() -> None:
+    assert failure(one_field(float), '{"it": 1e999}').json_path == "$.it"
+
+
+def test_so_07_errors_carry_the_raw_answer_the_place_and_the_type() -> None:
+    raw = 'Sure:\n```json\n{"summary": "s", "steps": [{"title": "a"}, {"title": 7}]}\n```'
+    error = failure(Plan, raw)
+    assert error.raw_response == raw
+    assert error.json_path == "$.steps[1].title"
+    assert str(error) == "$.steps[1].title: expected a string, got 7."
+    assert isinstance(error, PromptError)
+    assert isinstance(error, ValueError)
+
+
+def test_so_07_a_union_blames_what_got_furthest() -> None:
+    @dataclass
+    class Holder:
+        it: Step | int
+
+    assert failure(Holder, {"it": {"title": 1}}).json_path == "$.it.title"
+    assert "expected Step or int" in str(failure(Holder, {"it": "x"}))
+
+
+def test_so_07_a_dataclass_that_refuses_its_values_is_an_error_of_the_answer() -> None:
+    @dataclass
+    class Positive:
+        number: int
+
+        def __post_init__(self) -> None:
+            if self.number < 0:
+                raise ValueError("below zero")
+
+    error = failure(Positive, {"number": -1})
+    assert "Positive refused the values: ValueError: below zero" in str(error)
+
+
+def test_a_prompt_without_output_cannot_be_parsed() -> None:
+    rendered = PromptTemplate(ns="n", key="k").render()
+    with pytest.raises(OutputParseError, match="declares no structured output"):
+        parse_structured_output("{}", rendered)
+
+
+def test_string_annotations_of_local_classes_are_an_error_only_when_they_are_needed() -> None:
+    @dataclass
+    class Local:
+        step: "Inner"
+
+    @dataclass
+    class Inner:
+        x: int
+
+    rendered = declared(Local)
+    with pytest.raises(PromptValidationError, match="cannot be resolved"):
+        parse_structured_output('{"step": {"x": 1}}', rendered)
