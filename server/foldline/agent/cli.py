@@ -14,14 +14,15 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from foldline.agent import serve
+from foldline.agent.mcp import verb as mcp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-VERBS = (serve,)
+VERBS = (serve, mcp)
 
 # The extra that brings a module, where that is not `server`.
-EXTRAS = {"mcp": "mcp"}
+EXTRAS = {"mcp": "mcp", "mcp_types": "mcp", "pydantic": "mcp"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,195 @@
+"""The prompts of a workspace, as far as their source tells: nothing is executed."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.server.static.analysis import in_template
+from foldline.server.static.modules import prompt_values
+from foldline.server.static.project import Project
+from foldline.server.static.values import Dataclass, InstanceValue, PromptValue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from foldline.agent.mcp.folders import Folder, Folders
+    from foldline.server.static import StaticPrompt
+    from foldline.server.static.analysis import ModuleAnalysis
+    from foldline.server.static.values import Field, TemplateValue
+
+# What a module that makes a prompt has to name.
+PROMPT_WORD = "PromptTemplate"
+SEQUENCES = ("tuple", "list", "set", "frozenset", "Sequence", "Iterable")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A field of a params dataclass that can be given as a text.
+
+    Attributes:
+        name: The field's name, or `Type.field` where two types have one of that name.
+        kind: `str`, `int`, `float`, `bool`, or `list` for texts separated by commas.
+        required: Whether neither the type nor the author of the prompt gives a value.
+    """
+
+    name: str
+    type_name: str
+    field: str
+    kind: str
+    annotation: str
+    default: str | None
+    description: str
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogPrompt:
+    """One prompt of a workspace and the name that is unique in it."""
+
+    name: str
+    folder: Folder
+    file: Path
+    prompt: StaticPrompt
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def path(self) -> str:
+        """The file as an agent writes it."""
+        return self.folder.shown(self.file.relative_to(self.folder.root).as_posix())
+
+    @property
+    def summarised(self) -> tuple[str, ...]:
+        """The keys of the sections that are not shown in full, as far as is known."""
+        return tuple(
+            ".".join(section.path)
+            for section in self.prompt.walk()
+            if section.visibility.value != "FULL"
+        )
+
+
+def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
+    """The prompts of all folders, in the order of their files. Blocks while files are read.
+
+    A prompt is called `ns/key`. Of several with one name, the first that is bound to values, or
+    else the first, has it; the others add their variable, and where that is no help, their file.
+    """
+    found = [
+        (folder, path, prompt, parameters)
+        for folder in folders.folders
+        for path in _paths(folder)
+        for prompt, parameters in _prompts_of(folder, path)
+    ]
+    found.sort(key=lambda each: not each[2].bound)
+    names: dict[str, CatalogPrompt] = {}
+    for folder, path, prompt, parameters in found:
+        plain = f"{prompt.ns}/{prompt.key}".strip("/") or prompt.name
+        candidates = (plain, f"{plain}#{prompt.name}", f"{folder.shown(path)}#{prompt.name}")
+        name = next(each for each in candidates if each not in names)
+        names[name] = CatalogPrompt(name, folder, folder.root / path, prompt, parameters)
+    return tuple(sorted(names.values(), key=lambda each: each.name))
+
+
+def _paths(folder: Folder) -> list[str]:
+    references = folder.access.find_references(PROMPT_WORD)
+    return sorted({each.path for each in references if each.path.endswith(".py")})
+
+
+def _prompts_of(folder: Folder, path: str) -> Iterator[tuple[StaticPrompt, tuple[Parameter, ...]]]:
+    project = Project(folder.root)
+    analysis = project.analysis(str(folder.root / path))
+    if analysis is None:
+        return
+    with project.lock:
+        parameters = _parameters(analysis)
+        for prompt in analysis.module.prompts:
+            yield prompt, parameters.get(prompt.name, ())
+
+
+def _parameters(analysis: ModuleAnalysis) -> Mapping[str, tuple[Parameter, ...]]:
+    """The parameters of each prompt by its variable."""
+    found: dict[str, tuple[Parameter, ...]] = {}
+    for statement in analysis.statements:
+        values = prompt_values(statement, analysis.scope, analysis.evaluator)
+        for _, name, value in values:
+            is_prompt = isinstance(value, PromptValue)
+            template = value.template if isinstance(value, PromptValue) else value
+            bound = [item.value for item in value.bound] if isinstance(value, PromptValue) else []
+            types = {each.dataclass.name for each in bound if isinstance(each, InstanceValue)}
+            # What is bound and not known may be anything.
+            needed = not is_prompt or len(types) == len(bound)
+            found[name.id] = tuple(_of_template(template, types, needed=needed))
+    return found
+
+
+def _of_template(template: TemplateValue, bound: set[str], *, needed: bool) -> Iterator[Parameter]:
+    kinds: dict[str, Dataclass] = {}
+    given = set(bound)
+    for section in in_template(template):
+        if isinstance(section.params, Dataclass) and section.params.name:
+            kinds.setdefault(section.params.name, section.params)
+            if "default_params" in section.arguments:
+                given.add(section.params.name)
+    fields = [(kind, field) for kind in kinds.values() for field in _settable(kind)]
+    counts = Counter(field.id for _, field in fields)
+    for kind, field in fields:
+        text_kind = kind_of(field.annotation)
+        if text_kind is not None:
+            yield Parameter(
+                name=field.id if counts[field.id] == 1 else f"{kind.name}.{field.id}",
+                type_name=kind.name,
+                field=field.id,
+                kind=text_kind,
+                annotation=field.annotation,
+                default=field.default,
+                description=field.description,
+                required=needed and not field.has_default and kind.name not in given,
+            )
+
+
+def _settable(kind: Dataclass) -> Iterable[Field]:
+    for field in kind.fields:
+        # The loop around a model fills this one in.
+        if field.init and not (kind.task and field.id == "expansion_instructions"):
+            yield field
+
+
+def kind_of(annotation: str) -> str | None:
+    """How a text becomes a value of that type: the `kind` of a parameter, or None if it cannot."""
+    try:
+        expression = ast.parse(annotation.strip("\"'"), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    return _kind(expression)
+
+
+def _kind(expression: ast.expr) -> str | None:
+    match expression:
+        case ast.Name(id="str" | "int" | "float" | "bool" as name):
+            return name
+        case ast.BinOp(left=left, op=ast.BitOr(), right=ast.Constant(value=None)):
+            return _kind(left)
+        case ast.BinOp(left=ast.Constant(value=None), op=ast.BitOr(), right=right):
+            return _kind(right)
+        case ast.Subscript(value=value, slice=inner):
+            return _kind_of_generic(value, inner)
+    return None
+
+
+def _kind_of_generic(value: ast.expr, inner: ast.expr) -> str | None:
+    name = value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")
+    items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+    if name == "Optional":
+        return _kind(inner)
+    if name == "Literal":
+        texts = all(
+            isinstance(each, ast.Constant) and isinstance(each.value, str) for each in items
+        )
+        return "str" if texts else None
+    if name in SEQUENCES and _kind(items[0]) == "str":
+        whole = len(items) == 1 or (isinstance(items[1], ast.Constant) and items[1].value is ...)
+        return "list" if whole else None
+    return None

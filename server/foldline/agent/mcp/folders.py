@@ -1,0 +1,123 @@
+"""The folders that an agent may read, and which of them a path means."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from foldline.backends import BackendError, OutsideWorkspaceError, PathError, SmartFileAccess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class NoFolderError(Exception):
+    """There is no folder to read; the message says how to name one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """One folder; `prefix` stands before its paths where there are several, as in `app/`."""
+
+    prefix: str
+    access: SmartFileAccess
+
+    @property
+    def root(self) -> Path:
+        return self.access.file_backend.root
+
+    def shown(self, path: str) -> str:
+        """`path`, which is relative to this folder, as an agent writes it."""
+        if self.prefix and path in ("", "."):
+            return self.prefix.rstrip("/")
+        return self.prefix + path
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A path that an agent wrote: its folder, and the path as that folder's files know it."""
+
+    folder: Folder
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """All folders; with more than one, relative paths begin with a folder's name."""
+
+    folders: tuple[Folder, ...]
+
+    def locate(self, path: str) -> Place:
+        """The folder that holds `path`, and the path inside it.
+
+        Raises:
+            PathError: The path begins with no folder's name, or lies outside all of them.
+        """
+        if len(self.folders) == 1:
+            return Place(self.folders[0], path)
+        if PurePath(path).is_absolute():
+            # The innermost folder decides; whether a link leads out of it is for its files to say.
+            around = [folder for folder in self.folders if _is_below(path, folder.root)]
+            if not around:
+                raise OutsideWorkspaceError(path)
+            return Place(max(around, key=lambda folder: len(folder.root.parts)), path)
+        parts = [part for part in path.replace("\\", "/").split("/") if part != "."]
+        name, rest = (parts[0], "/".join(parts[1:])) if parts else ("", "")
+        for folder in self.folders:
+            if folder.prefix == f"{name}/":
+                return Place(folder, rest or ".")
+        names = ", ".join(folder.prefix for folder in self.folders)
+        raise PathError(path, f"there are several folders: begin the path with one of {names}")
+
+
+class FolderCache:
+    """Keeps what was learned of a folder's files for as long as the server runs."""
+
+    def __init__(self) -> None:
+        self._access: dict[Path, SmartFileAccess] = {}
+
+    def open(self, roots: Iterable[Path]) -> Folders:
+        """The folders at `roots`, those that cannot be read left out.
+
+        Raises:
+            NoFolderError: None of them can be read.
+        """
+        found: dict[Path, SmartFileAccess] = {}
+        problems: list[str] = []
+        for root in roots:
+            try:
+                access = self._access.get(root) or SmartFileAccess.for_workspace(root)
+            except (BackendError, OSError) as error:
+                problems.append(str(error))
+            else:
+                self._access[root] = access
+                found[access.file_backend.root] = access
+        if not found:
+            raise NoFolderError(
+                "There is no folder to read: open one in the client, or start the server with "
+                "`foldline mcp --root DIR`" + "".join(f"; {problem}" for problem in problems)
+            )
+        if len(found) == 1:
+            return Folders(tuple(Folder("", access) for access in found.values()))
+        names: dict[str, SmartFileAccess] = {}
+        for root, access in found.items():
+            names[_free_name(root.name or "root", names)] = access
+        return Folders(tuple(Folder(f"{name}/", access) for name, access in names.items()))
+
+
+def _free_name(name: str, taken: Iterable[str]) -> str:
+    taken = set(taken)
+    number = 1
+    free = name
+    while free in taken:
+        number += 1
+        free = f"{name}-{number}"
+    return free
+
+
+def _is_below(path: str, root: Path) -> bool:
+    return Path(os.path.normpath(path)).is_relative_to(root) or (
+        Path(os.path.realpath(path)).is_relative_to(root)
+    )

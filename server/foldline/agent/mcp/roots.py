@@ -1,0 +1,121 @@
+"""Which folders may be read: those of the command line, or the client's roots.
+
+Through protocol 2025-11-25 the roots are asked for once, and again after the client said that they
+changed. Later protocols have no such notification and no requests to the client: there the roots
+come with each call, as input that the call requires.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from foldline.agent.mcp.folders import FolderCache, Folders, NoFolderError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mcp.server.context import ServerRequestContext
+
+log = logging.getLogger(__name__)
+
+# The name under which a call's required input holds the roots.
+INPUT = "roots"
+ANSWER_SECONDS = 10.0
+
+
+class Roots:
+    def __init__(self, given: Sequence[Path]) -> None:
+        self._given = tuple(given)
+        self._cache = FolderCache()
+        self._told: tuple[Path, ...] = ()
+        self._current = False
+        self._asking = asyncio.Lock()
+
+    async def folders(
+        self,
+        context: ServerRequestContext[Any, Any],
+        responses: Mapping[str, types.InputResponse] | None,
+    ) -> Folders | types.InputRequiredResult:
+        """The folders for one call, or the question that the client has to answer first.
+
+        Raises:
+            NoFolderError: There is none, with what to do about it.
+        """
+        if self._asks(context) and context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            if INPUT not in (responses or {}):
+                return types.InputRequiredResult(input_requests={INPUT: types.ListRootsRequest()})
+            answer = (responses or {})[INPUT]
+            if not isinstance(answer, types.ListRootsResult):
+                raise NoFolderError(f"The client's answer to {INPUT!r} holds no roots")
+            self._told = _paths(answer)
+        return await self.listed(context)
+
+    async def listed(self, context: ServerRequestContext[Any, Any]) -> Folders:
+        """The folders for requests that cannot require input: where that is the way, as last told.
+
+        Raises:
+            NoFolderError: There is none, with what to do about it.
+        """
+        roots = self._given
+        if not roots and not self._asks(context):
+            roots = (_working_folder(),)
+        elif not roots:
+            if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+                async with self._asking:
+                    if not self._current:
+                        await self._ask(context)
+            roots = self._told
+        return await asyncio.to_thread(self._cache.open, roots)
+
+    def forget(self) -> None:
+        """Ask the client anew at the next call: its roots changed."""
+        self._current = False
+
+    def _asks(self, context: ServerRequestContext[Any, Any]) -> bool:
+        capabilities = context.session.client_capabilities
+        return not self._given and capabilities is not None and capabilities.roots is not None
+
+    async def _ask(self, context: ServerRequestContext[Any, Any]) -> None:
+        # Set before the answer: a change that is notified meanwhile asks for the next one.
+        self._current = True
+        try:
+            answer = await context.session.send_request(
+                types.ListRootsRequest(), types.ListRootsResult, ANSWER_SECONDS
+            )
+        except (MCPError, ValidationError, TimeoutError) as error:
+            self._current = False
+            raise NoFolderError(
+                f"The client did not tell its roots ({error}): start the server with "
+                "`foldline mcp --root DIR`"
+            ) from error
+        except BaseException:
+            self._current = False
+            raise
+        self._told = _paths(answer)
+
+
+def _paths(answer: types.ListRootsResult) -> tuple[Path, ...]:
+    return tuple(
+        Path(url2pathname(urlsplit(str(root.uri)).path)).resolve() for root in answer.roots
+    )
+
+
+def _working_folder() -> Path:
+    """The folder that the client started us in, where that can be meant for a workspace."""
+    folder = Path.cwd()
+    if folder == Path.home() or folder == Path(folder.anchor):
+        raise NoFolderError(
+            f"The server was started in {folder}, which is no workspace: start it with "
+            "`foldline mcp --root DIR`"
+        )
+    return folder

@@ -1,0 +1,141 @@
+"""The MCP server: each request is answered by the module that knows, and never by a crash."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as types
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.stdio import stdio_server
+
+from foldline.agent.mcp import calls
+from foldline.agent.mcp.folders import NoFolderError
+from foldline.agent.mcp.prompts import WorkspacePrompts
+from foldline.agent.mcp.roots import Roots
+from foldline.server.lifecycle import exit_with_parent
+from foldline.server.preview.renderer import Renderer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mcp.server.context import ServerRequestContext
+
+INSTRUCTIONS = """\
+Read code at the cheapest level that answers: get_tree (where is what), get_file_outline (what is \
+in a file), read_symbol (one definition), read_lines (an exact range), find_references (who uses \
+it), read_file (last resort: never on code whose outline you have not seen). Paths are relative to \
+the workspace. An answer that is longer than its budget (bytes) ends with a cursor: repeat the \
+call with it for the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line decides.
+
+    Attributes:
+        roots: The folders to serve; without any, the client's.
+        trusted: Whether prompts may be executed.
+        interpreter: The Python that executes prompts; None finds it.
+    """
+
+    roots: tuple[Path, ...] = ()
+    trusted: bool = False
+    interpreter: str | None = None
+
+
+class AgentServer:
+    """The server of one client."""
+
+    def __init__(self, options: Options) -> None:
+        self.roots = Roots(options.roots)
+        self.renderer = Renderer()
+        self.prompts = WorkspacePrompts(
+            self.renderer, trusted=options.trusted, interpreter=options.interpreter
+        )
+        self.protocol: Server[dict[str, Any]] = Server(
+            "foldline",
+            version=version("foldline"),
+            instructions=INSTRUCTIONS,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+            on_completion=self._complete,
+        )
+        self.protocol.add_notification_handler(
+            "notifications/roots/list_changed", types.NotificationParams, self._roots_changed
+        )
+
+    async def run(self) -> None:
+        """Serve standard input and output until the client leaves."""
+        options = self.protocol.create_initialization_options(
+            NotificationOptions(prompts_changed=True)
+        )
+        try:
+            # The streams are the SDK's from here on: whatever else prints, prints to stderr.
+            async with stdio_server() as (incoming, outgoing):
+                await self.protocol.run(incoming, outgoing, options)
+        finally:
+            self.renderer.close()
+
+    async def _list_tools(
+        self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=list(calls.LISTED))
+
+    async def _call_tool(
+        self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        tool = calls.find_tool(params.name)
+        try:
+            folders = await self.roots.folders(context, params.input_responses)
+        except NoFolderError as error:
+            return calls.failure(str(error))
+        if isinstance(folders, types.InputRequiredResult):
+            return folders
+        return await calls.call(tool, folders, params.arguments or {})
+
+    async def _list_prompts(
+        self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        cursor = params.cursor if params is not None else None
+        try:
+            folders = await self.roots.listed(context)
+        except NoFolderError as error:
+            raise calls.refusal(str(error), kind="no_folder") from error
+        return await self.prompts.list(folders, cursor)
+
+    async def _get_prompt(
+        self, context: ServerRequestContext[Any, Any], params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult | types.InputRequiredResult:
+        try:
+            folders = await self.roots.folders(context, params.input_responses)
+        except NoFolderError as error:
+            raise calls.refusal(str(error), kind="no_folder") from error
+        if isinstance(folders, types.InputRequiredResult):
+            return folders
+        return await self.prompts.get(folders, params.name, params.arguments or {})
+
+    async def _complete(
+        self, context: ServerRequestContext[Any, Any], params: types.CompleteRequestParams
+    ) -> types.CompleteResult:
+        try:
+            folders = await self.roots.listed(context)
+        except NoFolderError as error:
+            raise calls.refusal(str(error), kind="no_folder") from error
+        return await self.prompts.complete(folders, params)
+
+    async def _roots_changed(
+        self, context: ServerRequestContext[Any, Any], params: types.NotificationParams
+    ) -> None:
+        self.roots.forget()
+        await context.session.send_notification(types.PromptListChangedNotification())
+
+
+def serve_stdio(options: Options) -> None:
+    """Serve one client over standard input and output until it leaves."""
+    exit_with_parent()
+    asyncio.run(AgentServer(options).run())

@@ -1,0 +1,67 @@
+"""`foldline mcp`: the server for agents."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from foldline.agent.verbs import Verbs
+
+
+def register(verbs: Verbs) -> None:
+    parser = verbs.add_parser(
+        "mcp",
+        help="serve agents over MCP",
+        description="Serve one MCP client (Claude Code, Cursor, VS Code …) over standard input and "
+        "output.",
+    )
+    parser.add_argument(
+        "--root",
+        action="append",
+        default=[],
+        metavar="DIR",
+        type=Path,
+        help="the folder to serve, also when the client names others; may be given several times",
+    )
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="let prompts/get execute the workspace's prompt modules",
+    )
+    parser.add_argument(
+        "--interpreter", metavar="PYTHON", help="the Python that executes prompt modules"
+    )
+    parser.add_argument(
+        "--log-level",
+        choices=("debug", "info", "warning", "error"),
+        default="warning",
+        help="what to write to standard error",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    from foldline.agent.mcp.server import Options, serve_stdio
+
+    for root in options.root:
+        if not root.is_dir():
+            print(f"foldline mcp: --root {root}: no such folder", file=sys.stderr)  # noqa: T201
+            return 2
+    logging.basicConfig(
+        level=options.log_level.upper(),
+        stream=sys.stderr,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    serve_stdio(
+        Options(
+            roots=tuple(root.resolve() for root in options.root),
+            trusted=options.trust,
+            interpreter=options.interpreter,
+        )
+    )
+    return 0
