@@ -79,6 +79,7 @@ def test_a_nested_section_opens_by_its_key(nvim: Neovim) -> None:
     keys = nvim.strings("return vim.fn.getcompletion('FoldlineOpen ', 'cmdline')")
     assert sorted(set(keys)) == ["reference-docs", "workspace.history"]
     nvim.command("FoldlineOpen workspace.history")
+    nvim.wait("vim.bo.filetype == 'markdown'")
     nvim.wait("vim.fn.search('They are lost at a restart', 'nw') > 0")
     nvim.command("FoldlineClose workspace.history")
     nvim.wait("vim.fn.search('They are lost at a restart', 'nw') == 0")
@@ -142,6 +143,25 @@ def test_the_lens_above_a_prompt_previews_it(nvim: Neovim) -> None:
     nvim.lua("vim.lsp.codelens.run()")
     nvim.wait("vim.bo.filetype == 'markdown'")
     assert nvim.text("return vim.api.nvim_buf_get_name(0)").endswith("reviewer_prompt.py#reviewer")
+
+
+def test_the_code_action_on_a_section_previews_it_opened(nvim: Neovim) -> None:
+    nvim.command("call search('key=\"history\"')")
+    nvim.lua(
+        "vim.lsp.buf.code_action({ apply = true, filter = function(action)"
+        " return vim.startswith(action.title, 'Open section 3.1') end })"
+    )
+    nvim.wait("vim.bo.filetype == 'markdown'")
+    nvim.wait("vim.fn.search('They are lost at a restart', 'nw') > 0")
+
+
+def test_the_code_action_for_the_tree_shows_it_as_a_document(nvim: Neovim) -> None:
+    nvim.lua(
+        "vim.lsp.buf.code_action({ apply = true, filter = function(action)"
+        " return action.title:find('tree') ~= nil end })"
+    )
+    nvim.wait("vim.fn.expand('%:t') == 'tree.txt'")
+    assert "reviewer_prompt.py" in nvim.buffer()
 
 
 def test_a_killed_server_leaves_the_text_and_comes_back_with_the_file(nvim: Neovim) -> None:

@@ -349,13 +349,13 @@ def test_the_lens_shows_the_prompt_it_stands_on(nvim: Neovim) -> None:
 
 def test_trust_is_asked_once_and_remembered(tmp_path: Path) -> None:
     with start(tmp_path, "choice = 1") as nvim:
-        assert arguments(nvim, "initialize") == [{"trusted": False}]
+        assert trusted_at_start(nvim) is False
         preview(nvim, TASK)
         nvim.command("wincmd p | FoldlinePreview")
         assert len(nvim.strings("return questions")) == 1
         assert arguments(nvim, "foldline/didChangeTrust") == [{"trusted": True}]
     with start(tmp_path, "choice = 1") as nvim:
-        assert arguments(nvim, "initialize") == [{"trusted": True}]
+        assert trusted_at_start(nvim) is True
         preview(nvim, TASK)
         assert nvim.strings("return questions") == []
 
@@ -406,7 +406,7 @@ def test_a_damaged_trust_file_trusts_nothing(tmp_path: Path) -> None:
     store.parent.mkdir(parents=True)
     store.write_text('{"folders": "all"}', encoding="utf-8")
     with start(tmp_path) as nvim:
-        assert arguments(nvim, "initialize") == [{"trusted": False}]
+        assert trusted_at_start(nvim) is False
         nvim.command("checkhealth foldline")
         assert f"{store} is no list of folders" in nvim.buffer()
 
@@ -473,3 +473,8 @@ def arguments(nvim: Neovim, what: str) -> list[dict[str, object]]:
     found = nvim.lua(f"return asked_for({quoted(what)})")
     assert isinstance(found, list)
     return found
+
+
+def trusted_at_start(nvim: Neovim) -> object:
+    (options,) = arguments(nvim, "initialize")
+    return options["trusted"]

@@ -12,9 +12,6 @@ return {
   before_init = function(params, config)
     params.initializationOptions = require('foldline').initialization_options(config)
   end,
-  capabilities = {
-    experimental = { commands = { commands = { 'foldline.preview', 'foldline.openSection' } } },
-  },
   handlers = {
     ['foldline/preview/didUpdate'] = function(_, update, context)
       require('foldline.preview').on_update(update, context.client_id)

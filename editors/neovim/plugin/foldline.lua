@@ -46,9 +46,14 @@ command('FoldlineTrust', function(args)
   require('foldline').trust(not args.bang)
 end, { bang = true, bar = true, desc = 'Let the folder be executed for previews; with ! take it back' })
 
-vim.lsp.commands['foldline.preview'] = function(clicked, context)
-  require('foldline').on_preview_command(clicked, context)
+vim.lsp.commands['foldline.preview'] = function(clicked)
+  require('foldline').on_preview_command(clicked)
 end
-vim.lsp.commands['foldline.openSection'] = function(clicked, context)
-  require('foldline').on_open_command(clicked, context)
+
+vim.lsp.commands['foldline.openSection'] = function(clicked)
+  require('foldline').on_open_command(clicked)
+end
+
+vim.lsp.commands['foldline.outline'] = function()
+  require('foldline').outline()
 end

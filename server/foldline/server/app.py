@@ -19,11 +19,13 @@ from foldline.server.commands import (
     prompt_read_section,
     prompt_render,
     prompt_summary,
+    show,
     status,
 )
 from foldline.server.convert import ArgumentsError, structure
 from foldline.server.errors import InvalidArguments
 from foldline.server.features import (
+    code_action,
     code_lens,
     did_change,
     did_change_trust,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 FEATURES = (
+    code_action,
     code_lens,
     did_change,
     did_change_trust,
@@ -67,6 +70,7 @@ COMMANDS = (
     prompt_read_section,
     prompt_render,
     prompt_summary,
+    show,
     status,
 )
 

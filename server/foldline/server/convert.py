@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from typing import Any, TypeVar, get_args, get_origin
 
 from cattrs import BaseValidationError, Converter, ForbiddenExtraKeysError, transform_error
@@ -111,6 +112,12 @@ def _structure_number(value: object, _: type[float]) -> float:
     return float(value)
 
 
+def _structure_choice(value: object, kind: type[StrEnum]) -> StrEnum:
+    if not isinstance(value, str) or value not in list(kind):
+        raise ValueError(f"expected one of {', '.join(kind)}, got {value!r}")
+    return kind(value)
+
+
 def _structure_array(value: object, kind: type[tuple[T, ...]]) -> tuple[T, ...]:
     """The items of a JSON array; a string is not taken for an array of characters."""
     if not isinstance(value, (list, tuple)):
@@ -126,6 +133,7 @@ def _is_array(kind: Any) -> bool:
 for _kind in (str, int, bool):
     _converter.register_structure_hook(_kind, _structure_exactly)
 _converter.register_structure_hook(float, _structure_number)
+_converter.register_structure_hook(StrEnum, _structure_choice)
 _converter.register_structure_hook_func(_is_array, _structure_array)
 
 

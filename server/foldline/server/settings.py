@@ -14,11 +14,13 @@ class Settings:
         trusted: Whether prompts of this workspace may be executed.
         interpreter: The Python that renders prompts; None finds it (see `preview.interpreter`).
         render_deadline: Seconds that importing and rendering a prompt may take.
+        client_commands: The `foldline.*` commands that the client itself has, for code actions.
     """
 
     trusted: bool = False
     interpreter: str | None = None
     render_deadline: float = 10.0
+    client_commands: tuple[str, ...] = ()
 
 
 def read_settings(options: object) -> tuple[Settings, tuple[str, ...]]:

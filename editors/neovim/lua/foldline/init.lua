@@ -29,6 +29,7 @@ local flatten, matching, prompt_at, prompts_now
 ---@return table options what the server is told at its start
 function M.initialization_options(config)
   local options = vim.deepcopy(config.init_options or {})
+  options.client_commands = { 'foldline.preview', 'foldline.openSection', 'foldline.outline' }
   options.trusted = require('foldline.trust').decision(config.root_dir) == true
   return options
 end

@@ -1,0 +1,100 @@
+"""`foldline.server.show`: a prompt, an outline, the tree or the status, opened as a document.
+
+For editors that can run a server's command and show a document, and no more than that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import MessageType, ShowDocumentParams, ShowMessageParams
+from platformdirs import user_cache_path
+
+from foldline.server.commands import code_outline, code_tree, status
+from foldline.server.preview import prompts
+from foldline.server.targets import find_document, find_prompt, uri_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from foldline.server.server import FoldlineServer
+
+COMMAND = "foldline.server.show"
+
+
+class Shown(StrEnum):
+    PROMPT = "prompt"
+    OUTLINE = "outline"
+    TREE = "tree"
+    STATUS = "status"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """`section_keys` are the summarised sections of a prompt that are shown open."""
+
+    what: Shown = Shown.PROMPT
+    uri: str | None = None
+    name: str | None = None
+    section_keys: tuple[str, ...] = ()
+
+
+async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
+    """Answers the text, and the address of the file that holds it until it is shown again."""
+    title, text = await _text(ls, arguments)
+    path = await asyncio.to_thread(_write, arguments.uri or ls.focus.uri or "", title, text)
+    _open(ls, path)
+    return {"uri": uri_of(path), "text": text}
+
+
+async def _text(ls: FoldlineServer, arguments: Arguments) -> tuple[str, str]:
+    """A file name that says what is shown, and what it holds."""
+    if arguments.what is Shown.STATUS:
+        answer = await status.handle(ls, status.Arguments(arguments.uri))
+        return "status.json", json.dumps(answer, indent=2)
+    if arguments.what is Shown.TREE:
+        tree = await code_tree.handle(ls, code_tree.Arguments(uri=arguments.uri))
+        return "tree.txt", str(tree["text"])
+    if arguments.what is Shown.OUTLINE:
+        document = await find_document(ls, arguments.uri)
+        outline = await code_outline.handle(ls, code_outline.Arguments(uri=document.uri))
+        return f"{document.path.name}.outline.txt", str(outline["text"])
+    target = await find_prompt(ls, arguments.uri, arguments.name)
+    if arguments.section_keys:
+        opened = await prompts.open_sections(
+            ls,
+            target,
+            section_keys=arguments.section_keys,
+            reason="Opened in the editor",
+            overrides={},
+        )
+        render = opened["render"]
+    else:
+        render = await prompts.render(ls, target, overrides={})
+    return f"{render['name']}.md", str(render["text"])
+
+
+def _write(uri: str, title: str, text: str) -> Path:
+    """The path of a file with the text, outside of the workspace and for this user alone."""
+    place = hashlib.sha256(uri.encode()).hexdigest()[:12]
+    folder = user_cache_path("foldline") / "shown" / place
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / re.sub(r"[^\w.-]", "_", title)
+    path.touch(mode=0o600)
+    path.write_text(text if text.endswith("\n") else f"{text}\n", encoding="utf-8", newline="\n")
+    return path
+
+
+def _open(ls: FoldlineServer, path: Path) -> None:
+    window = ls.client_capabilities.window
+    if window is not None and window.show_document is not None and window.show_document.support:
+        # Its answer is not waited for: it may come only after that of the command.
+        ls.window_show_document(ShowDocumentParams(uri=uri_of(path), take_focus=True))
+    else:
+        ls.window_show_message(ShowMessageParams(MessageType.Info, f"foldline: see {path}"))

@@ -1,0 +1,132 @@
+"""`textDocument/codeAction`: what the commands can do with the prompt or section under the cursor.
+
+They are source actions, so that no editor draws a light bulb for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import (
+    TEXT_DOCUMENT_CODE_ACTION,
+    CodeAction,
+    CodeActionOptions,
+    Command,
+)
+
+from foldline.server.commands import show
+from foldline.server.static import parse_module
+from foldline.server.targets import find_document, range_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lsprotocol.types import CodeActionParams
+
+    from foldline.server.server import FoldlineServer
+    from foldline.server.static import Span, StaticPrompt, StaticSection
+    from foldline.server.targets import DocumentTarget
+
+METHOD = TEXT_DOCUMENT_CODE_ACTION
+KIND = "source.foldline"
+OPTIONS = CodeActionOptions(code_action_kinds=[KIND], resolve_provider=False)
+
+CLIENT_PREVIEW = "foldline.preview"
+CLIENT_OPEN_SECTION = "foldline.openSection"
+CLIENT_OUTLINE = "foldline.outline"
+
+
+async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeAction]:
+    only = params.context.only
+    if only is not None and not any(_covers(str(kind), KIND) for kind in only):
+        return []
+    document = await find_document(ls, params.text_document.uri)
+    start = document.index.offset(params.range.start)
+    end = document.index.offset(params.range.end)
+    module = await asyncio.to_thread(parse_module, document.text, str(document.path))
+    known = ls.settings.client_commands
+    return [
+        CodeAction(title=command.title, kind=KIND, command=command)
+        for command in _commands(document, module.prompts, start, end, known)
+    ]
+
+
+def _commands(
+    document: DocumentTarget,
+    prompts: Sequence[StaticPrompt],
+    start: int,
+    end: int,
+    known: Sequence[str],
+) -> Iterator[Command]:
+    uri = document.uri
+    for prompt in _prompts_at(prompts, document, start, end):
+        what = {"uri": uri, "name": prompt.name}
+        yield _command(f"Preview prompt {prompt.name}", CLIENT_PREVIEW, what, "prompt", known)
+        for section in _sections_at(prompt, document, start, end):
+            title = f"{section.number} {section.title}".strip() or section.key
+            keys = [".".join(section.path)]
+            yield _command(
+                f"Open section {title} of {prompt.name}",
+                CLIENT_OPEN_SECTION,
+                {**what, "section_keys": keys},
+                "prompt",
+                known,
+            )
+    yield _command("Show the outline of this file", CLIENT_OUTLINE, {"uri": uri}, "outline", known)
+    yield _command("Show the tree of this workspace", None, {"uri": uri}, "tree", known)
+    yield _command("Show the status of foldline", None, {"uri": uri}, "status", known)
+
+
+def _command(
+    title: str,
+    client_command: str | None,
+    arguments: Mapping[str, object],
+    what: str,
+    known: Sequence[str],
+) -> Command:
+    """The client's own command where it has said that it has it, or else the server's."""
+    if client_command is not None and client_command in known:
+        return Command(title, client_command, arguments=[arguments])
+    return Command(title, show.COMMAND, arguments=[{**arguments, "what": what}])
+
+
+def _prompts_at(
+    prompts: Sequence[StaticPrompt], document: DocumentTarget, start: int, end: int
+) -> list[StaticPrompt]:
+    """The prompts that a selection touches, or else the one that a command without a name means."""
+    declared = [prompt for prompt in prompts if _touches(prompt.range, start, end)]
+    if declared:
+        return declared
+    bound_first = sorted(prompts, key=lambda prompt: not prompt.bound)
+    around = (prompt for prompt in bound_first if any(_at(prompt, document, start, end)))
+    chosen = next(around, None) or next(iter(bound_first), None)
+    return [] if chosen is None else [chosen]
+
+
+def _sections_at(
+    prompt: StaticPrompt, document: DocumentTarget, start: int, end: int
+) -> list[StaticSection]:
+    """The summarised sections that a selection touches, or else all that the prompt has."""
+    return _summaries(_at(prompt, document, start, end)) or _summaries(prompt.walk())
+
+
+def _summaries(sections: Iterable[StaticSection]) -> list[StaticSection]:
+    return [section for section in sections if section.visibility == "SUMMARY"]
+
+
+def _at(
+    prompt: StaticPrompt, document: DocumentTarget, start: int, end: int
+) -> Iterator[StaticSection]:
+    for section in prompt.walk():
+        if _touches(range_in(section, document.path)[0], start, end):
+            yield section
+
+
+def _touches(span: Span, start: int, end: int) -> bool:
+    return span.start <= end and start <= span.end
+
+
+def _covers(asked: str, kind: str) -> bool:
+    """Whether `asked` is `kind` or an ancestor of it; the empty kind is the root of all."""
+    return asked in ("", kind) or kind.startswith(f"{asked}.")
