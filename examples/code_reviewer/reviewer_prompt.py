@@ -116,6 +116,8 @@ security_rules = MarkdownSection[None](
 async_rules = MarkdownSection[None](
     title="Asynchronous Code",
     key="async",
+    summary="Locks, listeners, slow work and background tasks (A1-A4).",
+    visibility=SectionVisibility.SUMMARY,
     template="""
         - **A1** Shared state is read and written under one lock, or in one step without `await`.
         - **A2** No lock is held while a listener, a callback or the network is awaited.
@@ -127,6 +129,8 @@ async_rules = MarkdownSection[None](
 style_rules = MarkdownSection[None](
     title="Style",
     key="style",
+    summary="Documentation, errors, values, modules (Y1-Y4), and naming.",
+    visibility=SectionVisibility.SUMMARY,
     template="""
         - **Y1** Public functions say what they return, what they raise, and in which unit.
         - **Y2** Errors of a package share one root, and carry fields rather than sentences.

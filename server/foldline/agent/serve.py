@@ -46,8 +46,10 @@ def run(options: argparse.Namespace) -> int:
         stream=sys.stderr,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    # One line for every message would bury what the prompts print.
+    # One line for every message would bury what the prompts print, and what a client was told as
+    # the answer to its request is no news to the log.
     logging.getLogger("pygls").setLevel(max(logging.WARNING, logging.root.level))
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_unanswered)
     if options.tcp is None:
         return transport.serve_stdio(create_server)
     host, port = options.tcp
@@ -58,6 +60,12 @@ def run(options: argparse.Namespace) -> int:
             host,
         )
     return transport.serve_tcp(create_server, host, port)
+
+
+def _is_unanswered(record: logging.LogRecord) -> bool:
+    from pygls.exceptions import JsonRpcException
+
+    return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException))
 
 
 def _address(text: str) -> tuple[str, int]:

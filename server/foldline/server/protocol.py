@@ -7,17 +7,38 @@ is broken, so that a client would wait for ever.
 import json
 from typing import Any
 
-from lsprotocol.types import EXIT, INITIALIZE, ResponseErrorMessage
+from cattrs import Converter
+from lsprotocol.types import EXIT, INITIALIZE
 from pygls.exceptions import (
     JsonRpcException,
     JsonRpcInvalidRequest,
     JsonRpcParseError,
     JsonRpcServerNotInitialized,
 )
-from pygls.protocol import LanguageServerProtocol
-from pygls.protocol.json_rpc import JsonRPCNotification, RPCMessage, RPCNotification, RPCRequest
+from pygls.protocol import LanguageServerProtocol, default_converter
+from pygls.protocol.json_rpc import (
+    JsonRPCNotification,
+    JsonRPCRequestMessage,
+    RPCMessage,
+    RPCNotification,
+    RPCRequest,
+)
 
 from foldline.server.documents import Documents
+
+
+def message_converter() -> Converter:
+    """The converter of messages; those of our own methods keep their parameters as they came.
+
+    The base makes tuples of them, whose names are lost where they are no Python names.
+    """
+    converter: Converter = default_converter()  # type: ignore[no-untyped-call]  # Untyped in pygls.
+    for kind in (JsonRPCNotification, JsonRPCRequestMessage):
+        converter.register_structure_hook(
+            kind, lambda message, kind: kind(**{"params": None, **message})
+        )
+    return converter
+
 
 # Notifications whose name starts so may be ignored by whoever does not know them.
 _IGNORED = JsonRPCNotification(method="$/unanswerable", jsonrpc="2.0", params=None)
@@ -63,12 +84,14 @@ class FoldlineProtocol(LanguageServerProtocol):
         elif isinstance(message, RPCRequest):
             self._send_response(message.id, error=refusal.to_response_error())
 
-    def answer_unreadable(self, error: Exception) -> None:
+    def answer_unreadable(self, cause: Exception) -> None:
         """Answer a message of which not even the id could be read."""
-        refusal: JsonRpcException = JsonRpcInvalidRequest(f"The message is not JSON-RPC: {error}")
-        if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
-            refusal = JsonRpcParseError(f"The message is not JSON: {error}")
-        self._send_data(ResponseErrorMessage(id=None, error=refusal.to_response_error()))
+        refusal: JsonRpcException = JsonRpcInvalidRequest(f"The message is not JSON-RPC: {cause}")
+        if isinstance(cause, (json.JSONDecodeError, UnicodeDecodeError)):
+            refusal = JsonRpcParseError(f"The message is not JSON: {cause}")
+        # As it is: the message types leave out what is null, and the id must be there.
+        error = {"code": refusal.code, "message": refusal.message}
+        self._send_data({"jsonrpc": self.VERSION, "id": None, "error": error})
 
     def _refusal(self, message: RPCMessage) -> JsonRpcException | None:
         """Why `message` may not be handled in this state of the protocol, if it may not."""

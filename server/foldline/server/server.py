@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import FeatureRequestError, JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from foldline.server.focus import Focus
 from foldline.server.preview.hub import PreviewHub
 from foldline.server.preview.renderer import Renderer
-from foldline.server.protocol import FoldlineProtocol
+from foldline.server.protocol import FoldlineProtocol, message_converter
 from foldline.server.settings import Settings
 from foldline.server.workspace import WorkspaceFiles, local_path
 
@@ -37,7 +37,9 @@ class FoldlineServer(LanguageServer):
     protocol: FoldlineProtocol
 
     def __init__(self, version: str) -> None:
-        super().__init__("foldline", version, protocol_cls=FoldlineProtocol)
+        super().__init__(
+            "foldline", version, protocol_cls=FoldlineProtocol, converter_factory=message_converter
+        )
         self.settings = Settings()
         self.settings_problems: tuple[str, ...] = ()
         self.focus = Focus()
@@ -73,6 +75,7 @@ class FoldlineServer(LanguageServer):
 
     def report_server_error(self, error: Exception, source: ServerErrors) -> None:
         """Log what no request waits for, rather than open a message box for it."""
-        log.error("%s: %s", source.__name__, error)
+        if source is not FeatureRequestError:
+            log.error("%s: %s", source.__name__, error)
         if source is JsonRpcException:
             self.protocol.answer_unreadable(error)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class WorkspaceFiles:
     """Which folder a file belongs to, and the files of each folder.
 
-    A document outside every folder, or opened without any, has its own directory for a folder.
+    A document that is open outside every folder has its own directory for a folder. Without any
+    folder, the directories of the open documents are the workspace.
     """
 
     def __init__(self) -> None:
@@ -37,9 +38,21 @@ class WorkspaceFiles:
         self._roots = tuple(Path(path).resolve() for path in paths if path)
 
     def root_of(self, path: Path) -> Path:
-        """The innermost workspace folder that holds `path`, or else its directory."""
+        """The innermost workspace folder that holds `path`, or the directory of an open document.
+
+        Raises:
+            RequestFailed: `path` is outside the workspace, and not open.
+        """
         around = [root for root in self._roots if path.is_relative_to(root)]
-        return max(around, key=lambda root: len(root.parts), default=path.parent)
+        if around:
+            return max(around, key=lambda root: len(root.parts))
+        with self._lock:
+            is_open = path in self._overlays
+        if not is_open:
+            raise RequestFailed(
+                "path", f"{path} is outside the workspace: open it in the editor", path=str(path)
+            )
+        return path.parent
 
     def access(self, root: Path) -> SmartFileAccess:
         """The files below `root`, open buffers included."""

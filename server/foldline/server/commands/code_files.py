@@ -14,18 +14,31 @@ if TYPE_CHECKING:
 
 
 def find_folder(ls: FoldlineServer, uri: str | None) -> SmartFileAccess:
-    """The files of the workspace folder that holds `uri`, or the focus, or of the first folder."""
-    uri = uri or (ls.focus.uri if not ls.files.roots else None)
-    if uri is not None:
-        path = path_of(uri)
-        return ls.files.access(path if path in ls.files.roots else ls.files.root_of(path))
-    if not ls.files.roots:
-        raise RequestFailed("no_document", "No workspace folder is open: open one, or name a `uri`")
-    return ls.files.access(ls.files.roots[0])
+    """The files of the workspace folder at or around `uri`, or else of the first folder.
+
+    Raises:
+        RequestFailed: There is no such folder.
+    """
+    roots = ls.files.roots
+    if uri is None and roots:
+        return ls.files.access(roots[0])
+    uri = uri or ls.focus.uri
+    if uri is None:
+        raise RequestFailed("no_document", "No workspace folder is open: open one, or a document")
+    path = path_of(uri)
+    root = path if path in roots else ls.files.root_of(path)
+    if roots and root not in roots:
+        # An open document of elsewhere may be read, not what lies around it.
+        raise RequestFailed("path", f"{path} is outside the workspace", path=str(path))
+    return ls.files.access(root)
 
 
 def find_file(ls: FoldlineServer, path: str | None, uri: str | None) -> tuple[SmartFileAccess, str]:
-    """The file at `path` below the root, or at `uri`, or that has the focus."""
+    """The file at `path` below the root, or at `uri`, or that has the focus.
+
+    Raises:
+        RequestFailed: There is no such file in the workspace.
+    """
     if path is not None:
         return find_folder(ls, uri), path
     uri = uri or ls.focus.uri
@@ -33,7 +46,8 @@ def find_file(ls: FoldlineServer, path: str | None, uri: str | None) -> tuple[Sm
         raise RequestFailed(
             "no_document", "No document has the focus: open one, or name a `path` or `uri`"
         )
-    return find_folder(ls, uri), str(path_of(uri))
+    file = path_of(uri)
+    return ls.files.access(ls.files.root_of(file)), str(file)
 
 
 def result(text: str, data: object, backend: str, coverage: str) -> dict[str, object]:

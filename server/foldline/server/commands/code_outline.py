@@ -17,11 +17,11 @@ COMMAND = "foldline.server.code.outline"
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """`budget` is in bytes of the text."""
+    """`budget` is in bytes of the text; `data` is always whole."""
 
     path: str | None = None
     uri: str | None = None
-    budget: int | None = None
+    budget: int | None = 1_500
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:

@@ -1,6 +1,5 @@
 """What can be asked of a prompt, answered by the user's own foldline."""
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 from types import ModuleType
@@ -9,31 +8,23 @@ from typing import Any
 import _foldline_job
 import _foldline_values
 from _foldline_failures import RequestError
-
-try:
-    from foldline.prompts import (
-        Block,
-        OpenSectionsParams,
-        Prompt,
-        PromptTemplate,
-        ReadSectionParams,
-        RenderedPrompt,
-        Section,
-        SectionVisibility,
-        Task,
-        ToolContext,
-    )
-    from foldline.prompts.errors import (
-        PromptValidationError,
-        ToolValidationError,
-        VisibilityExpansionRequired,
-    )
-except ImportError as error:
-    raise RequestError(
-        "no_foldline",
-        f"{sys.executable} cannot import foldline.prompts ({error}): install foldline there, or "
-        "choose another interpreter",
-    ) from error
+from foldline.prompts import (
+    Block,
+    OpenSectionsParams,
+    Prompt,
+    PromptTemplate,
+    ReadSectionParams,
+    RenderedPrompt,
+    Section,
+    SectionVisibility,
+    Task,
+    ToolContext,
+)
+from foldline.prompts.errors import (
+    PromptValidationError,
+    ToolValidationError,
+    VisibilityExpansionRequired,
+)
 
 Path = tuple[str, ...]
 Overrides = dict[Path, SectionVisibility]

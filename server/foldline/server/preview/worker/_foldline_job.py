@@ -33,6 +33,7 @@ class Request(TypedDict):
 def run(request: Request) -> bytes:
     """The answer to `request` as JSON: what was asked for, or the failure."""
     try:
+        _check_foldline()
         import _foldline_actions
         import _foldline_modules
 
@@ -45,3 +46,14 @@ def run(request: Request) -> bytes:
     except BaseException as error:
         # Whatever the user's code raises, `SystemExit` and `KeyboardInterrupt` too, is an answer.
         return _foldline_failures.raised(error, request)
+
+
+def _check_foldline() -> None:
+    try:
+        import foldline.prompts  # noqa: F401
+    except ImportError as error:
+        raise _foldline_failures.RequestError(
+            "no_foldline",
+            f"{sys.executable} cannot import foldline.prompts ({error}): install foldline there, "
+            "or choose another interpreter",
+        ) from error

@@ -36,13 +36,26 @@ class OverlayFinder(importlib.abc.MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if spec is None or spec.origin is None or not spec.has_location:
-            return None
-        text = self._overlays.get(os.path.realpath(spec.origin))
-        if text is not None:
-            spec.loader = OverlayLoader(fullname, spec.origin, text)
-            spec.cached = None
+        if spec is None:
+            return self._unsaved(fullname, sys.path if path is None else path)
+        if spec.origin is not None and spec.has_location:
+            text = self._overlays.get(os.path.realpath(spec.origin))
+            if text is not None:
+                spec.loader = OverlayLoader(fullname, spec.origin, text)
+                spec.cached = None
         return spec
+
+    def _unsaved(
+        self, fullname: str, folders: Sequence[str]
+    ) -> importlib.machinery.ModuleSpec | None:
+        """The module of a file that the editor holds and the disk does not."""
+        name = f"{fullname.rpartition('.')[2]}.py"
+        for folder in folders:
+            file = os.path.join(os.path.realpath(folder), name)  # noqa: PTH118  # A hot path.
+            if file in self._overlays:
+                loader = OverlayLoader(fullname, file, self._overlays[file])
+                return importlib.util.spec_from_file_location(fullname, file, loader=loader)
+        return None
 
 
 def import_file(file: Path, root: Path, overlays: Mapping[str, str]) -> ModuleType:

@@ -1,0 +1,66 @@
+"""What the server offers is exactly what is listed in it."""
+
+from lsprotocol import types
+
+from foldline.server.app import COMMANDS, FEATURES, create_server
+
+from .conftest import Editor
+
+
+def test_every_module_follows_the_form() -> None:
+    for feature in FEATURES:
+        assert isinstance(feature.METHOD, str)
+        assert hasattr(feature, "OPTIONS")
+        assert callable(feature.handle)
+    for command in COMMANDS:
+        assert command.COMMAND.startswith("foldline.server.")
+        # Every command works without arguments.
+        assert command.Arguments() is not None
+
+
+def test_the_features_are_those_that_are_listed() -> None:
+    server = create_server()
+    assert set(server.protocol.fm.features) == {feature.METHOD for feature in FEATURES}
+    assert set(server.protocol.fm.commands) == {command.COMMAND for command in COMMANDS}
+
+
+# The capability by which each feature that has one is advertised.
+CAPABILITIES = {
+    types.TEXT_DOCUMENT_CODE_ACTION: "code_action_provider",
+    types.TEXT_DOCUMENT_CODE_LENS: "code_lens_provider",
+    types.TEXT_DOCUMENT_COMPLETION: "completion_provider",
+    types.TEXT_DOCUMENT_DEFINITION: "definition_provider",
+    types.TEXT_DOCUMENT_DIAGNOSTIC: "diagnostic_provider",
+    types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: "document_highlight_provider",
+    types.TEXT_DOCUMENT_DOCUMENT_LINK: "document_link_provider",
+    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: "document_symbol_provider",
+    types.TEXT_DOCUMENT_FOLDING_RANGE: "folding_range_provider",
+    types.TEXT_DOCUMENT_HOVER: "hover_provider",
+    types.TEXT_DOCUMENT_INLAY_HINT: "inlay_hint_provider",
+    types.TEXT_DOCUMENT_REFERENCES: "references_provider",
+    types.TEXT_DOCUMENT_RENAME: "rename_provider",
+    types.TEXT_DOCUMENT_SELECTION_RANGE: "selection_range_provider",
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: "semantic_tokens_provider",
+    types.WORKSPACE_SYMBOL: "workspace_symbol_provider",
+}
+
+
+async def test_the_advertised_capabilities_are_the_features(editor: Editor) -> None:
+    capabilities = editor.initialized.capabilities
+    offered = {method for method, name in CAPABILITIES.items() if getattr(capabilities, name)}
+    assert offered == {feature.METHOD for feature in FEATURES} & CAPABILITIES.keys()
+    assert capabilities.execute_command_provider is not None
+    assert set(capabilities.execute_command_provider.commands) == {
+        command.COMMAND for command in COMMANDS
+    }
+    sync = capabilities.text_document_sync
+    assert isinstance(sync, types.TextDocumentSyncOptions)
+    assert sync.change is types.TextDocumentSyncKind.Incremental
+
+
+async def test_every_command_without_arguments_is_answered(editor: Editor) -> None:
+    editor.open("reviewer_prompt.py")
+    for command in COMMANDS:
+        name = command.COMMAND.removeprefix("foldline.server.")
+        await editor.command("prompt.preview")
+        await editor.command(name)

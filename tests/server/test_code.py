@@ -1,0 +1,128 @@
+"""Code over the wire: tree, outline, symbol, lines, file, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from .conftest import Connect, Editor
+
+
+async def test_tree_lists_the_workspace(editor: Editor) -> None:
+    tree = await editor.command("code.tree")
+    assert "service.py" in tree["text"]
+    assert tree["data"]["files"] == sum(
+        not path.name.endswith(".pyc") and path.is_file() for path in editor.root.rglob("*")
+    )
+    assert tree["coverage"] == "complete"
+
+
+async def test_a_tree_over_its_budget_says_how_to_go_on(editor: Editor) -> None:
+    tree = await editor.command("code.tree", path="auth", budget=200)
+    assert len(tree["text"].encode()) <= 200
+    rest = await editor.command("code.tree", path="auth", cursor=tree["data"]["cursor"])
+    assert "tokens.py" in tree["text"] + rest["text"]
+
+
+async def test_outline_shows_signatures_and_no_bodies(editor: Editor) -> None:
+    outline = await editor.command("code.outline", path="auth/tokens.py")
+    assert "class TokenSigner" in outline["text"]
+    assert "@overload def sign(" in outline["text"]
+    assert "hmac.new" not in outline["text"]
+    assert (outline["backend"], outline["coverage"]) == ("ast", "complete")
+    assert outline["data"]["language"] == "python"
+
+
+async def test_outline_of_the_focused_file_needs_no_arguments(editor: Editor) -> None:
+    editor.open("auth/models.py")
+    outline = await editor.command("code.outline")
+    assert outline["data"]["path"] == "auth/models.py"
+
+
+async def test_read_symbol_gives_exactly_its_source(editor: Editor) -> None:
+    symbol = await editor.command("code.readSymbol", path="auth/tokens.py", name="TokenSigner.read")
+    source = (editor.root / "auth/tokens.py").read_text(encoding="utf-8").splitlines()
+    data = symbol["data"]
+    assert data["body"].splitlines() == source[data["line"] - 1 : data["line_end"]]
+    assert data["parent"] == "TokenSigner"
+
+
+async def test_a_missing_symbol_lists_the_near_ones(editor: Editor) -> None:
+    message, data = await editor.refusal(
+        "code.readSymbol", path="auth/tokens.py", name="TokenSigner.raed"
+    )
+    assert data["kind"] == "symbol"
+    assert data["near"][0] == "TokenSigner.read"
+    assert "did you mean" in message
+
+
+async def test_read_lines_and_file(editor: Editor) -> None:
+    source = (editor.root / "auth/errors.py").read_text(encoding="utf-8")
+    lines = await editor.command("code.readLines", path="auth/errors.py", start=1, end=1)
+    assert lines["text"].rstrip("\n") == source.splitlines()[0]
+    file = await editor.command("code.readFile", path="auth/errors.py")
+    assert file["text"] == source
+
+
+async def test_an_open_buffer_wins_over_the_disk(editor: Editor) -> None:
+    uri = editor.open("auth/errors.py", "def only_here(): ...\n")
+    outline = await editor.command("code.outline", path="auth/errors.py")
+    assert [symbol["name"] for symbol in outline["data"]["symbols"]] == ["only_here"]
+    editor.client.text_document_did_close(
+        types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri))
+    )
+    outline = await editor.command("code.outline", path="auth/errors.py")
+    assert "AuthError" in [symbol["name"] for symbol in outline["data"]["symbols"]]
+
+
+@pytest.mark.parametrize("path", ["../secret.txt", "link.txt", "{outside}"])
+async def test_nothing_outside_the_workspace_is_read(
+    connect: Connect, tmp_path: Path, path: str
+) -> None:
+    outside = tmp_path / "secret.txt"
+    outside.write_text("secret", encoding="utf-8")
+    root = tmp_path / "workspace"
+    root.mkdir()
+    (root / "link.txt").symlink_to(outside)
+    editor = await connect(root)
+    message, data = await editor.refusal("code.readFile", path=path.format(outside=outside))
+    assert data["kind"] == "path"
+    assert "outside the workspace" in message
+
+
+async def test_a_file_uri_outside_the_workspace_is_not_read(
+    connect: Connect, tmp_path: Path
+) -> None:
+    outside = tmp_path / "elsewhere" / "secret.py"
+    outside.parent.mkdir()
+    outside.write_text("secret = 1", encoding="utf-8")
+    root = tmp_path / "workspace"
+    root.mkdir()
+    editor = await connect(root)
+    for command in ("code.readFile", "code.outline", "prompt.list"):
+        message, data = await editor.refusal(command, uri=outside.as_uri())
+        assert data["kind"] == "path"
+        assert "outside the workspace" in message
+
+
+async def test_an_open_document_outside_the_workspace_is_read_and_its_neighbours_are_not(
+    connect: Connect, tmp_path: Path
+) -> None:
+    (tmp_path / "neighbour.py").write_text("secret = 1", encoding="utf-8")
+    root = tmp_path / "workspace"
+    root.mkdir()
+    editor = await connect(root)
+    uri = editor.open("../open.py", "shown = 1\n")
+    assert (await editor.command("code.readFile", uri=uri))["text"] == "shown = 1\n"
+    _, data = await editor.refusal("code.readFile", uri=uri, path="neighbour.py")
+    assert data["kind"] == "path"
+
+
+async def test_bad_arguments_name_the_field(editor: Editor) -> None:
+    message, data = await editor.refusal("code.tree", pth=".")
+    assert (data["kind"], data["fields"]) == ("arguments", ["pth"])
+    assert "known are path, depth" in message
+    _, data = await editor.refusal("code.readLines", path="auth/errors.py", start="1")
+    assert data["fields"] == ["start"]
+    _, data = await editor.refusal("prompt.openSections", section_keys="reference-docs")
+    assert data["fields"] == ["section_keys"]

@@ -1,0 +1,124 @@
+"""Offsets and LSP positions, in every encoding and at every edge."""
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lsprotocol.types import Position, PositionEncodingKind, Range
+from lsprotocol.types import TextDocumentContentChangePartial as Change
+
+from foldline.server.convert import ArgumentsError, LineIndex, structure
+from foldline.server.documents import Document
+
+UTF8, UTF16, UTF32 = (
+    PositionEncodingKind.Utf8,
+    PositionEncodingKind.Utf16,
+    PositionEncodingKind.Utf32,
+)
+ENCODINGS = st.sampled_from([UTF8, UTF16, UTF32])
+TEXTS = st.text(st.sampled_from("aé€🦊\t\r\n\f\u2028") | st.characters(codec="utf-8"), max_size=40)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "character"), [(UTF8, 6), (UTF16, 3), (UTF32, 2)], ids=["utf8", "utf16", "utf32"]
+)
+def test_columns_count_the_units_of_the_client(
+    encoding: PositionEncodingKind, character: int
+) -> None:
+    index = LineIndex.of("x\né🦊b", encoding)
+    assert index.position(4) == Position(1, character)
+    assert index.offset(Position(1, character)) == 4
+
+
+def test_lines_end_where_lsp_says() -> None:
+    index = LineIndex.of("a\r\nb\rc\nd\fe\u2028f\x85g")
+    assert [index.offset(Position(line, 0)) for line in range(5)] == [0, 3, 5, 7, 14]
+
+
+def test_a_column_past_the_end_of_its_line_is_its_end_before_the_line_break() -> None:
+    index = LineIndex.of("ab\r\ncd")
+    assert index.offset(Position(0, 99)) == 2
+    assert index.offset(Position(1, 99)) == 6
+
+
+def test_a_line_past_the_end_is_the_end() -> None:
+    assert LineIndex.of("ab\n").offset(Position(7, 3)) == 3
+
+
+def test_a_column_inside_a_character_is_its_start() -> None:
+    assert LineIndex.of("🦊x", UTF16).offset(Position(0, 1)) == 0
+
+
+def test_an_offset_outside_the_text_is_its_nearer_end() -> None:
+    index = LineIndex.of("ab")
+    assert (index.position(-1), index.position(9)) == (Position(0, 0), Position(0, 2))
+
+
+@given(TEXTS, ENCODINGS, st.data())
+def test_every_offset_survives_the_way_there_and_back(
+    text: str, encoding: PositionEncodingKind, data: st.DataObject
+) -> None:
+    offset = data.draw(st.integers(0, len(text)))
+    if text[offset - 1 : offset + 1] == "\r\n":
+        return  # Between the two there is no position.
+    index = LineIndex.of(text, encoding)
+    assert index.offset(index.position(offset)) == offset
+
+
+@given(TEXTS, TEXTS, ENCODINGS, st.data())
+def test_an_incremental_change_is_what_it_says(
+    text: str, new: str, encoding: PositionEncodingKind, data: st.DataObject
+) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    index = LineIndex.of(text, encoding)
+    place = index.range(start, end)
+    start, end = index.offset(place.start), index.offset(place.end)
+    document = Document("file:///x.py", source=text)
+    document._position_codec.encoding = encoding
+    document.apply_change(Change(range=place, text=new))
+    assert document.source == text[:start] + new + text[end:]
+
+
+def test_an_edit_below_a_form_feed_lands_on_its_line() -> None:
+    document = Document("file:///x.py", source="one\n\ftwo\nthree\n")
+    document.apply_change(Change(range=Range(Position(2, 0), Position(2, 5)), text="3"))
+    assert document.source == "one\n\ftwo\n3\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    path: str
+    start: int = 1
+    keys: tuple[str, ...] = ()
+    limit: float | None = None
+
+
+def test_structure_takes_what_fits() -> None:
+    assert structure({"path": "a", "keys": ["x"], "limit": 2}, Arguments) == Arguments(
+        "a", keys=("x",), limit=2.0
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "fields", "message"),
+    [
+        ({}, ("path",), "missing"),
+        ({"path": 3}, ("path",), "path: expected str, got int"),
+        ({"path": "a", "start": True}, ("start",), "expected int, got bool"),
+        ({"path": "a", "keys": "abc"}, ("keys",), "expected an array, got str"),
+        ({"path": "a", "keys": ["x", 1]}, ("keys[1]",), "expected str, got int"),
+        ({"path": "a", "pth": "b"}, ("pth",), "unknown 'pth'; known are path, start"),
+        ([], (), "expected one JSON object"),
+    ],
+)
+def test_structure_names_what_does_not_fit(
+    value: object, fields: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(ArgumentsError) as caught:
+        structure(value, Arguments)
+    assert message in str(caught.value)
+    assert tuple(field.partition("[")[0] for field in caught.value.fields) == tuple(
+        field.partition("[")[0] for field in fields
+    )

@@ -1,0 +1,251 @@
+"""The process that runs user code: what that code does is an answer, never an accident."""
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foldline.server.preview.interpreter import Interpreter
+from foldline.server.preview.renderer import Job, Renderer, RenderError
+
+PROMPT = """
+from foldline.prompts import MarkdownSection, PromptTemplate
+p = PromptTemplate(ns="n", key="k", sections=[
+    MarkdownSection[None](title="T", key="t", template="body")])
+"""
+OURS = Interpreter(Path(sys.executable), "the tests' own")
+
+
+async def render(
+    root: Path,
+    text: str,
+    *,
+    name: str = "prompt.py",
+    deadline: float = 20.0,
+    interpreter: Interpreter = OURS,
+    overlays: Mapping[str, str] | None = None,
+    **action: object,
+) -> dict[str, Any]:
+    file = root / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    job = Job(
+        file=file,
+        root=root,
+        overlays={str(file): text, **(overlays or {})},
+        deadline=deadline,
+        action={
+            "action": "render",
+            "name": None,
+            "params": {},
+            "overrides": {},
+            "section_keys": [],
+            "section_key": None,
+            "reason": "",
+            **action,
+        },
+    )
+    return await Renderer().run(interpreter, job)
+
+
+async def failure(root: Path, text: str, **options: Any) -> RenderError:
+    with pytest.raises(RenderError) as caught:
+        await render(root, text, **options)
+    return caught.value
+
+
+async def test_a_prompt_renders(tmp_path: Path) -> None:
+    answer = await render(tmp_path, PROMPT)
+    assert (answer["name"], answer["text"]) == ("p", "## 1. T\n\nbody")
+
+
+RAISING = {
+    "raise": ("x = 1\nraise ValueError('no')", 2, "ValueError: no"),
+    "syntax": ("x = 1\ny = (\n", 2, "SyntaxError"),
+    "exit": ("import sys\nsys.exit(3)", 2, "sys.exit(3)"),
+    "interrupt": ("raise KeyboardInterrupt", 1, "KeyboardInterrupt"),
+    "import": ("\n\nimport not_there_at_all", 3, "not_there_at_all"),
+    "in a function": ("def f():\n    return 1 / 0\nf()", 2, "ZeroDivisionError"),
+    "in the library": (
+        "from foldline.prompts import PromptTemplate\n\nPromptTemplate(ns='', key='k')",
+        3,
+        "PromptValidationError",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RAISING)
+async def test_what_it_raises_is_told_with_its_line(tmp_path: Path, case: str) -> None:
+    text, line, message = RAISING[case]
+    error = await failure(tmp_path, text)
+    assert (error.kind, error.file, error.line) == ("exception", str(tmp_path / "prompt.py"), line)
+    assert message in error.message
+    assert f"prompt.py:{line}" in error.message
+
+
+async def test_an_error_in_an_import_names_the_imported_file(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("\nraise RuntimeError('helper')\n", encoding="utf-8")
+    error = await failure(tmp_path, "import helper\n" + PROMPT)
+    assert (error.file, error.line) == (str(tmp_path / "helper.py"), 2)
+
+
+LOOPS = {
+    "loop": "while True: pass",
+    "loop that swallows everything": (
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
+    ),
+    "regex that holds the lock": "import re\nre.match(r'(a+)+$', 'a' * 40 + 'b')",
+    "sleep": "import time\ntime.sleep(600)",
+}
+
+
+@pytest.mark.parametrize("case", LOOPS)
+async def test_what_does_not_end_is_ended_and_told_with_its_line(tmp_path: Path, case: str) -> None:
+    error = await failure(tmp_path, LOOPS[case], deadline=1.0)
+    assert error.kind == "deadline"
+    assert error.file == str(tmp_path / "prompt.py")
+    assert error.line is not None
+    assert "still running after 1 s" in error.message
+
+
+async def test_a_process_that_ends_itself_is_told(tmp_path: Path) -> None:
+    error = await failure(tmp_path, "import os\nos._exit(7)")
+    assert error.kind == "exit"
+    assert "exited with status 7" in error.message
+    error = await failure(tmp_path, "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
+    assert "was killed by signal 11" in error.message
+
+
+HOSTILE = {
+    "closes every descriptor": "import os\nos.closerange(0, 256)",
+    "replaces stdout": "import sys\nsys.stdout = None\nsys.stderr = None",
+    "changes directory": "import os\nos.chdir('/')",
+    "breaks json": "import json\njson.loads = None",
+    "starts a thread": (
+        "import threading, time\n"
+        "threading.Thread(target=lambda: time.sleep(600), daemon=False).start()"
+    ),
+    "registers an exit handler": "import atexit, time\natexit.register(time.sleep, 600)",
+    "reads stdin": "import sys\nassert sys.stdin.read() == ''",
+    "prints a lot": "print('x' * 5_000_000)",
+    "is called like a standard module": "",
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+async def test_hostile_code_gets_an_answer(tmp_path: Path, case: str) -> None:
+    name = "types.py" if case == "is called like a standard module" else "prompt.py"
+    if case == "closes every descriptor":
+        error = await failure(tmp_path, HOSTILE[case] + PROMPT)
+        assert error.kind == "exit"
+        return
+    answer = await render(tmp_path, HOSTILE[case] + "\n" + PROMPT, name=name)
+    assert answer["text"] == "## 1. T\n\nbody"
+
+
+async def test_what_it_leaves_behind_is_killed(tmp_path: Path) -> None:
+    left = (
+        "import os, pathlib, subprocess, sys\n"
+        "sleep = [sys.executable, '-c', 'import time; time.sleep(600)']\n"
+        "here = subprocess.Popen(sleep)\n"
+        "free = subprocess.Popen(sleep, start_new_session=True)\n"
+        "pathlib.Path(__file__).with_name('pids').write_text(f'{here.pid} {free.pid}')\n"
+    )
+    await render(tmp_path, left + PROMPT)
+    for pid in (tmp_path / "pids").read_text().split():
+        assert not Path(f"/proc/{pid}").exists()
+
+
+async def test_cancelling_ends_the_process(tmp_path: Path) -> None:
+    text = (
+        "import os, pathlib\n"
+        "pathlib.Path(__file__).with_name('pid').write_text(str(os.getpid()))\n"
+        "while True: pass\n"
+    )
+    task = asyncio.create_task(render(tmp_path, text, deadline=600))
+    async with asyncio.timeout(20):
+        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+            await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    pid = (tmp_path / "pid").read_text()
+    assert not Path(f"/proc/{pid}").exists()
+
+
+async def test_modules_are_imported_under_their_own_names(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("", encoding="utf-8")
+    (package / "words.py").write_text("WORD = 'relative'\n", encoding="utf-8")
+    text = "from .words import WORD\nassert __name__ == 'package.prompt'\n" + PROMPT.replace(
+        '"body"', "WORD"
+    )
+    answer = await render(tmp_path, text, name="package/prompt.py")
+    assert answer["text"] == "## 1. T\n\nrelative"
+
+
+async def test_a_file_whose_name_is_no_identifier_renders(tmp_path: Path) -> None:
+    answer = await render(tmp_path, PROMPT, name="my-prompt.v2.py")
+    assert answer["text"] == "## 1. T\n\nbody"
+
+
+async def test_rendering_leaves_no_compiled_file_of_unsaved_text(tmp_path: Path) -> None:
+    await render(tmp_path, PROMPT)
+    assert list(tmp_path.rglob("*.pyc")) == []
+
+
+async def test_a_missing_interpreter_is_told_with_the_reason(tmp_path: Path) -> None:
+    nowhere = Interpreter(tmp_path / "no" / "python", "the setting `interpreter`")
+    error = await failure(tmp_path, PROMPT, interpreter=nowhere)
+    assert error.kind == "interpreter"
+    assert str(nowhere.path) in error.message
+    assert "the setting `interpreter`" in error.message
+
+
+async def test_an_interpreter_without_foldline_says_what_to_do(tmp_path: Path) -> None:
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -E -S -P "$@"\n', encoding="utf-8")
+    bare.chmod(0o755)
+    error = await failure(tmp_path, PROMPT, interpreter=Interpreter(bare, "a test"))
+    assert error.kind == "no_foldline"
+    assert "install foldline there" in error.message
+
+
+async def test_a_module_without_a_prompt_says_so(tmp_path: Path) -> None:
+    error = await failure(tmp_path, "x = 1\n")
+    assert error.kind == "no_prompt"
+
+
+async def test_params_that_do_not_fit_are_told(tmp_path: Path) -> None:
+    text = (
+        "from dataclasses import dataclass\n"
+        "from foldline.prompts import MarkdownSection, PromptTemplate\n"
+        "@dataclass\n"
+        "class P:\n"
+        "    name: str\n"
+        "    tags: tuple[str, ...] = ()\n"
+        "p = PromptTemplate(ns='n', key='k', sections=[\n"
+        "    MarkdownSection[P](title='T', key='t', template='${name} ${tags}')])\n"
+    )
+    error = await failure(tmp_path, text, params={"Q": {"name": "x"}})
+    assert (error.kind, error.details["near"]) == ("prompt", ["P"])
+    error = await failure(tmp_path, text, params={"P": {"nme": "x"}})
+    assert error.details["near"] == ["name", "tags"]
+    answer = await render(tmp_path, text, params={"P": {"name": "x", "tags": ["a", "b"]}})
+    assert answer["text"] == "## 1. T\n\nx ('a', 'b')"
+
+
+async def test_many_renders_side_by_side_are_all_answered(tmp_path: Path) -> None:
+    renderer = Renderer()
+    jobs = []
+    for number in range(8):
+        file = tmp_path / f"prompt{number}.py"
+        text = PROMPT.replace('"body"', f'"body {number}"')
+        action: dict[str, object] = {"action": "render", "name": None, "params": {}}
+        action["overrides"] = {}
+        jobs.append(renderer.run(OURS, Job(file, tmp_path, {str(file): text}, 30.0, action)))
+    answers = await asyncio.gather(*jobs)
+    assert [answer["text"] for answer in answers] == [f"## 1. T\n\nbody {n}" for n in range(8)]
