@@ -58,7 +58,11 @@ class _Rules:
     spec: GitIgnoreSpec
 
     def decide(self, path: str) -> tuple[bool, str] | None:
-        result = self.spec.check_file(path[len(self.base) :])
+        subject = path[len(self.base) :]
+        if not subject.isascii():
+            # A name may hold bytes that are no text, and the matcher takes UTF-8 only.
+            subject = subject.encode("utf-8", "replace").decode()
+        result = self.spec.check_file(subject)
         if result.include is None or result.index is None:
             return None
         return result.include, self.patterns[result.index]

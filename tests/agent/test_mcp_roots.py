@@ -1,0 +1,120 @@
+"""Which folders may be read: those of the command line, the client's, or the working folder."""
+
+from pathlib import Path
+
+import mcp_types as types
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from .mcp_process import EXAMPLE, call, connect
+
+MODERN = "2026-07-28"
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    folder = tmp_path / "with space"
+    folder.mkdir()
+    (folder / "only_here.py").write_text("here = 1\n")
+    return folder
+
+
+@pytest.mark.parametrize("mode", ["legacy", MODERN])
+async def test_the_clients_roots_are_read_and_not_the_working_folder(
+    other: Path, mode: str
+) -> None:
+    async with connect(mode=mode, roots=lambda: [other]) as client:
+        tree, is_error = await call(client, "get_tree")
+        assert not is_error
+        assert "only_here.py" in tree
+        assert "auth/" not in tree
+        text, is_error = await call(client, "read_file", path=str(EXAMPLE / "README.md"))
+        assert is_error
+        assert "outside the workspace" in text
+
+
+async def test_the_option_wins_over_the_clients_roots(other: Path) -> None:
+    def roots() -> list[Path]:
+        raise AssertionError("the client was asked")
+
+    async with connect("--root", str(other), roots=roots) as client:
+        tree, _ = await call(client, "get_tree")
+        assert "only_here.py" in tree
+
+
+async def test_the_roots_are_asked_for_once_and_again_after_a_change(other: Path) -> None:
+    asked: list[Path] = []
+    current = EXAMPLE
+
+    def roots() -> list[Path]:
+        asked.append(current)
+        return [current]
+
+    async with connect(cwd=other, roots=roots) as client:
+        for _ in range(2):
+            tree, _ = await call(client, "get_tree")
+            assert "auth/" in tree
+        assert (await client.list_prompts()).prompts
+        assert asked == [EXAMPLE]
+        current = other
+        await client.session.send_notification(types.RootsListChangedNotification())
+        tree, _ = await call(client, "get_tree")
+        assert "only_here.py" in tree
+        assert not (await client.list_prompts()).prompts
+        assert asked == [EXAMPLE, other]
+
+
+async def test_several_roots_are_told_apart_by_their_names(other: Path) -> None:
+    async with connect(roots=lambda: [EXAMPLE, other]) as client:
+        tree, _ = await call(client, "get_tree")
+        assert "code_reviewer/ " in tree
+        assert "with space/ 1 file" in tree
+        text, is_error = await call(client, "read_file", path="with space/only_here.py")
+        assert (text, is_error) == ("here = 1\n", False)
+
+
+@pytest.mark.parametrize("mode", ["legacy", MODERN])
+async def test_a_root_that_is_gone_says_what_to_do(other: Path, mode: str) -> None:
+    async with connect(mode=mode, roots=lambda: [other / "gone"]) as client:
+        text, is_error = await call(client, "get_tree")
+        assert is_error
+        assert "foldline mcp --root DIR" in text
+        assert "gone: no such file or folder" in text
+
+
+async def test_no_roots_at_all_say_what_to_do() -> None:
+    async with connect(roots=list) as client:
+        text, is_error = await call(client, "get_tree")
+        assert is_error
+        assert "There is no folder to read" in text
+        with pytest.raises(MCPError, match="There is no folder to read"):
+            await client.list_prompts()
+
+
+async def test_a_client_that_fails_to_tell_its_roots_is_asked_again(other: Path) -> None:
+    answers = [False, True]
+
+    def roots() -> list[Path]:
+        if not answers.pop(0):
+            raise MCPError(types.INTERNAL_ERROR, "not now")
+        return [other]
+
+    async with connect(roots=roots) as client:
+        text, is_error = await call(client, "get_tree")
+        assert is_error
+        assert "did not tell its roots (not now)" in text
+        tree, _ = await call(client, "get_tree")
+        assert "only_here.py" in tree
+
+
+async def test_without_roots_the_working_folder_is_read(other: Path) -> None:
+    async with connect(cwd=other) as client:
+        tree, _ = await call(client, "get_tree")
+        assert "only_here.py" in tree
+
+
+async def test_a_working_folder_that_is_no_workspace_is_refused() -> None:
+    async with connect(cwd=Path(EXAMPLE.anchor)) as client:
+        text, is_error = await call(client, "get_tree")
+        assert is_error
+        assert "which is no workspace: start it with `foldline mcp --root DIR`" in text

@@ -1,0 +1,220 @@
+"""The tools as functions of the folders: paths, budgets, arguments, schemas."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foldline.agent.mcp import calls
+from foldline.agent.mcp.folders import FolderCache, Folders, NoFolderError
+from foldline.agent.mcp.tools import TOOLS
+from foldline.agent.mcp.tools.tool import ArgumentsError, CodeTool
+from foldline.backends.errors import BackendError, OutsideWorkspaceError, PathError
+
+TOOLS_LIST_BYTES = 3_600
+
+CODE = '''"""Adds."""
+
+
+def add(a: int, b: int) -> int:
+    """The sum."""
+    return a + b
+
+
+class Adder:
+    def again(self) -> int:
+        return add(1, 2)
+'''
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    root = tmp_path / "app"
+    (root / "pkg").mkdir(parents=True)
+    (root / "pkg" / "sums.py").write_text(CODE, encoding="utf-8")
+    (root / "notes.txt").write_text("".join(f"line {n}\n" for n in range(1, 2001)))
+    (tmp_path / "secret.txt").write_text("secret")
+    return root
+
+
+def open_folders(*roots: Path) -> Folders:
+    return FolderCache().open(roots)
+
+
+def ask(folders: Folders, name: str, arguments: Mapping[str, object]) -> str:
+    return "\n".join(calls.find_tool(name).call(folders, arguments))
+
+
+def test_the_schemas_of_all_tools_are_small() -> None:
+    wire = [tool.model_dump(by_alias=True, exclude_none=True) for tool in calls.LISTED]
+    assert len(json.dumps(wire).encode()) < TOOLS_LIST_BYTES
+    assert "title" not in json.dumps(wire)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_required_argument_is_asked_for_by_name(tool: CodeTool[Any]) -> None:
+    required = tool.input_schema()["required"]
+    assert isinstance(required, list)
+    if required:
+        with pytest.raises(ArgumentsError) as caught:
+            tool.call(Folders(()), {})
+        assert str(caught.value) == "; ".join(f"{name}: is required" for name in required)
+
+
+def test_answers_name_paths_relative_to_the_only_folder(workspace: Path) -> None:
+    folders = open_folders(workspace)
+    assert "pkg/ 1 file" in ask(folders, "get_tree", {})
+    assert "pkg/sums.py (python, 11 lines)" in ask(
+        folders, "get_file_outline", {"path": "pkg/sums.py"}
+    )
+    assert "pkg/sums.py:4-6 add" in ask(
+        folders, "read_symbol", {"path": str(workspace / "pkg/sums.py"), "name": "add"}
+    )
+    assert ask(folders, "read_lines", {"path": "pkg/sums.py", "start": 9, "end": 9}) == (
+        "class Adder:"
+    )
+    assert "11 call in Adder.again" in ask(folders, "find_references", {"name": "add"})
+    assert ask(folders, "read_file", {"path": "pkg/sums.py"}) == CODE
+
+
+def test_paths_begin_with_a_folders_name_where_there_are_several(
+    workspace: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "deep" / "app"
+    other.mkdir(parents=True)
+    (other / "more.py").write_text("def more(): ...\n")
+    folders = open_folders(workspace, other)
+    tree = ask(folders, "get_tree", {})
+    assert "app/ 2 files" in tree
+    assert "app-2/ 1 file" in tree
+    for path in ("app-2/more.py", "./app-2/more.py", str(other / "more.py"), "app-2\\more.py"):
+        assert ask(folders, "get_file_outline", {"path": path}).startswith("app-2/more.py (python")
+    assert "app/pkg/sums.py\n" in ask(folders, "find_references", {"name": "add", "scope": "app"})
+    assert ask(folders, "get_tree", {"path": "app/pkg"}).startswith("app/pkg/ 1 file")
+
+
+def test_a_path_of_no_folder_names_the_folders(workspace: Path, tmp_path: Path) -> None:
+    folders = open_folders(workspace, tmp_path)
+    with pytest.raises(PathError, match="begin the path with one of app/, "):
+        ask(folders, "read_file", {"path": "pkg/sums.py"})
+    with pytest.raises(ArgumentsError, match="scope: there are several folders"):
+        ask(folders, "find_references", {"name": "add"})
+
+
+def test_no_path_leads_out_of_several_folders(workspace: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "link.txt").symlink_to(tmp_path / "secret.txt")
+    folders = open_folders(workspace, other)
+    for path in (
+        str(tmp_path / "secret.txt"),
+        "app/../secret.txt",
+        "app/../../secret.txt",
+        "other/link.txt",
+        str(other / "link.txt"),
+        f"{workspace}/../secret.txt",
+        "/etc/passwd",
+    ):
+        with pytest.raises(OutsideWorkspaceError):
+            ask(folders, "read_file", {"path": path})
+
+
+def test_long_answers_go_on_at_their_cursor(workspace: Path) -> None:
+    folders = open_folders(workspace)
+    tool = calls.find_tool("read_file")
+    text, note = tool.call(folders, {"path": "notes.txt", "budget": 1000})
+    assert len(text.encode()) <= 1000
+    assert note == "(lines 1-123 of 1-2000; ask with cursor file@999 for more)"
+    following, _ = tool.call(folders, {"path": "notes.txt", "budget": 1000, "cursor": "file@999"})
+    assert following.startswith("line 124\n")
+    _, note = calls.find_tool("read_lines").call(
+        folders, {"path": "notes.txt", "start": 10, "end": 1999}
+    )
+    assert note.startswith("(lines 10-")
+    assert "of 10-1999; ask with cursor lines@" in note
+
+
+def test_a_range_beyond_the_file_and_an_empty_file_say_so(workspace: Path) -> None:
+    (workspace / "empty.txt").touch()
+    folders = open_folders(workspace)
+    assert ask(folders, "read_file", {"path": "empty.txt"}) == "(empty.txt is empty)"
+    beyond = ask(folders, "read_lines", {"path": "notes.txt", "start": 5000, "end": 5001})
+    assert beyond == "(notes.txt has nothing in the lines 5000-5001)"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("read_file", {"file": "a"}, "path: is required; file: unknown argument; there are path"),
+        (
+            "read_file",
+            {"path": "a", "cursr": "b"},
+            "cursr: unknown argument; did you mean 'cursor'",
+        ),
+        ("read_file", {"path": "a", "budget": 5}, "budget: 200 to 100000 bytes fit"),
+        ("read_lines", {"path": "a", "start": "x", "end": 2}, "start: Input should be a valid int"),
+        ("get_tree", {"depth": [1]}, "depth: Input should be a valid integer"),
+    ],
+)
+def test_wrong_arguments_say_what_fits(
+    workspace: Path, name: str, arguments: dict[str, object], said: str
+) -> None:
+    with pytest.raises(ArgumentsError) as caught:
+        ask(open_folders(workspace), name, arguments)
+    assert str(caught.value).startswith(said)
+
+
+def test_arguments_that_models_fill_with_nothing_are_left_out(workspace: Path) -> None:
+    folders = open_folders(workspace)
+    empty = {"path": "", "depth": None, "budget": None, "cursor": ""}
+    assert ask(folders, "get_tree", empty) == ask(folders, "get_tree", {})
+
+
+async def test_an_ignored_file_is_not_shown_and_the_answer_says_which_pattern(
+    workspace: Path,
+) -> None:
+    (workspace / ".gitignore").write_text("*.log\n")
+    (workspace / "a.log").write_text("x")
+    result = await calls.call(
+        calls.find_tool("read_file"), open_folders(workspace), {"path": "a.log"}
+    )
+    assert result.is_error
+    assert "ignored by the pattern '*.log'" in result.content[0].text  # type: ignore[union-attr]  # Text is all we send.
+    assert "no_ignore" not in result.content[0].text  # type: ignore[union-attr]  # There is no such argument.
+
+
+async def test_a_name_that_is_no_text_does_not_break_the_answer(workspace: Path) -> None:
+    (Path(os.fsdecode(os.fsencode(workspace) + b"/\xff.py"))).write_text("x = 1\n")
+    result = await calls.call(calls.find_tool("get_tree"), open_folders(workspace), {})
+    assert not result.is_error
+    assert "?.py" in result.model_dump_json()
+
+
+async def test_a_tool_that_fails_answers_all_the_same(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = open_folders(workspace)
+
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr(type(folders.folders[0].access), "read_file", fail)
+    result = await calls.call(calls.find_tool("read_file"), folders, {"path": "notes.txt"})
+    assert result.is_error
+    assert "ZeroDivisionError: oh" in result.model_dump_json()
+
+
+def test_without_a_readable_folder_the_error_says_how_to_name_one(tmp_path: Path) -> None:
+    with pytest.raises(NoFolderError, match=r"--root DIR`; .*gone: no such file or folder"):
+        open_folders(tmp_path / "gone")
+    with pytest.raises(NoFolderError, match="--root DIR"):
+        open_folders()
+
+
+def test_the_backends_refuse_in_one_family_of_errors(workspace: Path) -> None:
+    for path in ("pkg/sum.py", "pkg", "\0", "..", "C:\\Windows\\win.ini", "notes.txt/x", "~"):
+        with pytest.raises(BackendError):
+            ask(open_folders(workspace), "read_file", {"path": path})
