@@ -595,7 +595,7 @@ def test_vd_54_a_budget_limits_how_long_a_prompt_becomes() -> None:
         ExpansionBudget(max_characters=len(rendered.text) - 1).check(rendered)
 
 
-def test_vd_54_the_helper_tells_tasks_how_to_go_on() -> None:
+def test_tk_10_vd_54_ts_08_the_helper_tells_tasks_how_to_go_on() -> None:
     made = template(folded("a", tool="t"), TaskSection[Task]())
     prompt = Prompt(made).bind(Task(request="Do it."))
     request = open_sections(prompt.render(), "a")

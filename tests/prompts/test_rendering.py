@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import dataclasses
+from collections.abc import Callable
 
 import pytest
 
@@ -316,6 +317,39 @@ def test_a_summarised_block_tells_what_it_would_render_to_if_opened() -> None:
     with pytest.raises(PromptValidationError) as caught:
         rendered.if_opened(("a", "bb"))
     assert caught.value.near == ("a.b", "a.c")
+
+
+def test_pc_11_the_pipeline_asks_enabled_then_visibility_then_substitutes() -> None:
+    asked: list[str] = []
+
+    class Loud:
+        def __str__(self) -> str:
+            asked.append("text")
+            return "loud"
+
+    def note(what: str, answer: bool | SectionVisibility) -> Callable[[Value], object]:
+        def selector(params: Value) -> object:
+            asked.append(what)
+            return answer
+
+        return selector
+
+    def run(enabled: bool, visibility: SectionVisibility) -> list[str]:
+        asked.clear()
+        made = MarkdownSection[Value](
+            title="A",
+            key="a",
+            template="${value}",
+            summary="short",
+            enabled=note("enabled", enabled),  # type: ignore[arg-type]
+            visibility=note("visibility", visibility),  # type: ignore[arg-type]
+        )
+        template(made).render(Value(Loud()))
+        return list(asked)
+
+    assert run(False, FULL) == ["enabled"]
+    assert run(True, SUMMARY) == ["enabled", "visibility"]
+    assert run(True, FULL) == ["enabled", "visibility", "text"]
 
 
 def test_an_override_for_a_path_that_does_not_exist_is_refused_with_near_names() -> None:

@@ -1,0 +1,122 @@
+"""What type checkers must understand of the public API; checked by three of them and executed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar, assert_type
+
+from foldline.prompts import (
+    Chapter,
+    MarkdownSection,
+    Prompt,
+    PromptTemplate,
+    RenderedPrompt,
+    Section,
+    SectionVisibility,
+    Task,
+    TaskSection,
+    Tool,
+    ToolContext,
+    ToolResult,
+    parse_structured_output,
+)
+from foldline.prompts.dataclasses import FrozenDataclass
+
+T = TypeVar("T")
+
+
+@FrozenDataclass()
+class Name:
+    name: str = "Ada"
+
+
+@dataclass
+class Query:
+    limit: int = 3
+
+
+@dataclass
+class Answer:
+    title: str
+
+
+@dataclass(frozen=True)
+class Page(Generic[T]):
+    item: T
+
+
+@FrozenDataclass()
+class ReviewTask(Task):
+    files: tuple[str, ...] | None = None
+
+
+def search(params: Query, *, context: ToolContext) -> ToolResult[str]:
+    return ToolResult(value=f"{params.limit}{context.session}")
+
+
+tool = Tool[Query, str](name="search", description="Search.", handler=search)
+greeting = MarkdownSection[Name](
+    title="Greeting",
+    key="greeting",
+    template="Hi ${name}",
+    enabled=lambda params: params.name != "",
+    default_params=Name(),
+    visibility=lambda params: (
+        SectionVisibility.SUMMARY if params.name == "" else SectionVisibility.FULL
+    ),
+)
+fixed = MarkdownSection[None](
+    title="Fixed",
+    key="fixed",
+    template="Hi",
+    tools=[tool],
+    visibility=lambda: SectionVisibility.FULL,
+)
+
+
+class Digest(MarkdownSection[Name]):
+    derived_placeholders = ("_digest",)
+
+    def __init__(self, session: object) -> None:
+        super().__init__(title="Digest", key="digest", template="${_digest}")
+        self.session = session
+
+    def derive(self, params: Name) -> dict[str, str]:
+        return {"_digest": params.name}
+
+
+class Raw(Section[Name]):
+    def render_body(self, params: Name) -> str:
+        return params.name
+
+
+sections = [greeting, fixed]
+plain = PromptTemplate(ns="n", key="plain", sections=sections)
+assert_type(plain, PromptTemplate[None])
+assert_type(plain.render(), RenderedPrompt[None])
+
+one = PromptTemplate[Answer](
+    ns="n",
+    key="one",
+    sections=[
+        greeting,
+        MarkdownSection[Page[int]](
+            title="Page", key="page", template="${item}", default_params=Page(1)
+        ),
+        TaskSection[ReviewTask](title="Task", key="task", default_params=ReviewTask(request="r")),
+        Digest(object()),
+        Raw(title="Raw", key="raw"),
+    ],
+    chapters=[Chapter[None](key="chapter", title="Chapter", sections=[fixed])],
+)
+rendered = one.bind(Name("Bob")).render()
+assert_type(rendered, RenderedPrompt[Answer])
+assert_type(one.expand_chapters(), PromptTemplate[Answer])
+answer = parse_structured_output('{"title": "x"}', rendered)
+assert_type(answer, Answer)
+
+many = PromptTemplate[list[Answer]](ns="n", key="many", sections=(greeting, fixed))
+assert_type(many.bind(Name()), Prompt[list[Answer]])
+assert_type(parse_structured_output("[]", Prompt(many).render()), list[Answer])
+assert_type(greeting.clone(session=None), MarkdownSection[Name])
+assert_type(tool.decode("{}"), Query)
