@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mcp.client import ClientRequestContext
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
-SECONDS = 30.0
+SECONDS = 60.0
 
 
 def command(*arguments: str) -> list[str]:

@@ -1,0 +1,146 @@
+"""The workspace's prompts as MCP prompts: listed by reading, rendered only where trusted."""
+
+from pathlib import Path
+
+import mcp_types as types
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+
+from .mcp_process import EXAMPLE, connect
+
+REVIEW = "examples/code-reviewer/review"
+
+PROMPT = """
+import os, pathlib, sys
+from dataclasses import dataclass
+from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
+
+pathlib.Path(__file__).with_name("executed").touch()
+print("to standard output")
+os.write(1, b"to descriptor 1\\n")
+
+@dataclass(frozen=True)
+class Who:
+    name: str
+    times: int = 1
+
+template = PromptTemplate(ns="demo", key="greeting", sections=[
+    MarkdownSection[Who](title="Greeting", key="greeting", template="Hello ${name}, ${times} times."),
+    MarkdownSection[None](title="Rules", key="rules", template="Be kind.", summary="Some rules.",
+        visibility=SectionVisibility.SUMMARY, children=[
+        MarkdownSection[None](title="More", key="more", template="Be brief.", summary="More.",
+            visibility=SectionVisibility.SUMMARY)]),
+])
+"""  # noqa: E501  # The prompt's own text.
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    (tmp_path / "greeting.py").write_text(PROMPT)
+    return tmp_path
+
+
+async def text_of(client: Client, prompt: str, /, **arguments: str) -> str:
+    result = await client.get_prompt(prompt, arguments)
+    (message,) = result.messages
+    assert message.role == "user"
+    assert isinstance(message.content, types.TextContent)
+    return message.content.text
+
+
+async def test_listing_executes_nothing_and_rendering_says_how_to_trust(workspace: Path) -> None:
+    async with connect("--root", str(workspace)) as client:
+        (prompt,) = (await client.list_prompts()).prompts
+        assert prompt.name == "demo/greeting"
+        assert prompt.description == "template in greeting.py: Greeting, Rules"
+        assert [(each.name, each.required) for each in prompt.arguments or ()] == [
+            ("name", True),
+            ("times", False),
+            ("open_sections", False),
+        ]
+        with pytest.raises(MCPError, match="foldline mcp --trust") as caught:
+            await client.get_prompt("demo/greeting", {"name": "Ada"})
+        assert caught.value.data == {"kind": "untrusted"}
+    assert not (workspace / "executed").exists()
+
+
+async def test_a_trusted_prompt_renders_with_its_arguments(workspace: Path) -> None:
+    async with connect("--root", str(workspace), "--trust") as client:
+        text = await text_of(client, "demo/greeting", name="Ada", times="3")
+        assert "Hello Ada, 3 times." in text
+        assert "Some rules." in text
+        assert "Be kind." not in text
+        opened = await text_of(client, "template", name="Ada", open_sections=" rules , rules.more")
+        assert "Be kind." in opened
+        assert "Be brief." in opened
+        assert "summarized" not in opened
+    assert (workspace / "executed").exists()
+
+
+async def test_the_example_tells_what_can_be_opened() -> None:
+    async with connect("--root", str(EXAMPLE), "--trust") as client:
+        result = await client.get_prompt(REVIEW, {"files": "auth/tokens.py, auth/models.py"})
+        assert "to be opened by open_sections: reference-docs" in (result.description or "")
+        text = await text_of(client, REVIEW, open_sections="reference-docs")
+        assert "**S1**" in text
+        assert "Review the authentication module" in text
+
+
+async def test_wrong_arguments_say_what_fits(workspace: Path) -> None:
+    async with connect("--root", str(workspace), "--trust") as client:
+        for name, arguments, said in (
+            ("demo/greting", {}, "did you mean demo/greeting"),
+            ("demo/greeting", {}, "demo/greeting needs name"),
+            ("demo/greeting", {"nam": "Ada"}, "has no argument 'nam'; there is name"),
+            ("demo/greeting", {"name": "Ada", "times": "x"}, "times: 'x' is not int"),
+            ("demo/greeting", {"name": "Ada", "open_sections": "rule"}, "did you mean 'rules'"),
+            ("demo/greeting", {"name": "Ada", "open_sections": "greeting"}, "'greeting'"),
+        ):
+            with pytest.raises(MCPError) as caught:
+                await client.get_prompt(name, arguments)
+            assert said in caught.value.message
+            assert caught.value.code == types.INVALID_PARAMS
+
+
+async def test_a_module_that_fails_is_an_error_with_its_line(workspace: Path) -> None:
+    file = workspace / "greeting.py"
+    file.write_text(PROMPT.replace("print(", "1 / 0\nprint("))
+    async with connect("--root", str(workspace), "--trust") as client:
+        with pytest.raises(MCPError, match="division by zero") as caught:
+            await client.get_prompt("demo/greeting", {"name": "Ada"})
+        line = file.read_text().splitlines().index("1 / 0") + 1
+        assert caught.value.message.endswith(f"({file}:{line})")
+        assert caught.value.data == {"kind": "exception", "file": str(file), "line": line}
+        assert (await client.list_prompts()).prompts
+
+
+async def test_open_sections_are_completed_one_after_another(workspace: Path) -> None:
+    reference = types.PromptReference(name="demo/greeting")
+
+    async def complete(client: Client, name: str, value: str) -> list[str]:
+        result = await client.complete(reference, {"name": name, "value": value})
+        return list(result.completion.values)
+
+    async with connect("--root", str(workspace)) as client:
+        assert await complete(client, "open_sections", "") == ["rules", "rules.more"]
+        assert await complete(client, "open_sections", "rules.m") == ["rules.more"]
+        assert await complete(client, "open_sections", "rules,r") == ["rules,rules.more"]
+        assert await complete(client, "name", "A") == []
+
+
+async def test_many_prompts_are_listed_in_pages(tmp_path: Path) -> None:
+    templates = [
+        f'p{number} = PromptTemplate(ns="many", key="k{number:03}", sections=[])'
+        for number in range(150)
+    ]
+    source = "\n".join(["from foldline.prompts import PromptTemplate", *templates])
+    (tmp_path / "many.py").write_text(source)
+    async with connect("--root", str(tmp_path)) as client:
+        first = await client.list_prompts()
+        second = await client.list_prompts(cursor=first.next_cursor)
+        assert second.next_cursor is None
+        names = [prompt.name for page in (first, second) for prompt in page.prompts]
+        assert names == [f"many/k{number:03}" for number in range(150)]
+        with pytest.raises(MCPError, match="leave it out"):
+            await client.list_prompts(cursor="soon")
