@@ -1,0 +1,74 @@
+import * as vscode from 'vscode';
+
+import { messageOf } from '../failure';
+import type { PreviewPanel } from '../preview/panel';
+import type { Previews } from '../preview/previews';
+import type { Server } from '../server';
+import type { Block, ListedPrompt, Section } from '../wire';
+import { pickPrompt } from './pickPrompt';
+
+interface Choice extends vscode.QuickPickItem {
+  key: string;
+}
+
+/** *Open Section…*: a pick among the summarised sections of the preview looked at last. */
+export function registerOpenSection(server: Server, previews: Previews): vscode.Disposable {
+  return vscode.commands.registerCommand('foldline.openSection', async (key?: string) => {
+    try {
+      const preview = previews.latest ?? (await previewOfEditor(server, previews));
+      if (preview === undefined) {
+        return;
+      }
+      const chosen = typeof key === 'string' ? key : await pickSection(server, preview);
+      if (chosen !== undefined) {
+        await preview.changeSections('open', [chosen]);
+      }
+    } catch (error) {
+      void vscode.window.showErrorMessage(`foldline: ${messageOf(error)}`);
+    }
+  });
+}
+
+async function previewOfEditor(
+  server: Server,
+  previews: Previews,
+): Promise<PreviewPanel | undefined> {
+  const prompt = await pickPrompt(server);
+  return prompt === undefined ? undefined : previews.open(prompt);
+}
+
+async function pickSection(server: Server, preview: PreviewPanel): Promise<string | undefined> {
+  const prompts = await server.execute<ListedPrompt[]>('prompt.list', { uri: preview.prompt.uri });
+  const sections = prompts.find((prompt) => prompt.name === preview.prompt.name)?.sections ?? [];
+  const choices = closedSections(preview.blocks.all(), sections);
+  if (choices.length === 0) {
+    void vscode.window.showInformationMessage('foldline: every section of this prompt is open.');
+    return undefined;
+  }
+  const picked = await vscode.window.showQuickPick(choices, {
+    placeHolder: 'Open which section?',
+    matchOnDescription: true,
+  });
+  return picked?.key;
+}
+
+/** The summarised blocks, each followed by the summarised sections that are hidden below it. */
+function closedSections(blocks: Block[], sections: Section[]): Choice[] {
+  const listed = new Map(flatten(sections).map((section) => [section.key, section]));
+  return blocks
+    .filter((block) => block.visibility === 'SUMMARY')
+    .flatMap((block) => [
+      choice(block),
+      ...flatten(listed.get(block.key)?.children ?? [])
+        .filter((section) => section.visibility === 'SUMMARY')
+        .map(choice),
+    ]);
+}
+
+function flatten(sections: readonly Section[]): Section[] {
+  return sections.flatMap((section) => [section, ...flatten(section.children)]);
+}
+
+function choice({ number, title, key }: Pick<Section, 'number' | 'title' | 'key'>): Choice {
+  return { label: `${number} ${title}`.trim(), description: key, key };
+}

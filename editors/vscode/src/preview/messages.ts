@@ -1,0 +1,33 @@
+// What the panel and its page say to each other.
+
+import type { Block, Tool } from '../wire';
+
+/** A bar above the text: why it is not the newest, and what can be done. */
+export interface Notice {
+  kind: 'stale' | 'stopped' | 'untrusted' | 'failed' | 'loading';
+  text: string;
+  actions: { id: Action; title: string }[];
+}
+
+export type Action = 'revealProblem' | 'reload' | 'restart' | 'showLog' | 'trust';
+
+export interface View {
+  name: string;
+  uri: string;
+  fidelity: string;
+  order: string[];
+  /** All blocks when `whole`, otherwise the new and changed ones. */
+  blocks: Block[];
+  whole: boolean;
+  tools: Tool[];
+  notice: Notice | null;
+}
+
+export type ToPage = { type: 'view'; view: View } | { type: 'settled'; key: string };
+
+export type FromPage =
+  | { type: 'ready' }
+  | { type: 'open'; key: string }
+  | { type: 'close'; key: string }
+  | { type: 'reveal'; id: string }
+  | { type: 'action'; id: Action };

@@ -1,0 +1,255 @@
+// One prompt's preview: a webview, the server's session behind it, and what was opened in it.
+
+import * as vscode from 'vscode';
+
+import { failureOf, messageOf } from '../failure';
+import type { Server } from '../server';
+import type { Block, Location, Preview, PromptReference, Stale } from '../wire';
+import { pageOf } from './html';
+import type { Action, FromPage, Notice, ToPage } from './messages';
+import { Blocks } from './model';
+import { LOADING, failureNotice, serverNotice, staleNotice } from './notices';
+
+/** Where something went wrong: a file, and its line counted from 1. */
+type Problem = Pick<Stale, 'file' | 'line'>;
+
+/** After this much quiet a preview that never rendered is tried again. */
+const RETRY_AFTER_MS = 400;
+
+export class PreviewPanel implements vscode.Disposable {
+  readonly blocks = new Blocks();
+  private readonly toDispose: vscode.Disposable[] = [];
+  private session: string | null = null;
+  private attempt = 0;
+  private fidelity = '';
+  private tools: Preview['tools'] = [];
+  private notice: Notice | null = LOADING;
+  private problem: Problem | null = null;
+  private retry: NodeJS.Timeout | undefined;
+
+  constructor(
+    readonly panel: vscode.WebviewPanel,
+    private readonly extension: vscode.Uri,
+    private readonly server: Server,
+    private shown: PromptReference,
+  ) {
+    panel.title = `Preview: ${shown.name}`;
+    panel.webview.options = {
+      enableScripts: true,
+      localResourceRoots: [
+        vscode.Uri.joinPath(extension, 'out'),
+        vscode.Uri.joinPath(extension, 'media'),
+      ],
+    };
+    this.toDispose.push(
+      panel.webview.onDidReceiveMessage((message: FromPage) => this.receive(message)),
+      server.onDidUpdatePreview((update) => this.update(update)),
+      server.onDidChangeState(() => this.serverChanged()),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => this.edited(document)),
+    );
+    panel.webview.html = pageOf(panel.webview, this.extension);
+  }
+
+  get prompt(): PromptReference {
+    return this.shown;
+  }
+
+  /** Asks the server for the preview, and opens again what was open. */
+  async load(): Promise<void> {
+    const attempt = ++this.attempt;
+    const reopen = this.blocks.all().filter((block) => block.opened);
+    if (this.session !== null) {
+      void this.leave(this.session);
+      this.session = null;
+    }
+    try {
+      const { uri, name } = this.shown;
+      const preview = await this.server.execute<Preview>('prompt.preview', { uri, name });
+      if (attempt !== this.attempt) {
+        await this.leave(preview.sessionId);
+        return;
+      }
+      this.session = preview.sessionId;
+      this.shown = { uri: preview.uri, name: preview.name };
+      this.update(preview);
+      if (reopen.length > 0) {
+        await this.reopen(reopen.map((block) => block.key));
+      }
+    } catch (error) {
+      if (attempt === this.attempt) {
+        this.failed(error);
+      }
+    }
+  }
+
+  /** Opens or closes sections by their keys. */
+  async changeSections(change: 'open' | 'close', keys: string[]): Promise<void> {
+    try {
+      await this.ask(change, keys);
+    } catch (error) {
+      void vscode.window.showErrorMessage(`foldline: ${messageOf(error)}`);
+    }
+    for (const key of keys) {
+      this.post({ type: 'settled', key });
+    }
+  }
+
+  dispose(): void {
+    this.attempt++;
+    clearTimeout(this.retry);
+    this.toDispose.forEach((disposable) => disposable.dispose());
+    if (this.session !== null) {
+      void this.leave(this.session);
+    }
+  }
+
+  private async ask(change: 'open' | 'close', keys: string[]): Promise<void> {
+    const command = change === 'open' ? 'prompt.openSections' : 'prompt.closeSections';
+    this.update(
+      await this.server.execute<Preview>(command, { sessionId: this.session, section_keys: keys }),
+    );
+  }
+
+  private async reopen(keys: string[]): Promise<void> {
+    try {
+      await this.ask('open', keys);
+    } catch (error) {
+      // What was open may be gone from the prompt by now.
+      this.server.log.info(`${keys.join(', ')} stay closed: ${messageOf(error)}`);
+    }
+  }
+
+  private update(update: Preview): void {
+    if (update.sessionId !== this.session) {
+      return;
+    }
+    this.blocks.apply(update.order, update.blocks);
+    this.fidelity = update.fidelity;
+    this.tools = update.tools;
+    this.problem = update.stale;
+    this.notice = update.stale === null ? null : staleNotice(update.stale);
+    this.show(update.blocks, false);
+  }
+
+  private failed(error: unknown): void {
+    this.notice = serverNotice(this.server.state) ?? failureNotice(error, this.blocks.order.length > 0);
+    const failure = failureOf(error);
+    this.problem = { file: failure?.file ?? null, line: failure?.line ?? null };
+    this.show([], false);
+  }
+
+  private serverChanged(): void {
+    this.notice = serverNotice(this.server.state);
+    if (this.notice === null) {
+      void this.load();
+    } else {
+      this.session = null;
+      this.show([], false);
+    }
+  }
+
+  /** A preview with a session is kept up to date by the server; one without has to be tried again. */
+  private edited(document: vscode.TextDocument): void {
+    if (this.session !== null || document.uri.toString() !== this.uri.toString()) {
+      return;
+    }
+    clearTimeout(this.retry);
+    this.retry = setTimeout(() => void this.load(), RETRY_AFTER_MS);
+  }
+
+  private get uri(): vscode.Uri {
+    return vscode.Uri.parse(this.shown.uri);
+  }
+
+  private show(blocks: Block[], whole: boolean): void {
+    this.post({
+      type: 'view',
+      view: {
+        ...this.shown,
+        fidelity: this.fidelity,
+        order: [...this.blocks.order],
+        blocks,
+        whole,
+        tools: this.tools,
+        notice: this.notice,
+      },
+    });
+  }
+
+  private post(message: ToPage): void {
+    void this.panel.webview.postMessage(message);
+  }
+
+  private async leave(session: string): Promise<void> {
+    try {
+      await this.server.execute('prompt.closePreview', { sessionId: session });
+    } catch (error) {
+      // A server that is gone has closed the session with everything else.
+      this.server.log.debug(`closePreview: ${messageOf(error)}`);
+    }
+  }
+
+  private receive(message: FromPage): void {
+    switch (message.type) {
+      case 'ready':
+        this.show(this.blocks.all(), true);
+        break;
+      case 'open':
+      case 'close':
+        void this.changeSections(message.type, [message.key]);
+        break;
+      case 'reveal': {
+        const location = this.blocks.get(message.id)?.location;
+        if (location) {
+          void reveal(location);
+        }
+        break;
+      }
+      case 'action':
+        void this.act(message.id);
+        break;
+    }
+  }
+
+  private async act(action: Action): Promise<void> {
+    switch (action) {
+      case 'revealProblem':
+        if (this.problem?.file) {
+          await revealLine(this.problem.file, this.problem.line ?? 1);
+        }
+        break;
+      case 'reload':
+        await this.load();
+        break;
+      case 'restart':
+        await vscode.commands.executeCommand('foldline.restartServer');
+        break;
+      case 'showLog':
+        await vscode.commands.executeCommand('foldline.showLog');
+        break;
+      case 'trust':
+        await vscode.commands.executeCommand('workbench.trust.manage');
+        break;
+    }
+  }
+}
+
+async function reveal({ uri, range }: Location): Promise<void> {
+  const start = new vscode.Position(range.start.line, range.start.character);
+  await showAt(vscode.Uri.parse(uri), start);
+}
+
+async function revealLine(file: string, line: number): Promise<void> {
+  const uri = /^[a-z][a-z+.-]+:/i.test(file) ? vscode.Uri.parse(file) : vscode.Uri.file(file);
+  await showAt(uri, new vscode.Position(line - 1, 0));
+}
+
+async function showAt(uri: vscode.Uri, position: vscode.Position): Promise<void> {
+  const beside = vscode.window.visibleTextEditors.find(
+    (editor) => editor.document.uri.toString() === uri.toString(),
+  );
+  await vscode.window.showTextDocument(uri, {
+    viewColumn: beside?.viewColumn ?? vscode.ViewColumn.One,
+    selection: new vscode.Range(position, position),
+  });
+}

@@ -1,0 +1,147 @@
+// One section on the page: a head that folds it, and its text as Markdown or as it is sent.
+
+import type { Block, Segment } from '../wire';
+import { button, element } from './dom';
+import { renderMarkdown } from './markdown';
+
+export type Mode = 'markdown' | 'text';
+
+export interface BlockActions {
+  fold(id: string): void;
+  change(change: 'open' | 'close', key: string): void;
+  reveal(id: string): void;
+}
+
+const SEGMENT_TITLES: Record<string, string> = {
+  param: 'value of a parameter',
+  default: 'default of a parameter',
+  derived: 'made by the section',
+  suffix: 'how the model opens the section',
+};
+
+/** The element of one block. It stays the same element, with its focus, whatever the block becomes. */
+export class BlockView {
+  readonly root: HTMLElement;
+  private readonly fold: HTMLButtonElement;
+  private readonly heading: HTMLElement;
+  private readonly badge: HTMLElement;
+  private readonly change: HTMLButtonElement;
+  private readonly source: HTMLButtonElement;
+  private readonly body: HTMLElement;
+  private shown = '';
+  private mode: Mode = 'markdown';
+
+  constructor(
+    private block: Block,
+    actions: BlockActions,
+  ) {
+    const { id } = block;
+    const bodyId = `body-${id}`;
+    this.fold = button('fold', { 'aria-controls': bodyId, 'aria-expanded': 'true' }, () =>
+      actions.fold(id),
+    );
+    this.heading = element('div.heading', { role: 'heading' }, this.fold);
+    this.badge = element('span.badge');
+    this.change = button('change', {}, () => {
+      this.change.disabled = true;
+      actions.change(this.block.opened ? 'close' : 'open', this.block.key);
+    });
+    this.source = button('source', { title: 'Go to the source of this section' }, () =>
+      actions.reveal(id),
+    );
+    this.source.append('Source');
+    this.body = element('div.body', { id: bodyId });
+    this.root = element(
+      'section.block',
+      { 'data-id': id },
+      element('div.head', {}, this.heading, this.source, this.badge, this.change),
+      this.body,
+    );
+  }
+
+  get key(): string {
+    return this.block.key;
+  }
+
+  /** Shows the block; touches the page only where something differs. True when the text differs. */
+  update(block: Block, mode: Mode): boolean {
+    this.block = block;
+    const label = [block.number, block.title].filter(Boolean).join(' ') || block.key;
+    this.heading.setAttribute('aria-level', String(Math.min(block.depth + 2, 6)));
+    this.root.style.setProperty('--depth', String(block.depth));
+    this.fold.replaceChildren(
+      element('span.twist', { 'aria-hidden': 'true' }),
+      ...(block.number ? [element('span.number', {}, block.number)] : []),
+      element('span.title', {}, block.title || block.key),
+    );
+    const summary = block.visibility === 'SUMMARY';
+    this.root.classList.toggle('summary', summary);
+    this.root.classList.toggle('opened', block.opened);
+    this.root.classList.toggle('disabled', !block.enabled);
+    const state = badgeOf(block);
+    this.badge.textContent = state;
+    this.badge.hidden = state === '';
+    this.change.hidden = !(block.enabled && (summary || block.opened));
+    this.change.textContent = block.opened ? 'Close' : 'Open';
+    this.change.setAttribute('aria-label', `${block.opened ? 'Close' : 'Open'} ${label}`);
+    this.source.hidden = block.location === null;
+    this.source.setAttribute('aria-label', `Go to the source of ${label}`);
+    const text = JSON.stringify([block.text, block.segments]);
+    const differs = text !== this.shown;
+    if (differs || mode !== this.mode) {
+      this.body.replaceChildren(mode === 'text' ? asText(block) : asMarkdown(block));
+      this.shown = text;
+      this.mode = mode;
+    }
+    return differs;
+  }
+
+  setFolded(folded: boolean, hidden: boolean): void {
+    this.fold.setAttribute('aria-expanded', String(!folded));
+    this.body.hidden = folded;
+    this.root.hidden = hidden;
+  }
+
+  settle(): void {
+    this.change.disabled = false;
+  }
+}
+
+function badgeOf(block: Block): string {
+  if (!block.enabled) {
+    return 'disabled';
+  }
+  return block.visibility === 'SUMMARY' ? 'summary' : block.opened ? 'opened' : '';
+}
+
+function asMarkdown(block: Block): Node {
+  const fragment = document.createDocumentFragment();
+  const text = block.segments.filter(isBody).map((segment) => segment.text);
+  fragment.append(element('div.markdown', {}, renderMarkdown(text.join(''))));
+  const suffix = block.segments.filter((segment) => segment.kind === 'suffix');
+  if (suffix.length > 0) {
+    const said = suffix.map((segment) => segment.text).join('');
+    fragment.append(
+      element('div.suffix', { title: SEGMENT_TITLES['suffix'] ?? '' }, renderMarkdown(said)),
+    );
+  }
+  return fragment;
+}
+
+function isBody(segment: Segment): boolean {
+  return !['heading', 'suffix'].includes(segment.kind);
+}
+
+/** The very characters that the model gets, with what was filled in marked. */
+function asText(block: Block): Node {
+  const spans = block.segments.map((segment) => {
+    const title = SEGMENT_TITLES[segment.kind];
+    const field = segment.field ? `${segment.field}: ` : '';
+    return element(
+      'span',
+      { class: `segment ${segment.kind}`, ...(title ? { title: field + title } : {}) },
+      segment.text,
+    );
+  });
+  return element('pre.text', {}, ...spans);
+}

@@ -1,0 +1,89 @@
+// What the server speaks, beyond the Language Server Protocol itself.
+
+export interface Position {
+  line: number;
+  character: number;
+}
+
+export interface Range {
+  start: Position;
+  end: Position;
+}
+
+export interface Location {
+  uri: string;
+  range: Range;
+}
+
+export interface PromptReference {
+  uri: string;
+  name: string;
+}
+
+export interface Section {
+  key: string;
+  path: string[];
+  title: string;
+  number: string;
+  visibility: string;
+  children: Section[];
+}
+
+export interface ListedPrompt extends PromptReference {
+  ns: string;
+  key: string;
+  range: Range;
+  sections: Section[];
+}
+
+export interface Segment {
+  kind: string;
+  text: string;
+  field?: string | null;
+}
+
+export interface Block {
+  id: string;
+  path: string[];
+  key: string;
+  number: string;
+  title: string;
+  depth: number;
+  visibility: string;
+  enabled: boolean;
+  opened: boolean;
+  text: string;
+  segments: Segment[];
+  location: Location | null;
+}
+
+export interface Tool {
+  name: string;
+  description: string;
+  parameters: unknown;
+}
+
+export interface Stale {
+  kind: string;
+  message: string;
+  file: string | null;
+  line: number | null;
+}
+
+/** A preview, or the part of it that changed: `order` always lists the ids of all blocks. */
+export interface Preview extends PromptReference {
+  sessionId: string;
+  version: number | null;
+  fidelity: string;
+  order: string[];
+  blocks: Block[];
+  tools: Tool[];
+  stale: Stale | null;
+}
+
+/** What `data` of a failed command holds. */
+export interface Failure {
+  kind: string;
+  file?: string | null;
+  line?: number | null;
+}

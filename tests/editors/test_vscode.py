@@ -1,0 +1,93 @@
+"""The packed VS Code extension: its parts alone, and in a real VS Code with the real server.
+
+What is installed from npm stays in `node_modules`, so only the first run is slow. Screenshots of
+what a person sees are saved to `tests/editors/screenshots`.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+EXTENSION = ROOT / "editors" / "vscode"
+TESTS = Path(__file__).parent / "vscode"
+CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+
+# Installing everything takes half a minute on a slow day, a session in the editor as long.
+pytestmark = pytest.mark.timeout(600)
+
+
+@pytest.fixture(scope="module")
+def environment() -> dict[str, str]:
+    """What the tests run in; the extension is installed, checked and packed by then."""
+    python = Path(sys.executable)
+    environment = {
+        **os.environ,
+        "CHROMIUM": os.environ.get("CHROMIUM") or _find(*CHROMIUMS),
+        "CHOSEN_PYTHON": str(python),
+        "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
+        "VIRTUAL_ENV": sys.prefix,
+    }
+    _install(EXTENSION)
+    _install(TESTS, after=(_find("node"), "prepare.mjs"))
+    _run(_find("npm"), "run", "--silent", "package", cwd=EXTENSION)
+    return environment
+
+
+@pytest.mark.parametrize("part", ["launch", "page", "workbench", "untrusted"])
+def test_the_extension_passes(part: str, environment: dict[str, str]) -> None:
+    _run(
+        _find("node"),
+        "--test-reporter=spec",
+        f"{part}.test.mjs",
+        cwd=TESTS,
+        env=environment,
+    )
+
+
+@pytest.mark.parametrize("folder", [EXTENSION, TESTS], ids=["extension", "tests"])
+def test_the_lock_file_names_no_place_to_fetch_from(folder: Path) -> None:
+    lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
+    assert [name for name, package in lock["packages"].items() if "resolved" in package] == []
+    assert all("integrity" in package for name, package in lock["packages"].items() if name)
+
+
+def _install(folder: Path, after: tuple[str, ...] = ()) -> None:
+    """Install the packages that the lock file names, unless they are there already."""
+    digest = hashlib.sha256()
+    for name in ("package-lock.json", *after[1:]):
+        digest.update((folder / name).read_bytes())
+    mark = folder / "node_modules" / ".installed"
+    if mark.exists() and mark.read_text(encoding="utf-8") == digest.hexdigest():
+        return
+    _run(_find("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
+    if after:
+        _run(*after, cwd=folder)
+    mark.write_text(digest.hexdigest(), encoding="utf-8")
+
+
+def _find(*names: str) -> str:
+    for name in names:
+        if found := shutil.which(name):
+            return found
+    pytest.fail(f"None of {', '.join(names)} is installed; .ci/run installs what the tests need")
+
+
+def _run(*command: str, cwd: Path, env: dict[str, str] | None = None) -> None:
+    with subprocess.Popen(
+        command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        try:
+            output, _ = process.communicate(timeout=300)
+        except subprocess.TimeoutExpired:
+            # The tests end the editor that they started when they are asked to leave.
+            process.terminate()
+            output, _ = process.communicate(timeout=30)
+            pytest.fail(f"{' '.join(command)} did not end:\n{output}")
+    assert process.returncode == 0, f"{' '.join(command)}\n{output}"

@@ -1,0 +1,103 @@
+// Where the extension finds the server, with interpreters and folders of its own.
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, beforeEach, test } from 'node:test';
+
+import { EXTENSION } from './workbench.mjs';
+
+const { buildSync } = createRequire(join(EXTENSION, 'package.json'))('esbuild');
+const base = mkdtempSync(join(tmpdir(), 'foldline-launch-'));
+const bundle = join(base, 'launch.mjs');
+buildSync({ entryPoints: [join(EXTENSION, 'src/launch.ts')], bundle: true, platform: 'node', format: 'esm', outfile: bundle });
+const { findServer } = await import(bundle);
+
+let folder;
+let lines;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(base, 'case-'));
+  lines = [];
+});
+
+after(() => rmSync(base, { recursive: true }));
+
+test('the setting wins over everything else', async () => {
+  const found = await find({ setting: ['/opt/foldline', 'serve'], interpreter: python('a/python', 0) });
+  assert.deepEqual([found.command, ...found.args], ['/opt/foldline', 'serve']);
+  assert.match(found.origin, /foldline\.server\.command/);
+});
+
+test('the chosen interpreter comes before PATH when it holds the server', async () => {
+  const interpreter = python('env/bin/python', 0);
+  script('bin/foldline');
+  const found = await find({ interpreter, searchPath: join(folder, 'bin') });
+  assert.deepEqual([found.command, ...found.args], [interpreter, '-P', '-m', 'foldline.agent', 'serve', '--stdio']);
+});
+
+test('an interpreter without the server is passed over for PATH, and the log says so', async () => {
+  const interpreter = python('env/bin/python', 1);
+  const onPath = script('bin/foldline');
+  const found = await find({ interpreter, searchPath: `relative:${join(folder, 'none')}:${join(folder, 'bin')}` });
+  assert.deepEqual([found.command, ...found.args], [onPath, 'serve', '--stdio']);
+  assert.match(lines.join('\n'), /env\/bin\/python has no foldline\[server\]/);
+});
+
+test('an interpreter that does not start is passed over', async () => {
+  assert.equal(await find({ interpreter: join(folder, 'missing/python') }), null);
+});
+
+test('relative folders on PATH and files that cannot be run are no servers', async () => {
+  const file = script('bin/foldline');
+  chmodSync(file, 0o644);
+  mkdirSync(join(folder, 'folder/foldline'), { recursive: true });
+  assert.equal(await find({ searchPath: `${join(folder, 'bin')}:${join(folder, 'folder')}:.` }), null);
+});
+
+test('nothing inside a folder that is not trusted is started', async () => {
+  const workspace = join(folder, 'workspace');
+  const ran = join(folder, 'ran');
+  const interpreter = script('workspace/.venv/bin/python', `touch ${ran}`);
+  script('workspace/bin/foldline');
+  const searchPath = join(workspace, 'bin');
+  assert.equal(await find({ interpreter, searchPath, folders: [workspace], trusted: false }), null);
+  assert.throws(() => rmSync(ran), { code: 'ENOENT' });
+  assert.match(lines.join('\n'), /\.venv\/bin\/python is passed over.*not trusted/);
+  assert.equal((await find({ interpreter, searchPath, folders: [workspace] })).command, interpreter);
+});
+
+test('a link does not hide that a program is inside a folder that is not trusted', async () => {
+  const workspace = join(folder, 'workspace');
+  script('workspace/bin/foldline');
+  symlinkSync(join(workspace, 'bin'), join(folder, 'elsewhere'));
+  assert.equal(await find({ searchPath: join(folder, 'elsewhere'), folders: [workspace], trusted: false }), null);
+});
+
+test('beside a folder that is not trusted a server is found', async () => {
+  const onPath = script('workspace-tools/foldline');
+  const found = await find({
+    searchPath: dirname(onPath),
+    folders: [join(folder, 'workspace')],
+    trusted: false,
+  });
+  assert.equal(found.command, onPath);
+});
+
+function find(where) {
+  const log = (line) => lines.push(line);
+  return findServer({ setting: [], interpreter: null, searchPath: '', folders: [], trusted: true, log, ...where });
+}
+
+/** An interpreter whose probe for the server ends with `status`. */
+function python(name, status) {
+  return script(name, `exit ${status}`);
+}
+
+function script(name, command = 'exit 0') {
+  const file = join(folder, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `#!/bin/sh\n${command}\n`, { mode: 0o755 });
+  return file;
+}

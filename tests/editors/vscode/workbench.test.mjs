@@ -1,0 +1,216 @@
+// One session in a trusted folder: the code reviewer's prompt, seen, unfolded, edited and broken.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import {
+  extensionLog,
+  gotoLine,
+  HERE,
+  ROOT,
+  runCommand,
+  screenshot,
+  startWorkbench,
+  until,
+  webview,
+} from './workbench.mjs';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const EXAMPLE = join(ROOT, 'examples/code_reviewer');
+const SOURCE = readFileSync(join(EXAMPLE, 'reviewer_prompt.py'), 'utf8').split('\n');
+
+let session;
+let page;
+let preview;
+
+before(async () => {
+  session = await startWorkbench({
+    folder: EXAMPLE,
+    open: 'reviewer_prompt.py',
+    extensions: [join(HERE, 'fixtures/python-extension')],
+  });
+  page = session.page;
+  preview = webview(page);
+});
+
+after(() => session?.stop());
+
+test('the server comes from the interpreter chosen in the Python extension', async () => {
+  await until('the server', () => serverPids().length === 1);
+  assert.ok(extensionLog(session).includes(`From the chosen interpreter, ${process.env.CHOSEN_PYTHON}`));
+});
+
+test('the lens above a prompt opens its preview beside the editor', async () => {
+  await gotoLine(page, lineOf('reviewer = '));
+  await page.locator('.codelens-decoration a', { hasText: 'Preview' }).last().click();
+  await heading('Review Guidance').waitFor();
+  await preview.getByText('You review auth, written in Python 3.11').waitFor();
+  assert.equal(await heading('Security Rules').count(), 0);
+  await screenshot(page, 'preview');
+});
+
+test('Open shows a section with what is below it, and Close folds it again', async () => {
+  await button('Open 2 Reference Documentation').click();
+  await heading('Security Rules').waitFor();
+  await heading('Naming').waitFor();
+  await screenshot(page, 'opened');
+  await button('Close 2 Reference Documentation').click();
+  await heading('Security Rules').waitFor({ state: 'detached' });
+  await button('Open 2 Reference Documentation').click();
+  await heading('Security Rules').waitFor();
+});
+
+test('Open Section… picks among the sections that are closed', async () => {
+  await runCommand(page, 'foldline: Open Section');
+  const rows = page.locator('.quick-input-list .monaco-list-row');
+  await rows.filter({ hasText: '3.1 History' }).waitFor();
+  assert.equal(await rows.filter({ hasText: 'Reference Documentation' }).count(), 0);
+  await page.keyboard.press('Enter');
+  await button('Close 3.1 History').waitFor();
+});
+
+test('typing changes the preview, which keeps its folds and its place', async () => {
+  await button('3 Workspace').click();
+  const anchor = heading('Asynchronous Code');
+  await anchor.evaluate((element) => element.scrollIntoView());
+  const place = await anchor.evaluate((element) => element.getBoundingClientRect().top);
+  await gotoLine(page, lineOf('You review ${project}'));
+  await page.keyboard.press('End');
+  await page.keyboard.type(' Mind the tests, too.');
+  await preview.getByText('Mind the tests, too.').waitFor({ state: 'attached' });
+  await gotoLine(page, lineOf('- **S1**'));
+  await page.keyboard.press('End');
+  await page.keyboard.press('Shift+Enter');
+  await page.keyboard.type('and `secrets.compare_digest` will do as well, wherever a secret is compared,');
+  await preview.getByText('will do as well').waitFor({ state: 'attached' });
+  const moved = (await anchor.evaluate((element) => element.getBoundingClientRect().top)) - place;
+  assert.ok(Math.abs(moved) <= 1, `the section moved by ${moved}`);
+  assert.equal(await button('3 Workspace').getAttribute('aria-expanded'), 'false');
+  await screenshot(page, 'edited');
+});
+
+test('a syntax error keeps the last good text under a banner that leads to it', async () => {
+  // One line further down than in the file: the test before this one added a line.
+  const line = lineOf('template = PromptTemplate(') + 1;
+  await gotoLine(page, line);
+  await page.keyboard.press('End');
+  await page.keyboard.type('==');
+  const banner = preview.getByRole('status');
+  await banner.getByText('This is the last good text.').waitFor();
+  await preview.getByText('Mind the tests, too.').waitFor({ state: 'attached' });
+  await screenshot(page, 'stale');
+  await gotoLine(page, 1);
+  await banner.getByRole('button', { name: 'Go to Problem' }).click();
+  await cursorIsAt(line);
+  await page.keyboard.press('End');
+  await page.keyboard.press('Backspace');
+  await page.keyboard.press('Backspace');
+  await banner.waitFor({ state: 'hidden' });
+});
+
+test('Source leads to the section in the editor', async () => {
+  await button('Go to the source of 2.2 Asynchronous Code').click();
+  await cursorIsNear(lineOf('title="Asynchronous Code"') + 1);
+});
+
+test('a server that was killed comes back with what was open', async () => {
+  const [first] = serverPids();
+  process.kill(first, 'SIGKILL');
+  await until('a new server', () => serverPids().length === 2);
+  await preview.getByRole('status').waitFor({ state: 'hidden' });
+  await button('Close 2 Reference Documentation').waitFor();
+  await heading('Security Rules').waitFor();
+});
+
+test('a server that was killed again is restarted by command', async () => {
+  process.kill(serverPids().at(-1), 'SIGKILL');
+  const banner = preview.getByRole('status');
+  await banner.getByText('twice within a minute').waitFor();
+  await heading('Security Rules').waitFor();
+  await screenshot(page, 'stopped');
+  await runCommand(page, 'foldline: Restart Server');
+  await banner.waitFor({ state: 'hidden' });
+  await typeInGuidance(' And the docs.');
+  await preview.getByText('And the docs.').waitFor({ state: 'attached' });
+});
+
+test('a server that hangs is replaced by command', async () => {
+  const hanging = serverPids().at(-1);
+  process.kill(hanging, 'SIGSTOP');
+  await runCommand(page, 'foldline: Restart Server');
+  await until('a new server', () => serverPids().at(-1) !== hanging);
+  await typeInGuidance(' And the changelog.');
+  await preview.getByText('And the changelog.').waitFor({ state: 'attached' });
+  assert.throws(() => process.kill(hanging, 0), { code: 'ESRCH' });
+});
+
+test('Text shows what is sent, character by character', async () => {
+  await button('Text').click();
+  await preview.getByText('## 2. Reference Documentation').waitFor();
+  await screenshot(page, 'text');
+  await button('Text').click();
+});
+
+test('the status item names the server and where it came from, and the log opens', async () => {
+  await gotoLine(page, 1);
+  await page.locator('[id="status.languageStatus"]').click();
+  const hover = page.locator('.hover-language-status');
+  await hover.getByText(/foldline \d+\.\d+/).waitFor();
+  await hover.getByText('from the chosen interpreter').waitFor();
+  await screenshot(page, 'status');
+  await page.keyboard.press('Escape');
+  await runCommand(page, 'foldline: Show Log');
+  await page.locator('.part.panel .view-line', { hasText: /From.the.chosen.interpreter/ }).first().waitFor();
+  await screenshot(page, 'log');
+});
+
+test('closing the editor ends the server', async () => {
+  const last = serverPids().at(-1);
+  await session.stop();
+  session = undefined;
+  await until('the server to end', () => {
+    try {
+      process.kill(last, 0);
+      return false;
+    } catch (error) {
+      return error.code === 'ESRCH';
+    }
+  });
+});
+
+function heading(title) {
+  return preview.getByRole('heading', { name: title });
+}
+
+function button(name) {
+  return preview.getByRole('button', { name, exact: true });
+}
+
+/** The line, counted from 1, of the file as it was opened. */
+function lineOf(text) {
+  const index = SOURCE.findIndex((line) => line.includes(text));
+  assert.notEqual(index, -1, text);
+  return index + 1;
+}
+
+async function typeInGuidance(text) {
+  await gotoLine(page, lineOf('You review ${project}'));
+  await page.keyboard.press('End');
+  await page.keyboard.type(text);
+}
+
+function cursorIsAt(line) {
+  return page.locator('[id="status.editor.selection"]', { hasText: `Ln ${line},` }).waitFor();
+}
+
+async function cursorIsNear(line) {
+  await until(`the cursor near line ${line}`, async () => {
+    const text = await page.locator('[id="status.editor.selection"]').innerText();
+    return Math.abs(Number(/Ln (\d+)/.exec(text)?.[1]) - line) <= 3;
+  });
+}
+
+/** The processes that the extension started as its server, the newest last. */
+function serverPids() {
+  return [...extensionLog(session).matchAll(/runs as process (\d+)/g)].map(([, pid]) => Number(pid));
+}
