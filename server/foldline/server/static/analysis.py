@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from foldline.server.static import construct
+from foldline.server.static.modules import prompt_values
 from foldline.server.static.params import dataclass_of
 from foldline.server.static.placeholders import texts_of
+from foldline.server.static.rendering import render
 from foldline.server.static.syntax import (
     Assign,
     Attribute,
@@ -29,6 +31,7 @@ from foldline.server.static.syntax import (
     Statement,
     Subscript,
 )
+from foldline.server.static.trees import span_of
 from foldline.server.static.values import (
     ClassValue,
     Dataclass,
@@ -42,11 +45,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.server.static.evaluator import Evaluator
-    from foldline.server.static.model import PromptModule
+    from foldline.server.static.model import PromptModule, StaticPrompt
     from foldline.server.static.modules import Document
     from foldline.server.static.placeholders import Placeholder, TemplateText
+    from foldline.server.static.rendering import StaticRender
     from foldline.server.static.scopes import Scope
     from foldline.server.static.statements import TopLevel
+    from foldline.server.static.syntax import Name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +81,21 @@ class StatementFacts:
     """The classes that are, or may be, dataclasses."""
     texts: tuple[TemplateText, ...]
     """The template texts of the sections, and of those that the templates here hold."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PromptFacts:
+    """A prompt in a variable."""
+
+    name: Name
+    value: TemplateValue | PromptValue
+    render: StaticRender
+    described: StaticPrompt | None = None
+    """The prompt at its present place."""
+
+    @property
+    def template(self) -> TemplateValue:
+        return self.value.template if isinstance(self.value, PromptValue) else self.value
 
 
 class ModuleAnalysis:
@@ -138,6 +158,23 @@ class ModuleAnalysis:
             classes=tuple(classes),
             dataclasses=tuple(each for each in made if each.is_dataclass is not False),
             texts=tuple(text for each in everywhere.values() for text in texts_of(each)),
+        )
+
+    @property
+    def prompts(self) -> Iterator[PromptFacts]:
+        """The prompts that variables of the file hold, as values and as they render."""
+        memory = self.evaluator.memory
+        last = {prompt.name: prompt for prompt in self.module.prompts}
+        for statement in self.statements:
+            for each in memory.fact(statement.anchor, "prompts", partial(self._prompts, statement)):
+                described = last.get(each.name.id)
+                if described is not None and described.name_range == span_of(each.name).span:
+                    yield replace(each, described=described)
+
+    def _prompts(self, statement: TopLevel) -> tuple[PromptFacts, ...]:
+        return tuple(
+            PromptFacts(name, value, render(value))
+            for _, name, value in prompt_values(statement, self.scope, self.evaluator)
         )
 
     @property

@@ -23,6 +23,7 @@ from foldline.server.static.values import (
     UNKNOWN,
     Argument,
     ClassValue,
+    Dataclass,
     External,
     InstanceValue,
     Item,
@@ -65,8 +66,7 @@ def instance(evaluator: Evaluator, node: Call, func: Value, scope: Scope) -> Val
             return UNKNOWN
         info = params_types.dataclass_of(evaluator, origin)
         if info.is_dataclass:
-            given, _ = _arguments(evaluator, node, scope)
-            return InstanceValue(info, node, given)
+            return _instance(evaluator, node, scope, info)
     return UNKNOWN
 
 
@@ -96,8 +96,18 @@ def _library_instance(
     if name == "Tool":
         return ToolValue(node, _arguments(evaluator, node, scope)[0])
     if name == "Task":
-        return InstanceValue(params_types.TASK, node, _arguments(evaluator, node, scope)[0])
+        return _instance(evaluator, node, scope, params_types.TASK)
     return UNKNOWN
+
+
+def _instance(evaluator: Evaluator, node: Call, scope: Scope, info: Dataclass) -> InstanceValue:
+    given, _ = _arguments(evaluator, node, scope)
+    fields = [field for field in info.fields if field.init]
+    for field, argument in zip(fields, node.args, strict=False):
+        if isinstance(argument, Starred):
+            break
+        given.setdefault(field.id, evaluator.argument(argument, scope))
+    return InstanceValue(info, node, given)
 
 
 def _arguments(evaluator: Evaluator, node: Call, scope: Scope) -> tuple[dict[str, Argument], bool]:

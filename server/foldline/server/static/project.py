@@ -14,7 +14,7 @@ from foldline.server.static.modules import Document
 from foldline.server.static.values import LIBRARY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from foldline.server.static.scopes import ModuleScope
 
@@ -36,6 +36,8 @@ class Project:
         self.root = root.resolve() if root is not None else None
         self.lock = threading.RLock()
         self.version = 0
+        self.search: Callable[[str], tuple[str, ...]] | None = None
+        """Finds files by a word; without it only open files and those they import are known."""
         self._open: dict[str, Document] = {}
         self._closed: OrderedDict[str, Document | None] = OrderedDict()
         self._found: dict[tuple[str, int, str], str | None] = {}
@@ -110,6 +112,10 @@ class Project:
                 analysis = self.analysis(file)
                 if analysis is not None:
                     yield analysis
+
+    def mentioning(self, word: str) -> tuple[str, ...]:
+        """The files of the workspace that hold prompts and a word, as the index knows them."""
+        return self.search(word) if self.search is not None else ()
 
     def _document(self, file: str) -> Document | None:
         document = self._open.get(file)

@@ -1,0 +1,1 @@
+"""Answers to what an editor asks about prompts: one module for each question."""

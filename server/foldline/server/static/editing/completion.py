@@ -1,0 +1,187 @@
+"""Completion: fields in templates, section keys where they are named, params types."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from foldline.server.static.construct import SECTION_KINDS, lineage_of
+from foldline.server.static.editing.keys import KeyKind, key_context, placed, templates_of
+from foldline.server.static.editing.locate import sections_at, text_at
+from foldline.server.static.model import SourceSpan, Visibility
+from foldline.server.static.params import DERIVED, dataclass_of
+from foldline.server.static.values import (
+    ClassValue,
+    Dataclass,
+    External,
+    SectionValue,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.server.static.analysis import ModuleAnalysis
+    from foldline.server.static.editing.keys import KeyContext
+    from foldline.server.static.values import Field
+
+
+class CompletionKind(StrEnum):
+    """What a completion names."""
+
+    FIELD = "field"
+    SECTION = "section"
+    CHAPTER = "chapter"
+    PARAMS = "params"
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A name that may stand at the cursor; `text` replaces what is at `place`."""
+
+    label: str
+    kind: CompletionKind
+    text: str
+    place: SourceSpan
+    detail: str = ""
+    documentation: str = ""
+    filter_text: str = ""
+    sort: str = ""
+
+
+_DOLLAR = re.compile(r"(\$+)(\{?)([A-Za-z_][A-Za-z0-9_]*|)\Z")
+_REST = re.compile(r"[A-Za-z0-9_]*")
+_SPECIALISE = re.compile(r"([\w.]+)\[\s*([\w.]*)\Z")
+
+
+def completions(analysis: ModuleAnalysis, offset: int) -> tuple[Completion, ...]:
+    """What can stand at an offset, as far as prompts are concerned."""
+    text = analysis.text
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    dollar = _DOLLAR.search(line)
+    # Of an even row of dollars each pair is one literal dollar.
+    if dollar is not None and len(dollar[1]) % 2 == 1:
+        return tuple(_fields(analysis, offset, dollar))
+    context = key_context(text, offset)
+    if context is not None:
+        return tuple(_keys(analysis, offset, context))
+    subscript = _SPECIALISE.search(line)
+    if subscript is not None:
+        return tuple(_params(analysis, offset, subscript))
+    return ()
+
+
+def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Iterator[Completion]:
+    sections = [text.section for text in text_at(analysis, offset)]
+    if not sections:
+        sections = [
+            section for section in sections_at(analysis, offset) if section.kind != "chapter"
+        ]
+    text = analysis.text
+    rest = _REST.match(text, offset)
+    end = rest.end() if rest is not None else offset
+    closed = text.startswith("}", end)
+    start = offset - len(dollar[3]) - len(dollar[2])
+    place = SourceSpan(analysis.file, start, end + (closed and bool(dollar[2])))
+    found: dict[str, tuple[Dataclass, Field]] = {}
+    derived = False
+    for section in sections:
+        derived = derived or section.kind == "task"
+        if isinstance(section.params, Dataclass):
+            for field in section.params.fields:
+                found.setdefault(field.id, (section.params, field))
+    for index, (name, (kind, field)) in enumerate(found.items()):
+        default = f" = {field.default}" if field.default is not None else ""
+        documentation = "\n\n".join(
+            part for part in (field.description, f"Field of `{kind.name}`.") if part
+        )
+        yield Completion(
+            label=name,
+            kind=CompletionKind.FIELD,
+            text=f"{{{name}}}",
+            place=place,
+            detail=f"{field.annotation}{default}",
+            documentation=documentation,
+            filter_text=f"{{{name}" if dollar[2] else name,
+            sort=f"{index:04}",
+        )
+    for name in DERIVED if derived else ():
+        yield Completion(
+            name, CompletionKind.FIELD, f"{{{name}}}", place, "computed", "",
+            f"{{{name}" if dollar[2] else name, f"9{name}",
+        )  # fmt: skip
+
+
+def _keys(analysis: ModuleAnalysis, offset: int, context: KeyContext) -> Iterator[Completion]:
+    text = analysis.text
+    rest = re.compile(r"[a-z0-9._-]*").match(text, offset)
+    place = SourceSpan(
+        analysis.file, offset - len(context.typed), rest.end() if rest is not None else offset
+    )
+    seen: set[str] = set()
+    # While a key is typed the call around it seldom parses: the keys of all templates are offered.
+    for template in templates_of(analysis, None):
+        for each in placed(template):
+            label = _label(each.path, each.section, context)
+            if label is None or label in seen:
+                continue
+            seen.add(label)
+            section = each.section
+            summarised = section.visibility is Visibility.SUMMARY
+            yield Completion(
+                label=label,
+                kind=(
+                    CompletionKind.CHAPTER if section.kind == "chapter" else CompletionKind.SECTION
+                ),
+                text=label,
+                place=place,
+                detail=section.title + (" (summarised)" if summarised else ""),
+                documentation=section.known("summary") or "",
+                filter_text=label,
+                sort=f"{len(seen):04}",
+            )
+
+
+def _label(path: tuple[str, ...], section: SectionValue, context: KeyContext) -> str | None:
+    chapter = section.kind == "chapter"
+    if context.kind is KeyKind.CHAPTER:
+        return section.key if chapter else None
+    if chapter or not section.key:
+        return None
+    if context.kind is KeyKind.DOTTED:
+        return ".".join(path)
+    return section.key if path[:-1] == context.before else None
+
+
+def _params(
+    analysis: ModuleAnalysis, offset: int, subscript: re.Match[str]
+) -> Iterator[Completion]:
+    evaluator = analysis.evaluator
+    parts = subscript[1].split(".")
+    value = evaluator.member(analysis.scope, parts[0])
+    for part in parts[1:]:
+        value = evaluator.attribute(value, part)
+    lineage = lineage_of(evaluator, value)
+    if lineage.root not in SECTION_KINDS and lineage.root != "PromptTemplate":
+        return
+    text = analysis.text
+    rest = re.compile(r"\w*").match(text, offset)
+    place = SourceSpan(
+        analysis.file, offset - len(subscript[2]), rest.end() if rest is not None else offset
+    )
+    tasks_only = lineage.root == "TaskSection"
+    for name in analysis.scope.names:
+        named = evaluator.member(analysis.scope, name)
+        kind: Dataclass | None = None
+        if isinstance(named, ClassValue):
+            kind = dataclass_of(evaluator, named)
+        elif isinstance(named, External) and named.library_name == "Task":
+            yield Completion(name, CompletionKind.PARAMS, name, place, "Task", "", name, f"1{name}")
+        if kind is not None and kind.is_dataclass and (kind.task or not tasks_only):
+            fields = ", ".join(field.id for field in kind.fields)
+            yield Completion(name, CompletionKind.PARAMS, name, place, fields, "", name, f"0{name}")
+    if not tasks_only:
+        yield Completion(
+            "None", CompletionKind.PARAMS, "None", place, "no parameters", "", "None", "2"
+        )

@@ -1,0 +1,336 @@
+"""What a prompt renders to, as far as its source tells: fidelity `static`.
+
+The same blocks as an executed render: where a value is not known, its placeholder stands for it;
+a literal default is put in. What the source leaves open (a visibility that is decided by code) is
+taken as FULL and marked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from foldline.server.static.model import SourceSpan, Span, Visibility
+from foldline.server.static.placeholders import placeholders
+from foldline.server.static.trees import span_of
+from foldline.server.static.values import (
+    Dataclass,
+    External,
+    InstanceValue,
+    Items,
+    Plain,
+    PromptValue,
+    SectionValue,
+    TemplateValue,
+    Text,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from foldline.server.static.mapped import MappedText
+    from foldline.server.static.tokens import TokenCounter
+
+_DEPTH = 32
+
+
+class SegmentKind(StrEnum):
+    """What a stretch of the text is; the words are those of an executed render."""
+
+    HEADING = "heading"
+    LITERAL = "literal"
+    PARAM = "param"
+    DEFAULT = "default"
+    DERIVED = "derived"
+    SUFFIX = "suffix"
+    SEPARATOR = "separator"
+
+
+@dataclass(frozen=True, slots=True)
+class StaticSegment:
+    """A stretch of text; for a placeholder without a known value, `text` is the placeholder."""
+
+    kind: SegmentKind
+    text: str
+    field: str | None = None
+    known: bool = True
+    _place: tuple[MappedText, int, int] | None = None
+
+    @property
+    def source(self) -> SourceSpan | None:
+        """Where the stretch was written; None for what the library adds."""
+        if self._place is None:
+            return None
+        mapped, start, end = self._place
+        return mapped.place(start, end)
+
+
+@dataclass(frozen=True, slots=True)
+class StaticBlock:
+    """A section that a render shows, at its place in the text."""
+
+    path: tuple[str, ...]
+    key: str
+    number: str
+    title: str
+    depth: int
+    visibility: Visibility
+    span: Span
+    segments: tuple[StaticSegment, ...]
+    section: SectionValue
+    opened_by: str | None = None
+    """The tool that opens or reads the section while it is summarised."""
+
+    @property
+    def source(self) -> SourceSpan:
+        """Where the section is constructed."""
+        return span_of(self.section.node)
+
+    @property
+    def text(self) -> str:
+        return "".join(segment.text for segment in self.segments)
+
+
+@dataclass(frozen=True, slots=True)
+class StaticRender:
+    """A prompt's text and blocks; `certain` tells whether running it can only fill values in."""
+
+    text: str
+    blocks: tuple[StaticBlock, ...]
+    certain: bool
+
+    def block(self, path: tuple[str, ...]) -> StaticBlock | None:
+        return next((block for block in self.blocks if block.path == path), None)
+
+    def tokens(self, counter: TokenCounter) -> int:
+        """The tokens of the whole text, counted block by block."""
+        return sum(counter.count(block.text) for block in self.blocks)
+
+    def tokens_below(self, path: tuple[str, ...], counter: TokenCounter) -> int:
+        """The tokens of a section and all that is shown below it."""
+        return sum(
+            counter.count(block.text) for block in self.blocks if block.path[: len(path)] == path
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    section: SectionValue
+    path: tuple[str, ...]
+    number: str
+    visibility: Visibility
+    segments: list[StaticSegment]
+    opened_by: str | None
+
+
+def render(
+    prompt: TemplateValue | PromptValue,
+    overrides: Mapping[tuple[str, ...], Visibility] | None = None,
+) -> StaticRender:
+    """A prompt as it renders, with chapters closed."""
+    template = prompt.template if isinstance(prompt, PromptValue) else prompt
+    bound = prompt.bound if isinstance(prompt, PromptValue) else ()
+    return _Renderer(template, [item.value for item in bound], dict(overrides or {})).render()
+
+
+class _Renderer:
+    def __init__(
+        self,
+        template: TemplateValue,
+        bound: list[Value],
+        overrides: dict[tuple[str, ...], Visibility],
+    ) -> None:
+        self.template = template
+        self.overrides = overrides
+        self.bound = {
+            _identity(value.dataclass): value for value in bound if isinstance(value, InstanceValue)
+        }
+        disclosure = template.arguments.get("disclosure")
+        value = disclosure.value if disclosure is not None else None
+        self.always_open = isinstance(value, Text) and value.known == "open"
+        heading = template.arguments.get("heading")
+        shape = heading.value if heading is not None else None
+        undotted = isinstance(shape, External) and shape.library_name == "undotted_heading"
+        self.dot = "" if undotted else "."
+        self.certain = not template.opaque
+        self.pieces: list[_Piece] = []
+
+    def render(self) -> StaticRender:
+        self._visit(self.template.items("sections"), (), "", 0)
+        last = max((i for i, piece in enumerate(self.pieces) if piece.segments), default=-1)
+        blocks: list[StaticBlock] = []
+        at = 0
+        for index, piece in enumerate(self.pieces):
+            if piece.segments and index != last:
+                piece.segments.append(_BLANK_LINE)
+            size = sum(len(segment.text) for segment in piece.segments)
+            blocks.append(
+                StaticBlock(
+                    path=piece.path,
+                    key=piece.path[-1],
+                    number=piece.number,
+                    title=piece.section.title,
+                    depth=len(piece.path) - 1,
+                    visibility=piece.visibility,
+                    span=Span(at, at + size),
+                    segments=tuple(piece.segments),
+                    section=piece.section,
+                    opened_by=piece.opened_by,
+                )
+            )
+            at += size
+        text = "".join(block.text for block in blocks)
+        return StaticRender(text, tuple(blocks), self.certain)
+
+    def _visit(self, items: Items, parent: tuple[str, ...], prefix: str, depth: int) -> None:
+        self.certain = self.certain and items.complete
+        place = 0
+        for item in items.items:
+            section = item.value
+            if not isinstance(section, SectionValue):
+                self.certain = False
+                place += 1
+                continue
+            if section.kind == "chapter" or depth > _DEPTH:
+                continue
+            place += 1
+            self._section(section, (*parent, section.key or "?"), f"{prefix}{place}", depth)
+
+    def _section(
+        self, section: SectionValue, path: tuple[str, ...], number: str, depth: int
+    ) -> None:
+        declared = section.visibility
+        if declared is Visibility.UNKNOWN or "enabled" in section.arguments:
+            self.certain = False
+        visibility = self.overrides.get(path, declared)
+        summarised = visibility is Visibility.SUMMARY
+        heading = f"{'#' * (depth + 2)} {number}{self.dot} {section.title.strip()}"
+        segments = [StaticSegment(SegmentKind.HEADING, heading)]
+        body = self._summary(section) if summarised else self._body(section)
+        if any(segment.text.strip() for segment in body):
+            segments += [_BLANK_LINE, *body]
+        opened_by = None
+        if summarised:
+            opened_by = self._opened_by(section)
+            segments.append(StaticSegment(SegmentKind.SUFFIX, _suffix(section, path, opened_by)))
+        self.pieces.append(_Piece(section, path, number, visibility, segments, opened_by))
+        if not summarised:
+            self._visit(section.children, path, f"{number}.", depth + 1)
+
+    def _summary(self, section: SectionValue) -> list[StaticSegment]:
+        text = section.text("summary")
+        return self._filled(section, text.dedent().strip()) if text is not None else []
+
+    def _body(self, section: SectionValue) -> list[StaticSegment]:
+        if section.kind == "task":
+            # What it says of background and expansions depends on the task that is bound.
+            return [self._value(section, "request", "${request}", None)]
+        text = section.text("template") if section.kind == "markdown" else None
+        if text is None:
+            self.certain = False
+            return [StaticSegment(SegmentKind.DERIVED, "{…}", known=False)]
+        return self._filled(section, text.dedent().strip())
+
+    def _filled(self, section: SectionValue, mapped: MappedText) -> list[StaticSegment]:
+        segments: list[StaticSegment] = []
+        at = 0
+
+        def literal(end: int) -> None:
+            if end > at:
+                shown = mapped.text[at:end].replace("$$", "$")
+                place = (mapped, at, end)
+                segments.append(StaticSegment(SegmentKind.LITERAL, shown, _place=place))
+
+        for placeholder in placeholders(mapped):
+            if not placeholder.name:
+                continue
+            literal(placeholder.start)
+            shown = mapped.text[placeholder.start : placeholder.end]
+            place = (mapped, placeholder.start, placeholder.end)
+            segments.append(self._value(section, placeholder.name, shown, place))
+            at = placeholder.end
+        literal(len(mapped.text))
+        return segments
+
+    def _value(
+        self,
+        section: SectionValue,
+        name: str,
+        shown: str,
+        place: tuple[MappedText, int, int] | None,
+    ) -> StaticSegment:
+        params = section.params
+        if not isinstance(params, Dataclass):
+            return StaticSegment(SegmentKind.PARAM, shown, name, known=False, _place=place)
+        instance = self.bound.get(_identity(params))
+        kind = SegmentKind.PARAM if instance is not None else SegmentKind.DEFAULT
+        if instance is None:
+            default = section.arguments.get("default_params")
+            if default is not None and isinstance(default.value, InstanceValue):
+                instance = default.value
+        text = _argument(instance, name) if instance is not None else None
+        field = params.field(name)
+        if text is None and field is not None:
+            given = instance is not None and name in instance.arguments
+            text = None if given else field.default_text
+        if text is None:
+            return StaticSegment(SegmentKind.PARAM, shown, name, known=False, _place=place)
+        return StaticSegment(kind, text, name, _place=place)
+
+    def _opened_by(self, section: SectionValue) -> str:
+        return "open_sections" if self.always_open or _has_tools(section) else "read_section"
+
+
+_BLANK_LINE = StaticSegment(SegmentKind.SEPARATOR, "\n\n")
+
+
+def _identity(kind: Dataclass) -> object:
+    return kind.definition if kind.definition is not None else kind.name
+
+
+def _argument(instance: InstanceValue, name: str) -> str | None:
+    argument = instance.arguments.get(name)
+    if argument is None:
+        return None
+    if isinstance(argument.value, Text):
+        return argument.value.known
+    return str(argument.value.value) if isinstance(argument.value, Plain) else None
+
+
+def _has_tools(section: SectionValue, depth: int = 0) -> bool:
+    argument = section.arguments.get("tools")
+    if argument is not None and not (
+        isinstance(argument.value, Items) and argument.value.complete and not argument.value.items
+    ):
+        return True
+    return depth < _DEPTH and any(
+        isinstance(item.value, SectionValue)
+        and item.value.kind != "chapter"
+        and _has_tools(item.value, depth + 1)
+        for item in section.children.items
+    )
+
+
+def _suffix(section: SectionValue, path: tuple[str, ...], tool: str) -> str:
+    children = [_key_of(value) for value in _shown(section)]
+    call = f'call `{tool}` with key "{".".join(path)}"'
+    if children:
+        note = (
+            f"[This section is summarized. C{call[1:]} to view full content including "
+            f"subsections: {', '.join(children)}.]"
+        )
+    else:
+        note = f"[This section is summarized. To view full content, {call}.]"
+    return f"\n\n---\n{note}"
+
+
+def _shown(section: SectionValue) -> Iterator[SectionValue]:
+    for item in section.children.items:
+        if isinstance(item.value, SectionValue) and item.value.kind != "chapter":
+            yield item.value
+
+
+def _key_of(section: SectionValue) -> str:
+    return section.key or "?"
