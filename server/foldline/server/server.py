@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from pygls.exceptions import FeatureRequestError, JsonRpcException
 from pygls.lsp.server import LanguageServer
 
+from foldline.server.diagnostics import DiagnosticsPublisher
 from foldline.server.focus import Focus
 from foldline.server.preview.hub import PreviewHub
 from foldline.server.preview.renderer import Renderer
+from foldline.server.prompt_index import PromptIndex
 from foldline.server.protocol import FoldlineProtocol, message_converter
 from foldline.server.settings import Settings
 from foldline.server.workspace import WorkspaceFiles, local_path
@@ -32,6 +34,9 @@ class FoldlineServer(LanguageServer):
         files: The workspace's files, open buffers before the disk.
         renderer: Runs prompts in the user's interpreter.
         previews: What somebody looks at.
+        reported: Faults in the options that the user has been told of.
+        prompts: What is known of prompts without running them.
+        diagnostics: Tells the client what is wrong with them.
     """
 
     protocol: FoldlineProtocol
@@ -46,6 +51,9 @@ class FoldlineServer(LanguageServer):
         self.files = WorkspaceFiles()
         self.renderer = Renderer()
         self.previews = PreviewHub()
+        self.reported: set[str] = set()
+        self.prompts = PromptIndex(self.files)
+        self.diagnostics = DiagnosticsPublisher(self)
 
     @property
     def documents(self) -> Documents:
@@ -58,6 +66,9 @@ class FoldlineServer(LanguageServer):
         path = local_path(uri)
         if document is not None and path is not None:
             self.files.set_overlay(path, document.source)
+        if document is not None:
+            self.prompts.take(uri, document.source)
+            self.diagnostics.schedule()
         self.previews.document_changed()
 
     def drop_document(self, uri: str) -> None:
@@ -66,6 +77,8 @@ class FoldlineServer(LanguageServer):
         path = local_path(uri)
         if path is not None:
             self.files.remove_overlay(path)
+        self.prompts.drop(uri)
+        self.diagnostics.forget(uri)
         self.previews.document_changed()
 
     def close(self) -> None:

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import (
     TEXT_DOCUMENT_CODE_ACTION,
     CodeAction,
+    CodeActionKind,
     CodeActionOptions,
     Command,
 )
 
 from foldline.server.commands import show
+from foldline.server.prompt_index import ask
+from foldline.server.quick_fixes import quick_fixes
 from foldline.server.static import parse_module
 from foldline.server.targets import find_document, range_in
 
@@ -24,13 +27,16 @@ if TYPE_CHECKING:
 
     from lsprotocol.types import CodeActionParams
 
+    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
     from foldline.server.static import Span, StaticPrompt, StaticSection
     from foldline.server.targets import DocumentTarget
 
 METHOD = TEXT_DOCUMENT_CODE_ACTION
 KIND = "source.foldline"
-OPTIONS = CodeActionOptions(code_action_kinds=[KIND], resolve_provider=False)
+OPTIONS = CodeActionOptions(
+    code_action_kinds=[CodeActionKind.QuickFix, KIND], resolve_provider=False
+)
 
 CLIENT_PREVIEW = "foldline.preview"
 CLIENT_OPEN_SECTION = "foldline.openSection"
@@ -39,17 +45,28 @@ CLIENT_OUTLINE = "foldline.outline"
 
 async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeAction]:
     only = params.context.only
+    fixes: list[CodeAction] = []
+    if only is None or any(_covers(str(kind), CodeActionKind.QuickFix) for kind in only):
+        fixes = await _quick_fixes(ls, params)
     if only is not None and not any(_covers(str(kind), KIND) for kind in only):
-        return []
+        return fixes
     document = await find_document(ls, params.text_document.uri)
     start = document.index.offset(params.range.start)
     end = document.index.offset(params.range.end)
     module = await asyncio.to_thread(parse_module, document.text, str(document.path))
     known = ls.settings.client_commands
-    return [
+    return fixes + [
         CodeAction(title=command.title, kind=KIND, command=command)
         for command in _commands(document, module.prompts, start, end, known)
     ]
+
+
+async def _quick_fixes(ls: FoldlineServer, params: CodeActionParams) -> list[CodeAction]:
+    def question(asked: Asked) -> list[CodeAction]:
+        start, end = asked.offset(params.range.start), asked.offset(params.range.end)
+        return list(quick_fixes(asked, start, end))
+
+    return await ask(ls, params.text_document.uri, question) or []
 
 
 def _commands(

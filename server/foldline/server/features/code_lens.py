@@ -1,38 +1,44 @@
-"""`textDocument/codeLens`: *Preview* above each prompt."""
+"""`textDocument/codeLens`: *Preview* above each prompt, *Open* above each folded section."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_CODE_LENS, CodeLens, CodeLensOptions, Command
 
-from foldline.server.static import parse_module
-from foldline.server.targets import find_document
+from foldline.server.prompt_index import ask
+from foldline.server.static.editing.lenses import lenses
 
 if TYPE_CHECKING:
     from lsprotocol.types import CodeLensParams
 
+    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
+    from foldline.server.static.editing.lenses import Lens
 
 METHOD = TEXT_DOCUMENT_CODE_LENS
 OPTIONS = CodeLensOptions(resolve_provider=False)
 
-# A command of the client, which shows the preview; the server's own commands only compute.
+# Commands of the client, which shows the preview; the server's own commands only compute.
 CLIENT_PREVIEW = "foldline.preview"
+CLIENT_OPEN_SECTION = "foldline.openSection"
 
 
-async def handle(ls: FoldlineServer, params: CodeLensParams) -> list[CodeLens]:
-    document = await find_document(ls, params.text_document.uri)
-    module = await asyncio.to_thread(parse_module, document.text, str(document.path))
-    return [
-        CodeLens(
-            range=document.index.range(prompt.name_range.start, prompt.name_range.end),
-            command=Command(
-                title="Preview",
-                command=CLIENT_PREVIEW,
-                arguments=[{"uri": document.uri, "name": prompt.name}],
-            ),
-        )
-        for prompt in module.prompts
-    ]
+async def handle(ls: FoldlineServer, params: CodeLensParams) -> list[CodeLens] | None:
+    def question(asked: Asked) -> list[CodeLens]:
+        if not asked.options.code_lens:
+            return []
+        return [
+            CodeLens(range=asked.range(lens.place), command=_command(asked.uri, lens))
+            for lens in lenses(asked.analysis, asked.counter)
+        ]
+
+    return await ask(ls, params.text_document.uri, question)
+
+
+def _command(uri: str, lens: Lens) -> Command:
+    prompt: dict[str, object] = {"uri": uri, "name": lens.prompt}
+    if lens.section_key is None:
+        return Command(lens.title, CLIENT_PREVIEW, arguments=[prompt])
+    arguments = {**prompt, "section_keys": [lens.section_key]}
+    return Command(lens.title, CLIENT_OPEN_SECTION, arguments=[arguments])

@@ -43,6 +43,10 @@ class TokenCounter:
         """A count for people; an estimate is marked with `~`."""
         return f"{'' if self.exact else '~'}{count:,}"
 
+    def shown_change(self, count: int) -> str:
+        """A difference for people: `+12`, `~-3`."""
+        return f"{'' if self.exact else '~'}{'-' if count < 0 else '+'}{abs(count):,}"
+
 
 def token_counter(encoding: str = ENCODINGS[0], *, exact: bool = True) -> TokenCounter:
     """The best counter for an encoding that is installed.

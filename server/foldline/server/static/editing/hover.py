@@ -136,7 +136,7 @@ def _in_prompt(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter
         cost = cost_if_opened(prompt, path, counter)
         return (
             f"{shown}SUMMARY, {counter.shown(size)} tokens; "
-            f"+{counter.shown(cost)} if opened by `{block.opened_by}`"
+            f"{counter.shown_change(cost)} if opened by `{block.opened_by}`"
         )
     decided = "FULL" if block.visibility is Visibility.FULL else "decided by code"
     return f"{shown}{decided}, {counter.shown(size)} tokens"

@@ -55,7 +55,7 @@ def lenses(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Lens, ...]:
             # A section that several prompts share has one lens, that of the first.
             if place.file == analysis.file and place.span not in opened:
                 opened.add(place.span)
-                title = f"Open · +{counter.shown(costs[block.path])} tokens"
+                title = f"Open · {counter.shown_change(costs[block.path])} tokens"
                 found.append(Lens(place.span, title, name, ".".join(block.path)))
     return tuple(sorted(found, key=lambda lens: lens.place))
 

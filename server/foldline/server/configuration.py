@@ -1,0 +1,65 @@
+"""Gets the client's options and tells what is wrong in them, each fault once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import (
+    WORKSPACE_DID_CHANGE_WATCHED_FILES,
+    ConfigurationItem,
+    ConfigurationParams,
+    DidChangeWatchedFilesRegistrationOptions,
+    FileSystemWatcher,
+    MessageType,
+    Registration,
+    RegistrationParams,
+    ShowMessageParams,
+)
+
+if TYPE_CHECKING:
+    from foldline.server.server import FoldlineServer
+
+SECTION = "foldline"
+
+
+async def configure(ls: FoldlineServer, pushed: object = None) -> None:
+    """Takes the client's options: asked for where the client answers, else what it pushed."""
+    workspace = ls.client_capabilities.workspace
+    if workspace is not None and workspace.configuration:
+        items = [ConfigurationItem(section=SECTION)]
+        answers = await ls.workspace_configuration_async(ConfigurationParams(items))
+        values = answers[0] if answers else None
+    else:
+        values = pushed.get(SECTION, pushed) if isinstance(pushed, Mapping) else None
+    problems = list(ls.prompts.set_client_options(values))
+    folders = await asyncio.to_thread(ls.prompts.folders)
+    problems += [problem for folder in folders for problem in folder.problems]
+    report(ls, problems)
+    ls.diagnostics.schedule()
+
+
+def report(ls: FoldlineServer, problems: list[str]) -> None:
+    """Shows what was not shown before."""
+    new = [problem for problem in dict.fromkeys(problems) if problem not in ls.reported]
+    ls.reported.update(new)
+    if new:
+        message = "foldline: " + "; ".join(new)
+        ls.window_show_message(ShowMessageParams(MessageType.Warning, message))
+
+
+async def watch_files(ls: FoldlineServer) -> None:
+    """Has the client tell of Python files and configuration that change on disk."""
+    workspace = ls.client_capabilities.workspace
+    watched = workspace.did_change_watched_files if workspace is not None else None
+    if watched is None or not watched.dynamic_registration:
+        return
+    watchers = [FileSystemWatcher(pattern) for pattern in ("**/*.py", "**/pyproject.toml")]
+    options = DidChangeWatchedFilesRegistrationOptions(watchers)
+    registration = Registration(
+        id="foldline-watched-files",
+        method=WORKSPACE_DID_CHANGE_WATCHED_FILES,
+        register_options=options,
+    )
+    await ls.client_register_capability_async(RegistrationParams([registration]))

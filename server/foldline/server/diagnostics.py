@@ -1,0 +1,131 @@
+"""Tells the client what is wrong with its prompts: pushed, unless it pulls."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import (
+    CodeDescription,
+    Diagnostic,
+    DiagnosticRelatedInformation,
+    DiagnosticSeverity,
+    DiagnosticTag,
+    PublishDiagnosticsParams,
+)
+
+from foldline.server.prompt_index import ask
+from foldline.server.static import checks
+from foldline.server.static.checks.budget import check_budget
+from foldline.server.static.checks.findings import Severity
+
+if TYPE_CHECKING:
+    from foldline.server.prompt_index import Asked
+    from foldline.server.server import FoldlineServer
+
+log = logging.getLogger(__name__)
+
+SOURCE = "foldline"
+PAGES = Path(checks.__file__).parent / "pages"
+
+_SEVERITIES = {
+    Severity.ERROR: DiagnosticSeverity.Error,
+    Severity.WARNING: DiagnosticSeverity.Warning,
+    Severity.INFORMATION: DiagnosticSeverity.Information,
+    Severity.HINT: DiagnosticSeverity.Hint,
+}
+
+
+def found_in(asked: Asked) -> tuple[checks.Diagnostic, ...]:
+    """What is wrong with the prompts of a document."""
+    options = asked.options
+    return checks.diagnostics(
+        asked.analysis,
+        severities=options.severity,
+        more=check_budget(asked.analysis, options.token_budget, asked.counter),
+    )
+
+
+def lsp_diagnostics(asked: Asked) -> list[Diagnostic]:
+    """The same, as the client takes it."""
+    return [lsp_diagnostic(each, asked) for each in found_in(asked)]
+
+
+def lsp_diagnostic(found: checks.Diagnostic, asked: Asked) -> Diagnostic:
+    """One of them, as the client takes it."""
+    related: list[DiagnosticRelatedInformation] = []
+    for each in found.related:
+        location = asked.location(each.place)
+        if location is not None:
+            related.append(DiagnosticRelatedInformation(location, each.message))
+    return Diagnostic(
+        range=asked.range(found.place),
+        message=found.message,
+        severity=_SEVERITIES[found.severity],
+        code=str(found.code),
+        code_description=CodeDescription((PAGES / f"{found.code}.md").as_uri()),
+        source=SOURCE,
+        tags=[DiagnosticTag.Unnecessary] if found.unnecessary else None,
+        related_information=related or None,
+    )
+
+
+class DiagnosticsPublisher:
+    """Publishes for all open documents whenever one changes; only what is new is sent."""
+
+    def __init__(self, ls: FoldlineServer) -> None:
+        self._ls = ls
+        self._published: dict[str, list[Diagnostic]] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def pulled(self) -> bool:
+        """Whether the client asks for diagnostics by itself."""
+        documents = self._ls.client_capabilities.text_document
+        return documents is not None and documents.diagnostic is not None
+
+    def schedule(self) -> None:
+        """Publishes soon; while that goes on, further changes are taken up at its end."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._publish_all())
+
+    def forget(self, uri: str) -> None:
+        """Clears what was published for a document that was closed."""
+        if self._published.pop(uri, None):
+            self._ls.text_document_publish_diagnostics(PublishDiagnosticsParams(uri, []))
+
+    async def _publish_all(self) -> None:
+        prompts = self._ls.prompts
+        seen = -1
+        while seen != prompts.version:
+            seen = prompts.version
+            if self.pulled:
+                self._refresh()
+                return
+            for uri in prompts.open_documents().values():
+                try:
+                    await self._publish(uri)
+                except Exception:
+                    log.exception("cannot check %s", uri)
+
+    async def _publish(self, uri: str) -> None:
+        document = self._ls.documents.document(uri)
+        version = document.version if document is not None else None
+        found = await ask(self._ls, uri, lsp_diagnostics) or []
+        if uri not in self._ls.prompts.open_documents().values():
+            return
+        if found != self._published.get(uri, []):
+            self._published[uri] = found
+            params = PublishDiagnosticsParams(uri, found, version)
+            self._ls.text_document_publish_diagnostics(params)
+
+    def _refresh(self) -> None:
+        """Other documents' diagnostics may have changed with one: the client asks for them."""
+        workspace = self._ls.client_capabilities.workspace
+        refreshed = workspace.diagnostics if workspace is not None else None
+        several = len(self._ls.prompts.open_documents()) > 1
+        if several and refreshed is not None and refreshed.refresh_support:
+            self._ls.workspace_diagnostic_refresh(None, partial(lambda _: None))

@@ -1,0 +1,59 @@
+"""`textDocument/completion`: fields in templates, section keys where they are named, params."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import (
+    TEXT_DOCUMENT_COMPLETION,
+    CompletionItem,
+    CompletionItemKind,
+    CompletionList,
+    CompletionOptions,
+    MarkupContent,
+    MarkupKind,
+    TextEdit,
+)
+
+from foldline.server.prompt_index import ask
+from foldline.server.static.editing.completion import CompletionKind, completions
+
+if TYPE_CHECKING:
+    from lsprotocol.types import CompletionParams
+
+    from foldline.server.prompt_index import Asked
+    from foldline.server.server import FoldlineServer
+
+METHOD = TEXT_DOCUMENT_COMPLETION
+# Editors do not suggest inside strings by themselves.
+OPTIONS = CompletionOptions(trigger_characters=["$", "{", '"', "'", ".", "["])
+
+_KINDS = {
+    CompletionKind.FIELD: CompletionItemKind.Field,
+    CompletionKind.SECTION: CompletionItemKind.Reference,
+    CompletionKind.CHAPTER: CompletionItemKind.Reference,
+    CompletionKind.PARAMS: CompletionItemKind.Class,
+}
+
+
+async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList | None:
+    def question(asked: Asked) -> list[CompletionItem]:
+        return [
+            CompletionItem(
+                label=each.label,
+                kind=_KINDS[each.kind],
+                detail=each.detail or None,
+                documentation=(
+                    MarkupContent(MarkupKind.Markdown, each.documentation)
+                    if each.documentation
+                    else None
+                ),
+                filter_text=each.filter_text or None,
+                sort_text=each.sort or None,
+                text_edit=TextEdit(asked.range(each.place), each.text),
+            )
+            for each in completions(asked.analysis, asked.offset(params.position))
+        ]
+
+    items = await ask(ls, params.text_document.uri, question)
+    return CompletionList(is_incomplete=False, items=items) if items else None

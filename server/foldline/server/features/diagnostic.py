@@ -1,0 +1,31 @@
+"""`textDocument/diagnostic`: what is wrong with the prompts of a document, when it is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import (
+    TEXT_DOCUMENT_DIAGNOSTIC,
+    DiagnosticOptions,
+    RelatedFullDocumentDiagnosticReport,
+)
+
+from foldline.server.diagnostics import lsp_diagnostics
+from foldline.server.prompt_index import ask
+
+if TYPE_CHECKING:
+    from lsprotocol.types import DocumentDiagnosticParams
+
+    from foldline.server.server import FoldlineServer
+
+METHOD = TEXT_DOCUMENT_DIAGNOSTIC
+OPTIONS = DiagnosticOptions(
+    inter_file_dependencies=True, workspace_diagnostics=False, identifier="foldline"
+)
+
+
+async def handle(
+    ls: FoldlineServer, params: DocumentDiagnosticParams
+) -> RelatedFullDocumentDiagnosticReport:
+    found = await ask(ls, params.text_document.uri, lsp_diagnostics)
+    return RelatedFullDocumentDiagnosticReport(items=found or [])

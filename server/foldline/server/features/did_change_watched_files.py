@@ -1,0 +1,21 @@
+"""`workspace/didChangeWatchedFiles`: files that changed outside the editor are read anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import WORKSPACE_DID_CHANGE_WATCHED_FILES
+
+if TYPE_CHECKING:
+    from lsprotocol.types import DidChangeWatchedFilesParams
+
+    from foldline.server.server import FoldlineServer
+
+METHOD = WORKSPACE_DID_CHANGE_WATCHED_FILES
+OPTIONS = None
+
+
+async def handle(ls: FoldlineServer, params: DidChangeWatchedFilesParams) -> None:
+    for change in params.changes:
+        ls.prompts.changed_on_disk(change.uri)
+    ls.diagnostics.schedule()

@@ -1,0 +1,43 @@
+"""`textDocument/documentHighlight`: the other places of a field in the document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import (
+    TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT,
+    DocumentHighlight,
+    DocumentHighlightKind,
+)
+
+from foldline.server.prompt_index import ask
+from foldline.server.static.editing.fields import Role
+from foldline.server.static.editing.references import highlights
+
+if TYPE_CHECKING:
+    from lsprotocol.types import DocumentHighlightParams
+
+    from foldline.server.prompt_index import Asked
+    from foldline.server.server import FoldlineServer
+
+METHOD = TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT
+OPTIONS = None
+
+_KINDS = {
+    Role.DECLARATION: DocumentHighlightKind.Write,
+    Role.WRITE: DocumentHighlightKind.Write,
+    Role.READ: DocumentHighlightKind.Read,
+    Role.PLACEHOLDER: DocumentHighlightKind.Read,
+}
+
+
+async def handle(
+    ls: FoldlineServer, params: DocumentHighlightParams
+) -> list[DocumentHighlight] | None:
+    def question(asked: Asked) -> list[DocumentHighlight]:
+        return [
+            DocumentHighlight(asked.range(each.place), _KINDS[each.role])
+            for each in highlights(asked.analysis, asked.offset(params.position))
+        ]
+
+    return await ask(ls, params.text_document.uri, question) or None

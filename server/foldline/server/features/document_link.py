@@ -1,0 +1,34 @@
+"""`textDocument/documentLink`: addresses in templates, and files that templates are read from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import TEXT_DOCUMENT_DOCUMENT_LINK, DocumentLink, DocumentLinkOptions
+
+from foldline.server.prompt_index import ask
+from foldline.server.static.editing.structure import links
+
+if TYPE_CHECKING:
+    from lsprotocol.types import DocumentLinkParams
+
+    from foldline.server.prompt_index import Asked
+    from foldline.server.server import FoldlineServer
+
+METHOD = TEXT_DOCUMENT_DOCUMENT_LINK
+OPTIONS = DocumentLinkOptions(resolve_provider=False)
+
+
+async def handle(ls: FoldlineServer, params: DocumentLinkParams) -> list[DocumentLink] | None:
+    def question(asked: Asked) -> list[DocumentLink]:
+        return [
+            DocumentLink(asked.range(each.span), target=_target(each.target))
+            for each in links(asked.analysis)
+        ]
+
+    return await ask(ls, params.text_document.uri, question) or None
+
+
+def _target(target: str) -> str:
+    return target if "://" in target else Path(target).as_uri()

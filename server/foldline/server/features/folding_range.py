@@ -1,0 +1,29 @@
+"""`textDocument/foldingRange`: prompts, sections and their texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import TEXT_DOCUMENT_FOLDING_RANGE, FoldingRange
+
+from foldline.server.prompt_index import ask
+from foldline.server.static.editing.structure import foldings
+
+if TYPE_CHECKING:
+    from lsprotocol.types import FoldingRangeParams
+
+    from foldline.server.prompt_index import Asked
+    from foldline.server.server import FoldlineServer
+
+METHOD = TEXT_DOCUMENT_FOLDING_RANGE
+OPTIONS = None
+
+
+async def handle(ls: FoldlineServer, params: FoldingRangeParams) -> list[FoldingRange] | None:
+    def question(asked: Asked) -> list[FoldingRange]:
+        ranges = (asked.range(span) for span in foldings(asked.analysis))
+        # The last line stays in sight: it closes what is folded.
+        lines = dict.fromkeys((each.start.line, each.end.line - 1) for each in ranges)
+        return [FoldingRange(start, end) for start, end in lines if end > start]
+
+    return await ask(ls, params.text_document.uri, question) or None

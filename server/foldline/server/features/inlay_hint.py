@@ -1,0 +1,44 @@
+"""`textDocument/inlayHint`: the number and the tokens of each section."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import (
+    TEXT_DOCUMENT_INLAY_HINT,
+    InlayHint,
+    InlayHintOptions,
+    MarkupContent,
+    MarkupKind,
+)
+
+from foldline.server.prompt_index import ask
+from foldline.server.static.editing.lenses import inlays
+
+if TYPE_CHECKING:
+    from lsprotocol.types import InlayHintParams
+
+    from foldline.server.prompt_index import Asked
+    from foldline.server.server import FoldlineServer
+
+METHOD = TEXT_DOCUMENT_INLAY_HINT
+OPTIONS = InlayHintOptions(resolve_provider=False)
+
+
+async def handle(ls: FoldlineServer, params: InlayHintParams) -> list[InlayHint] | None:
+    def question(asked: Asked) -> list[InlayHint]:
+        if not asked.options.inlay_hints:
+            return []
+        start, end = asked.offset(params.range.start), asked.offset(params.range.end)
+        return [
+            InlayHint(
+                position=asked.index.position(each.offset),
+                label=each.label,
+                tooltip=MarkupContent(MarkupKind.Markdown, each.tooltip),
+                padding_left=True,
+            )
+            for each in inlays(asked.analysis, asked.counter)
+            if start <= each.offset <= end
+        ]
+
+    return await ask(ls, params.text_document.uri, question) or None

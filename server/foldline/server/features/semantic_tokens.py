@@ -1,0 +1,55 @@
+"""`textDocument/semanticTokens/full`: placeholders, escapes and keys, for clients that merge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import (
+    TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL,
+    SemanticTokens,
+    SemanticTokensLegend,
+)
+
+from foldline.server.prompt_index import ask
+from foldline.server.static.editing.structure import TokenKind, semantic_tokens
+
+if TYPE_CHECKING:
+    from lsprotocol.types import SemanticTokensParams
+
+    from foldline.server.prompt_index import Asked
+    from foldline.server.server import FoldlineServer
+
+METHOD = TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL
+OPTIONS = SemanticTokensLegend(
+    token_types=["variable", "operator", "enumMember"], token_modifiers=["deprecated"]
+)
+
+_TYPES = {
+    TokenKind.PLACEHOLDER: (0, 0),
+    TokenKind.UNKNOWN: (0, 1),
+    TokenKind.ESCAPE: (1, 0),
+    TokenKind.KEY: (2, 0),
+}
+
+
+async def handle(ls: FoldlineServer, params: SemanticTokensParams) -> SemanticTokens | None:
+    def question(asked: Asked) -> list[int]:
+        data: list[int] = []
+        line = column = 0
+        for each in semantic_tokens(asked.analysis):
+            place = asked.range(each.span)
+            if place.start.line != line:
+                column = 0
+            kind, modifier = _TYPES[each.kind]
+            data += [
+                place.start.line - line,
+                place.start.character - column,
+                place.end.character - place.start.character,
+                kind,
+                modifier,
+            ]
+            line, column = place.start.line, place.start.character
+        return data
+
+    data = await ask(ls, params.text_document.uri, question)
+    return SemanticTokens(data) if data is not None else None

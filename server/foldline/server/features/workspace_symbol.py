@@ -1,0 +1,72 @@
+"""`workspace/symbol`: prompts and sections of the whole workspace."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import WORKSPACE_SYMBOL, Location, WorkspaceSymbol, WorkspaceSymbolOptions
+
+from foldline.server.features.document_symbol import KINDS
+from foldline.server.prompt_index import uri_of_file
+from foldline.server.static.editing.symbols import symbols
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lsprotocol.types import WorkspaceSymbolParams
+
+    from foldline.server.prompt_index import Asked
+    from foldline.server.server import FoldlineServer
+    from foldline.server.static.editing.symbols import Symbol
+
+METHOD = WORKSPACE_SYMBOL
+OPTIONS = WorkspaceSymbolOptions(resolve_provider=False)
+
+MOST = 200
+"""More than a person reads; a longer query finds the others."""
+
+
+async def handle(ls: FoldlineServer, params: WorkspaceSymbolParams) -> list[WorkspaceSymbol] | None:
+    return await asyncio.to_thread(_find, ls, params.query) or None
+
+
+def _find(ls: FoldlineServer, query: str) -> list[WorkspaceSymbol]:
+    encoding = ls.documents.position_codec.encoding
+    wanted = query.lower()
+
+    def question(asked: Asked) -> list[WorkspaceSymbol]:
+        return [
+            WorkspaceSymbol(
+                location=_location(asked, symbol),
+                name=symbol.name,
+                kind=KINDS[symbol.kind],
+                container_name=container or None,
+            )
+            for symbol, container in _all(symbols(asked.analysis))
+            if _matches(wanted, f"{symbol.name} {symbol.detail}".lower())
+        ]
+
+    found: list[WorkspaceSymbol] = []
+    for folder in ls.prompts.folders():
+        folder.files.refresh()
+        for file in folder.files.matching(query):
+            found += ls.prompts.answer(uri_of_file(file), encoding, question) or []
+            if len(found) >= MOST:
+                return found[:MOST]
+    return found
+
+
+def _location(asked: Asked, symbol: Symbol) -> Location:
+    return Location(asked.uri, asked.range(symbol.selection))
+
+
+def _all(found: tuple[Symbol, ...], container: str = "") -> Iterator[tuple[Symbol, str]]:
+    for symbol in found:
+        yield symbol, container
+        yield from _all(symbol.children, symbol.name)
+
+
+def _matches(wanted: str, text: str) -> bool:
+    rest = iter(text)
+    return all(character in rest for character in wanted)

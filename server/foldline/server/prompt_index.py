@@ -1,0 +1,213 @@
+"""What is known of the prompts in open documents and in the workspace, without running them."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar
+
+from foldline.server.convert import LineIndex
+from foldline.server.options import PromptOptions, read_options, read_project_options
+from foldline.server.static.files import PromptFiles
+from foldline.server.static.project import Project
+from foldline.server.static.tokens import TokenCounter, token_counter
+from foldline.server.targets import uri_of
+from foldline.server.workspace import local_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lsprotocol.types import Location, Position, PositionEncodingKind, Range
+
+    from foldline.server.server import FoldlineServer
+    from foldline.server.static.analysis import ModuleAnalysis
+    from foldline.server.static.model import SourceSpan, Span
+    from foldline.server.workspace import WorkspaceFiles
+
+    Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One document as a question finds it; to be used only while the question is answered."""
+
+    uri: str
+    index: LineIndex
+    analysis: ModuleAnalysis
+    project: Project
+    folder: Folder
+    encoding: PositionEncodingKind | str | None
+
+    @property
+    def options(self) -> PromptOptions:
+        return self.folder.options
+
+    @property
+    def counter(self) -> TokenCounter:
+        return self.folder.counter
+
+    def offset(self, position: Position) -> int:
+        return self.index.offset(position)
+
+    def range(self, span: Span | SourceSpan) -> Range:
+        return self.index.range(span.start, span.end)
+
+    def location(self, place: SourceSpan) -> Location | None:
+        """A place in any file of the project; None where that file cannot be read."""
+        from lsprotocol.types import Location
+
+        if place.file == self.analysis.file:
+            return Location(self.uri, self.range(place))
+        text = self.project.text(place.file)
+        if text is None:
+            return None
+        index = LineIndex.of(text, self.encoding)
+        return Location(uri_of_file(place.file), index.range(place.start, place.end))
+
+
+class Folder:
+    """One workspace folder: its project, its options and the files that hold prompts."""
+
+    def __init__(self, root: Path, files: WorkspaceFiles) -> None:
+        self.root = root
+        self.project = Project(root)
+        self.options, self.problems = read_project_options(root)
+        self.base = self.options
+        self.files = PromptFiles(partial(_walk, root, files))
+        self.project.search = self._mentioning
+
+    @property
+    def counter(self) -> TokenCounter:
+        """Counts tokens as the options say."""
+        return token_counter(self.options.tokens, exact=self.options.exact_tokens)
+
+    def _mentioning(self, word: str) -> tuple[str, ...]:
+        return tuple(
+            file for file in self.files.refresh() if word in (self.project.text(file) or "")
+        )
+
+
+def _walk(root: Path, files: WorkspaceFiles) -> Iterator[tuple[str, object]]:
+    for stamp in files.access(root).file_backend.walk():
+        yield str(root / stamp.path), stamp
+
+
+class PromptIndex:
+    """Keeps one `Folder` for each workspace folder, with the texts that the editor holds."""
+
+    def __init__(self, files: WorkspaceFiles) -> None:
+        self._files = files
+        self._folders: dict[Path, Folder] = {}
+        self._texts: dict[str, tuple[str, str]] = {}
+        self._client: object = None
+        self._lock = Lock()
+        self.version = 0
+        """Grows with every change that may change an answer."""
+
+    def take(self, uri: str, text: str) -> None:
+        """Let a text stand for the document; it is read when somebody asks."""
+        with self._lock:
+            self._texts[file_of(uri)] = (uri, text)
+            self.version += 1
+
+    def drop(self, uri: str) -> None:
+        """Let the disk's text stand for the document again."""
+        with self._lock:
+            self._texts.pop(file_of(uri), None)
+            self.version += 1
+
+    def changed_on_disk(self, uri: str) -> None:
+        """Read a file anew when somebody asks."""
+        path = local_path(uri)
+        if path is None:
+            return
+        with self._lock:
+            self.version += 1
+            folders = [
+                folder for root, folder in self._folders.items() if path.is_relative_to(root)
+            ]
+            if path.name == "pyproject.toml":
+                for folder in folders:
+                    self._folders.pop(folder.root)
+        for folder in folders:
+            folder.project.changed_on_disk(str(path))
+
+    def set_client_options(self, values: object) -> tuple[str, ...]:
+        """Let the client's section win over each project's, and say what is wrong in it."""
+        _, problems = read_options(values, "foldline")
+        with self._lock:
+            self._client = values
+            self.version += 1
+            for folder in self._folders.values():
+                folder.options, _ = read_options(values, "foldline", folder.base)
+        return problems
+
+    def folder(self, path: Path) -> Folder:
+        """The workspace folder that holds a path."""
+        root = self._files.root_of(path)
+        with self._lock:
+            known = self._folders.get(root)
+            if known is None:
+                known = self._folders[root] = Folder(root, self._files)
+                known.options, _ = read_options(self._client, "foldline", known.base)
+            return known
+
+    def folders(self) -> tuple[Folder, ...]:
+        """The workspace folders, in order."""
+        return tuple(self.folder(root / "_") for root in self._files.roots)
+
+    def open_documents(self) -> dict[str, str]:
+        """The URI of each open document, by file."""
+        with self._lock:
+            return {file: uri for file, (uri, _) in self._texts.items()}
+
+    def answer(
+        self,
+        uri: str,
+        encoding: PositionEncodingKind | str | None,
+        question: Callable[[Asked], Answer],
+    ) -> Answer | None:
+        """The answer to a question about a document; None where it cannot be read.
+
+        It may take as long as a parse: ask in a thread.
+        """
+        file = file_of(uri)
+        folder = self.folder(Path(file))
+        with self._lock:
+            texts = {
+                each: text
+                for each, (_, text) in self._texts.items()
+                if each == file or Path(each).is_relative_to(folder.root)
+            }
+        project = folder.project
+        with project.lock:
+            for each in project.open_files:
+                if each not in texts:
+                    project.close(each)
+            for each, text in texts.items():
+                project.open(each, text)
+            analysis = project.analysis(file)
+            if analysis is None:
+                return None
+            index = LineIndex.of(analysis.text, encoding)
+            return question(Asked(uri, index, analysis, project, folder, encoding))
+
+
+async def ask(ls: FoldlineServer, uri: str, question: Callable[[Asked], Answer]) -> Answer | None:
+    """The answer to a question about a document, worked out in a thread."""
+    encoding = ls.documents.position_codec.encoding
+    return await asyncio.to_thread(ls.prompts.answer, uri, encoding, question)
+
+
+def file_of(uri: str) -> str:
+    """The name under which a document is kept: its path, or its URI where it has none."""
+    path = local_path(uri)
+    return str(path) if path is not None else uri
+
+
+def uri_of_file(file: str) -> str:
+    """The URI of a document that is kept under a name."""
+    return uri_of(Path(file)) if Path(file).is_absolute() else file

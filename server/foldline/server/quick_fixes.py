@@ -1,0 +1,30 @@
+"""Repairs of what is wrong with a prompt, as code actions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import CodeAction, CodeActionKind
+
+from foldline.server.diagnostics import found_in, lsp_diagnostic
+from foldline.server.edits import workspace_edit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.server.prompt_index import Asked
+
+
+def quick_fixes(asked: Asked, start: int, end: int) -> Iterator[CodeAction]:
+    """The repairs of the diagnostics that a selection touches."""
+    for found in found_in(asked):
+        if not (found.place.start <= end and start <= found.place.end):
+            continue
+        for fix in found.fixes:
+            yield CodeAction(
+                title=fix.title,
+                kind=CodeActionKind.QuickFix,
+                diagnostics=[lsp_diagnostic(found, asked)],
+                is_preferred=fix.preferred or None,
+                edit=workspace_edit(asked, fix.changes),
+            )

@@ -1,0 +1,108 @@
+"""Which files of a workspace have to do with prompts: found by words, before anything is parsed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foldline.server.static.project import MAX_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+LIBRARY_WORD = b"foldline"
+
+_IMPORT = re.compile(
+    rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([\w.]+))", re.MULTILINE
+)
+_NAME = re.compile(
+    rb"^([^\W\d]\w*)[ \t]*(?::[^=\n]+)?=|\b(?:title|key|ns)[ \t]*=[ \t]*[\"']([^\"'\n]*)[\"']",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FileWords:
+    """What is kept of a file: little, because a workspace has many."""
+
+    stamp: object
+    direct: bool
+    """Whether the file names the library itself."""
+    imports: frozenset[str]
+    """The last components of the modules it imports."""
+    names: str
+    """Words that its symbols may consist of, in lower case; empty where it names no prompt."""
+
+
+class PromptFiles:
+    """The Python files of a folder that name the prompt library, or that import such a file."""
+
+    def __init__(self, walk: Callable[[], Iterable[tuple[str, object]]]) -> None:
+        self._walk = walk
+        self._words: dict[str, FileWords] = {}
+
+    def refresh(self) -> tuple[str, ...]:
+        """The files as they are on disk now, in order; only those that changed are read."""
+        words: dict[str, FileWords] = {}
+        for file, stamp in self._walk():
+            if file.endswith((".py", ".pyi")):
+                known = self._words.get(file)
+                if known is None or known.stamp != stamp:
+                    known = _read(file, stamp)
+                if known is not None:
+                    words[file] = known
+        self._words = words
+        return self.files()
+
+    def files(self) -> tuple[str, ...]:
+        """The files that have to do with prompts, as of the last refresh."""
+        found = {file for file, words in self._words.items() if words.direct}
+        grown = True
+        while grown and found:
+            stems = {_stem(file) for file in found}
+            more = {
+                file
+                for file, words in self._words.items()
+                if file not in found and not stems.isdisjoint(words.imports)
+            }
+            grown = bool(more)
+            found |= more
+        return tuple(sorted(found))
+
+    def matching(self, query: str) -> Iterator[str]:
+        """The files in which some symbol may match a query."""
+        wanted = query.lower()
+        for file in self.files():
+            if not wanted or _is_subsequence(wanted, self._words[file].names):
+                yield file
+
+
+def _stem(file: str) -> str:
+    path = Path(file)
+    return path.parent.name if path.stem == "__init__" else path.stem
+
+
+def _is_subsequence(wanted: str, text: str) -> bool:
+    rest = iter(text)
+    return all(character in rest for character in wanted)
+
+
+def _read(file: str, stamp: object) -> FileWords | None:
+    try:
+        path = Path(file)
+        if path.stat().st_size > MAX_BYTES:
+            return None
+        data = path.read_bytes()
+    except OSError:
+        return None
+    imports = {
+        (match[1] or match[2]).rpartition(b".")[2].decode("utf-8", "replace")
+        for match in _IMPORT.finditer(data)
+    }
+    direct = LIBRARY_WORD in data
+    names = b""
+    if direct:
+        names = b" ".join(match[1] or match[2] or b"" for match in _NAME.finditer(data))
+    return FileWords(stamp, direct, frozenset(imports), names.decode("utf-8", "replace").lower())
