@@ -5,6 +5,7 @@ PromptError
 │   └── PromptConfigurationError          an evaluation that is asked for wrongly
 ├── PromptRenderError (RuntimeError)      a prompt that cannot be rendered with what is bound
 ├── PromptEvaluationError (RuntimeError)  an evaluation that came to no answer
+│   ├── EvaluationTimeoutError (TimeoutError)  the deadline passed first
 │   └── ExpansionLimitError               the model asked for more than the budget allows
 ├── OutputParseError (ValueError)         an answer that does not fit the declared output
 ├── ToolValidationError (ValueError)      a tool call with unusable parameters
@@ -13,15 +14,19 @@ PromptError
 
 from __future__ import annotations
 
+from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Self
 
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 __all__ = [
+    "EvaluationFailure",
+    "EvaluationTimeoutError",
     "ExpansionLimitError",
     "OutputParseError",
     "PromptConfigurationError",
@@ -82,12 +87,81 @@ class PromptRenderError(PromptError, RuntimeError):
     """A prompt that cannot be rendered with the parameters that are bound to it."""
 
 
+class EvaluationFailure(StrEnum):
+    """Why an evaluation came to no answer."""
+
+    PROVIDER = "provider"
+    """The provider answered with an error; `status` says which."""
+    CONNECTION = "connection"
+    """The provider could not be reached, or the connection broke."""
+    TIMEOUT = "timeout"
+    """The deadline passed, or the provider kept quiet for too long."""
+    CANCELLED = "cancelled"
+    """The caller called it off."""
+    MALFORMED = "malformed"
+    """The provider's answer is not what its protocol says."""
+    REFUSAL = "refusal"
+    """The model declined to answer; `text` is what it said instead."""
+    TRUNCATED = "truncated"
+    """The answer ran into a limit of its length; `text` is what there is of it."""
+    TURN_LIMIT = "turn_limit"
+    """The model went on calling tools."""
+    SCRIPT = "script"
+    """A recorded transcript does not go with the prompt."""
+    EXPANSION_LIMIT = "expansion_limit"
+    """The model asked for more sections than it may have."""
+    UNKNOWN = "unknown"
+
+
 class PromptEvaluationError(PromptError, RuntimeError):
-    """An evaluation that came to no answer: a provider could not be asked or did not reply."""
+    """An evaluation that came to no answer: a provider could not be asked or did not reply.
+
+    Args:
+        message: What is wrong and what to do about it.
+        kind: Why there is no answer.
+        provider: Who was asked, such as `openai`.
+        status: The HTTP status, if there was one.
+        request_id: What to tell the provider's support.
+        retry_after: After how many seconds the provider asks to try again.
+        text: What the model had said by then.
+    """
+
+    usual_kind: ClassVar[EvaluationFailure] = EvaluationFailure.UNKNOWN
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        kind: EvaluationFailure | None = None,
+        provider: str | None = None,
+        status: int | None = None,
+        request_id: str | None = None,
+        retry_after: float | None = None,
+        text: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.kind = self.usual_kind if kind is None else kind
+        self.provider = provider
+        self.status = status
+        self.request_id = request_id
+        self.retry_after = retry_after
+        self.text = text
+
+
+class EvaluationTimeoutError(PromptEvaluationError, TimeoutError):
+    """An evaluation whose deadline passed, or whose provider kept quiet for too long."""
+
+    usual_kind = EvaluationFailure.TIMEOUT
+
+    def __new__(cls, *args: object, **_: object) -> Self:
+        # Of the two bases' ways to make an instance, only that of OSError fits its layout.
+        return TimeoutError.__new__(cls, *args)
 
 
 class ExpansionLimitError(PromptEvaluationError):
     """A model that asked for more expansions than the caller's budget allows."""
+
+    usual_kind = EvaluationFailure.EXPANSION_LIMIT
 
 
 class OutputParseError(PromptError, ValueError):

@@ -1,0 +1,41 @@
+"""Adapters: have a provider's model answer a prompt.
+
+`foldline.prompts.adapters.openai` and `foldline.prompts.adapters.anthropic` need the extras of
+the same names; what is exported here needs nothing.
+"""
+
+from foldline.prompts.adapters.base import BaseAdapter, render_for_evaluation
+from foldline.prompts.adapters.protocol import (
+    Conversation,
+    Evaluable,
+    ModelTurn,
+    ProviderAdapter,
+)
+from foldline.prompts.adapters.schemas import anthropic_tools, openai_tools, output_schema
+from foldline.prompts.adapters.scripted import RecordingAdapter, ScriptedAdapter
+from foldline.prompts.adapters.transcript import (
+    Exchange,
+    PromptSeen,
+    ScriptedCall,
+    ScriptedTurn,
+    Transcript,
+)
+
+__all__ = [
+    "BaseAdapter",
+    "Conversation",
+    "Evaluable",
+    "Exchange",
+    "ModelTurn",
+    "PromptSeen",
+    "ProviderAdapter",
+    "RecordingAdapter",
+    "ScriptedAdapter",
+    "ScriptedCall",
+    "ScriptedTurn",
+    "Transcript",
+    "anthropic_tools",
+    "openai_tools",
+    "output_schema",
+    "render_for_evaluation",
+]

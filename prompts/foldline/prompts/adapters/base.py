@@ -1,0 +1,346 @@
+"""The evaluation that every adapter shares: open chapters, render, ask, run tools, parse."""
+
+from __future__ import annotations
+
+import copy
+import json
+import uuid
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from foldline.prompts.errors import (
+    EvaluationFailure,
+    PromptConfigurationError,
+    PromptEvaluationError,
+    near_names,
+)
+from foldline.prompts.expansion import ChaptersExpansionPolicy
+from foldline.prompts.prompt import Prompt
+from foldline.prompts.rendered import RenderedPrompt
+from foldline.prompts.runtime.bounded import check_bounds
+from foldline.prompts.runtime.dispatch import ToolOutcome, dispatch_tool_calls
+from foldline.prompts.runtime.events import PromptExecuted, PromptRendered, ToolInvoked
+from foldline.prompts.runtime.response import PromptResponse
+from foldline.prompts.runtime.usage import TokenUsage
+from foldline.prompts.template import PromptTemplate
+from foldline.prompts.tool import ToolContext
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from foldline.prompts.adapters.protocol import Conversation, Evaluable, ModelTurn
+    from foldline.prompts.deadline import Deadline
+    from foldline.prompts.intent import IntentClassifier
+    from foldline.prompts.runtime.bounded import Cancellation
+    from foldline.prompts.runtime.events import EventBus
+    from foldline.prompts.runtime.session import Session
+    from foldline.prompts.visibility import SectionPath, SectionVisibility
+
+__all__ = ["BaseAdapter", "render_for_evaluation"]
+
+OutputT = TypeVar("OutputT")
+
+DEFAULT_MAX_TURNS = 16
+
+
+class BaseAdapter(ABC):
+    """Everything of an evaluation but the wire; a provider adds `converse`.
+
+    Args:
+        max_turns: How many messages a model may need for one answer; a message that calls tools
+            is one of them.
+    """
+
+    provider: str
+    """The name by which events and errors call the provider."""
+
+    def __init__(self, *, max_turns: int = DEFAULT_MAX_TURNS) -> None:
+        if max_turns < 1:
+            raise PromptConfigurationError("`max_turns` must be at least 1.")
+        self.max_turns = max_turns
+
+    @abstractmethod
+    def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
+        """A new conversation that begins with this prompt; nothing is sent before its `ask`."""
+
+    def evaluate(
+        self,
+        prompt: Evaluable[OutputT],
+        *params: object,
+        session: Session | None = None,
+        bus: EventBus | None = None,
+        visibility_overrides: Mapping[SectionPath, SectionVisibility] | None = None,
+        goal_section_key: str | None = None,
+        chapters_expansion_policy: ChaptersExpansionPolicy = ChaptersExpansionPolicy.ALL_INCLUDED,
+        parse_output: bool = True,
+        deadline: Deadline | None = None,
+        chapter_params: Mapping[str, object] | None = None,
+        intent_classifier: IntentClassifier | None = None,
+        cancellation: Cancellation | None = None,
+        on_text: Callable[[str], object] | None = None,
+    ) -> PromptResponse[OutputT]:
+        """The model's answer, after all the tool calls that it wanted to make.
+
+        Chapters are decided on anew for each evaluation, on a fresh template; the prompt itself
+        does not change. The request goes out with the tools and the output schema of the render.
+
+        Args:
+            prompt: A prompt, a template, or a rendered prompt, which is sent as it is.
+            params: Instances to bind for this evaluation alone.
+            session: Its visibility overrides count below the explicit ones; tools get it.
+            bus: Where events go; the session's bus if none is given.
+            visibility_overrides: Sections to show in full or summarised.
+            goal_section_key: The section that says what the user wants.
+            chapters_expansion_policy: Which chapters open.
+            parse_output: Whether `output` of the response is filled.
+            deadline: When to give up; that of a rendered prompt if none is given.
+            chapter_params: Parameters of chapters by their key.
+            intent_classifier: Decides about chapters in place of the default.
+            cancellation: Anything with `is_set()`, such as a `threading.Event`.
+            on_text: Called with each piece of the model's text as it arrives, in the caller's
+                thread. Without it answers are not streamed.
+
+        Raises:
+            VisibilityExpansionRequired: The model wants sections opened; render again with them.
+            PromptConfigurationError: The arguments do not fit the prompt.
+            PromptEvaluationError: There is no answer; `kind` says why.
+            OutputParseError: The answer does not fit the declared output.
+        """
+        if session is not None and bus is None:
+            bus = session.bus
+        rendered = render_for_evaluation(
+            prompt,
+            *params,
+            session=session,
+            visibility_overrides=visibility_overrides,
+            goal_section_key=goal_section_key,
+            chapters_expansion_policy=chapters_expansion_policy,
+            deadline=deadline,
+            chapter_params=chapter_params,
+            intent_classifier=intent_classifier,
+        )
+        run = _Run(
+            self,
+            prompt,
+            rendered,
+            session=session,
+            bus=bus,
+            deadline=rendered.deadline if deadline is None else deadline,
+            cancellation=cancellation,
+            on_text=on_text,
+        )
+        return run.execute(visibility_overrides or {}, parse_output=parse_output)
+
+
+def render_for_evaluation(
+    prompt: Evaluable[OutputT],
+    *params: object,
+    session: Session | None = None,
+    visibility_overrides: Mapping[SectionPath, SectionVisibility] | None = None,
+    goal_section_key: str | None = None,
+    chapters_expansion_policy: ChaptersExpansionPolicy = ChaptersExpansionPolicy.ALL_INCLUDED,
+    deadline: Deadline | None = None,
+    chapter_params: Mapping[str, object] | None = None,
+    intent_classifier: IntentClassifier | None = None,
+) -> RenderedPrompt[OutputT]:
+    """What `evaluate` with these arguments would send.
+
+    Raises:
+        PromptConfigurationError: The arguments do not fit the prompt.
+        PromptValidationError: A binding or an override does not fit the prompt.
+        PromptRenderError: It cannot be rendered with what is bound.
+    """
+    if isinstance(prompt, RenderedPrompt):
+        if params or visibility_overrides or chapter_params:
+            raise PromptConfigurationError(
+                "A rendered prompt is sent as it is; give parameters and overrides to `render`, "
+                "or evaluate the Prompt."
+            )
+        if goal_section_key is not None:
+            _check_goal(prompt, goal_section_key)
+        return prompt
+    if isinstance(prompt, PromptTemplate):
+        bound = prompt.bind(*params)
+    elif isinstance(prompt, Prompt):
+        # A copy, because these parameters are for this evaluation alone.
+        bound = copy.copy(prompt).bind(*params)
+    else:
+        raise PromptConfigurationError(
+            f"evaluate() takes a Prompt, a PromptTemplate or a RenderedPrompt, not {prompt!r}."
+        )
+    return bound.expand_chapters(
+        chapters_expansion_policy,
+        chapter_params=chapter_params,
+        goal_section_key=goal_section_key,
+        classifier=intent_classifier,
+        session=session,
+    ).render(visibility_overrides=visibility_overrides, session=session, deadline=deadline)
+
+
+class _Run(Generic[OutputT]):
+    """One evaluation."""
+
+    def __init__(
+        self,
+        adapter: BaseAdapter,
+        prompt: Evaluable[object],
+        rendered: RenderedPrompt[OutputT],
+        *,
+        session: Session | None,
+        bus: EventBus | None,
+        deadline: Deadline | None,
+        cancellation: Cancellation | None,
+        on_text: Callable[[str], object] | None,
+    ) -> None:
+        self._adapter = adapter
+        self._rendered = rendered
+        self._session = session
+        self._bus = bus
+        self._deadline = deadline
+        self._cancellation = cancellation
+        self._on_text = on_text
+        self._id = uuid.uuid4().hex
+        self._turns = 0
+        descriptor = rendered.descriptor
+        self._ns = "" if descriptor is None else descriptor.ns
+        self._key = "" if descriptor is None else descriptor.key
+        self._context = ToolContext(
+            prompt=prompt, rendered=rendered, session=session, bus=bus, deadline=deadline
+        )
+
+    def execute(
+        self,
+        overrides: Mapping[SectionPath, SectionVisibility],
+        *,
+        parse_output: bool,
+    ) -> PromptResponse[OutputT]:
+        self._check("the start")
+        self._publish(PromptRendered, rendered=self._rendered, visibility_overrides=dict(overrides))
+        conversation = self._adapter.converse(self._rendered)
+        usage = TokenUsage()
+        outcomes: list[ToolOutcome] = []
+        while True:
+            turn = self._ask(conversation)
+            usage += turn.usage
+            if not turn.tool_calls:
+                break
+            answers = dispatch_tool_calls(
+                turn.tool_calls,
+                self._rendered.tools,
+                context=self._context,
+                cancellation=self._cancellation,
+                on_outcome=self._told,
+            )
+            outcomes.extend(answers)
+            conversation.tell(answers)
+        return self._response(turn, usage, tuple(outcomes), parse_output=parse_output)
+
+    def _ask(self, conversation: Conversation) -> ModelTurn:
+        self._check("the conversation")
+        if self._turns == self._adapter.max_turns:
+            raise PromptEvaluationError(
+                f"The model gave no answer within {self._turns} messages, but went on calling "
+                "tools; raise `max_turns` of the adapter if that is right.",
+                kind=EvaluationFailure.TURN_LIMIT,
+                provider=self._adapter.provider,
+            )
+        self._turns += 1
+        return conversation.ask(
+            deadline=self._deadline, cancellation=self._cancellation, on_text=self._on_text
+        )
+
+    def _check(self, what: str) -> None:
+        check_bounds(what, self._deadline, self._cancellation, provider=self._adapter.provider)
+
+    def _told(self, outcome: ToolOutcome) -> None:
+        call, result = outcome.call, outcome.result
+        self._publish(
+            ToolInvoked,
+            name=call.name,
+            turn=self._turns,
+            call_id=call.id,
+            params=call.arguments if outcome.params is None else outcome.params,
+            success=result.success,
+            message=result.message,
+            value=result.value,
+            metadata=outcome.metadata,
+        )
+
+    def _response(
+        self,
+        turn: ModelTurn,
+        usage: TokenUsage,
+        outcomes: tuple[ToolOutcome, ...],
+        *,
+        parse_output: bool,
+    ) -> PromptResponse[OutputT]:
+        text = unwrapped(turn.text, self._rendered)
+        output = None
+        if parse_output and self._rendered.structured_output is not None:
+            from foldline.prompts.parsing import parse_structured_output
+
+            output = parse_structured_output(text, self._rendered)
+        self._publish(PromptExecuted, text=text, turns=self._turns, usage=usage, output=output)
+        return PromptResponse(
+            prompt_ns=self._ns,
+            prompt_key=self._key,
+            text=text,
+            rendered=self._rendered,
+            output=output,
+            usage=usage,
+            turns=self._turns,
+            tool_outcomes=outcomes,
+            provider=self._adapter.provider,
+            model=turn.model,
+            request_id=turn.request_id,
+        )
+
+    def _publish(self, kind: Callable[..., object], **fields: object) -> None:
+        if self._bus is None:
+            return
+        self._bus.publish(
+            kind(
+                prompt_ns=self._ns,
+                prompt_key=self._key,
+                evaluation_id=self._id,
+                session_id=None if self._session is None else self._session.session_id,
+                provider=self._adapter.provider,
+                **fields,
+            )
+        )
+
+
+def unwrapped(text: str, rendered: RenderedPrompt[object]) -> str:
+    """The answer without the object that strict modes need around an array."""
+    config = rendered.structured_output
+    wrapper = None if config is None else config.strict_schema.wrapped_in
+    if wrapper is None:
+        return text
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if isinstance(value, dict) and value.keys() == {wrapper} and isinstance(value[wrapper], list):
+        return json.dumps(value[wrapper], ensure_ascii=False)
+    return text
+
+
+def _check_goal(rendered: RenderedPrompt[object], key: str) -> None:
+    dotted = [".".join(block.path) for block in rendered.blocks]
+    exact = [name for name in dotted if name == key]
+    found = exact or [
+        name for name, block in zip(dotted, rendered.blocks, strict=True) if block.path[-1] == key
+    ]
+    if len(found) == 1:
+        return
+    near = tuple(found) or near_names(key, dotted)
+    raise PromptConfigurationError(
+        f"`goal_section_key` {key!r} "
+        + (
+            f"could mean {', '.join(map(repr, found))}; give the dotted key."
+            if found
+            else "names no section that the rendered prompt shows"
+            + (f"; did you mean {' or '.join(map(repr, near))}?" if near else ".")
+        ),
+        near=near,
+    )

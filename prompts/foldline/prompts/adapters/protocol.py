@@ -1,0 +1,90 @@
+"""What a provider's adapter is: for callers, and for whoever writes one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+
+from foldline.prompts.expansion import ChaptersExpansionPolicy
+from foldline.prompts.prompt import Prompt
+from foldline.prompts.rendered import RenderedPrompt
+from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
+from foldline.prompts.template import PromptTemplate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from foldline.prompts.deadline import Deadline
+    from foldline.prompts.intent import IntentClassifier
+    from foldline.prompts.runtime.bounded import Cancellation
+    from foldline.prompts.runtime.dispatch import ToolCall, ToolOutcome
+    from foldline.prompts.runtime.events import EventBus
+    from foldline.prompts.runtime.response import PromptResponse
+    from foldline.prompts.runtime.session import Session
+    from foldline.prompts.visibility import SectionPath, SectionVisibility
+
+__all__ = ["Conversation", "Evaluable", "ModelTurn", "ProviderAdapter"]
+
+OutputT = TypeVar("OutputT")
+
+Evaluable: TypeAlias = Prompt[OutputT] | PromptTemplate[OutputT] | RenderedPrompt[OutputT]
+"""What can be evaluated. A rendered prompt is sent as it is: its chapters are closed."""
+
+
+class ProviderAdapter(Protocol):
+    """Has a model answer a prompt."""
+
+    def evaluate(
+        self,
+        prompt: Evaluable[OutputT],
+        *params: object,
+        session: Session | None = None,
+        bus: EventBus | None = None,
+        visibility_overrides: Mapping[SectionPath, SectionVisibility] | None = None,
+        goal_section_key: str | None = None,
+        chapters_expansion_policy: ChaptersExpansionPolicy = ChaptersExpansionPolicy.ALL_INCLUDED,
+        parse_output: bool = True,
+        deadline: Deadline | None = None,
+        chapter_params: Mapping[str, object] | None = None,
+        intent_classifier: IntentClassifier | None = None,
+        cancellation: Cancellation | None = None,
+        on_text: Callable[[str], object] | None = None,
+    ) -> PromptResponse[OutputT]:
+        """The model's answer, after all the tool calls that it wanted to make.
+
+        See `BaseAdapter.evaluate` for the arguments and errors.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTurn:
+    """One message of a model: text, or calls of tools, or both."""
+
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: TokenUsage = NOTHING_USED
+    model: str | None = None
+    request_id: str | None = None
+
+
+class Conversation(Protocol):
+    """One exchange with a model, from the prompt to the answer."""
+
+    def ask(
+        self,
+        *,
+        deadline: Deadline | None,
+        cancellation: Cancellation | None,
+        on_text: Callable[[str], object] | None,
+    ) -> ModelTurn:
+        """The model's next message.
+
+        Raises:
+            PromptEvaluationError: The provider could not be asked or gave no usable answer.
+        """
+        ...
+
+    def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
+        """Give the results of the calls of the last message, in their order."""
+        ...

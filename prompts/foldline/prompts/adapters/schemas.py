@@ -1,0 +1,53 @@
+"""Tools and outputs as JSON for providers, also for those that have no adapter here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from foldline.prompts.tool_calls import parameters_schema
+
+if TYPE_CHECKING:
+    from foldline.prompts.rendered import RenderedPrompt
+    from foldline.prompts.schema import JsonSchema, StrictSchema
+
+__all__ = ["anthropic_tools", "openai_tools", "output_schema"]
+
+
+def openai_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
+    """The tools in the form of OpenAI's chat completions, which LiteLLM and LangChain take too."""
+    return [
+        {
+            "type": "function",
+            "function": {"name": name, "description": description, "parameters": parameters},
+        }
+        for name, description, parameters in _tools(rendered)
+    ]
+
+
+def anthropic_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
+    """The tools in the form of Anthropic's messages."""
+    return [
+        {"name": name, "description": description, "input_schema": parameters}
+        for name, description, parameters in _tools(rendered)
+    ]
+
+
+def output_schema(rendered: RenderedPrompt[object]) -> StrictSchema | None:
+    """The declared output as providers' strict modes take it; None for plain text.
+
+    Permission to add keys is not passed on, because strict modes know none: the model is then
+    simply not invited to use it.
+    """
+    config = rendered.structured_output
+    if config is None:
+        return None
+    return replace(config, allow_extra_keys=False).strict_schema
+
+
+def _tools(rendered: RenderedPrompt[object]) -> list[tuple[str, str, JsonSchema]]:
+    described = rendered.tool_param_descriptions
+    return [
+        (tool.name, tool.description, parameters_schema(tool, described.get(tool.name)))
+        for tool in rendered.tools
+    ]

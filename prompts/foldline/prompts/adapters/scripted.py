@@ -1,0 +1,271 @@
+"""Adapters that need no provider: one plays a transcript, one writes it down."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS, BaseAdapter
+from foldline.prompts.adapters.protocol import Conversation, ModelTurn
+from foldline.prompts.adapters.transcript import (
+    Exchange,
+    PromptSeen,
+    ScriptedCall,
+    ScriptedTurn,
+    Transcript,
+)
+from foldline.prompts.errors import EvaluationFailure, PromptEvaluationError
+from foldline.prompts.rendered import RenderedPrompt
+from foldline.prompts.runtime.dispatch import ToolOutcome, tool_text
+
+if TYPE_CHECKING:
+    from foldline.prompts.deadline import Deadline
+    from foldline.prompts.runtime.bounded import Cancellation
+
+__all__ = ["RecordingAdapter", "Responder", "ScriptedAdapter"]
+
+Responder: TypeAlias = Callable[
+    [RenderedPrompt[object], Sequence[Sequence[ToolOutcome]]], ModelTurn | ScriptedTurn | str
+]
+"""Stands in for a model: given the prompt and the outcomes of each turn so far, says the next."""
+
+DIFF_LINES = 40
+_PIECE = re.compile(r"\s*\S+\s*|\s+")
+
+
+class ScriptedAdapter(BaseAdapter):
+    """Answers from a transcript, or by a function: for tests and for demos without a network.
+
+    >>> from foldline.prompts import MarkdownSection, PromptTemplate
+    >>> template = PromptTemplate(
+    ...     ns="demo",
+    ...     key="hello",
+    ...     sections=[MarkdownSection[None](title="Hi", key="hi", template="Say hello.")],
+    ... )
+    >>> adapter = ScriptedAdapter(Transcript.of([ScriptedTurn("Hello!")]))
+    >>> adapter.evaluate(template).text
+    'Hello!'
+
+    Each evaluation plays the next exchange. Where the transcript knows which prompt, tools and
+    results it was recorded with, an evaluation that departs from them fails and says where; so
+    does one for which nothing is left. Everything else is what it is with a provider: tools
+    really run, events are published, outputs are parsed.
+    """
+
+    provider = "scripted"
+
+    def __init__(
+        self, script: Transcript | Responder, *, max_turns: int = DEFAULT_MAX_TURNS
+    ) -> None:
+        super().__init__(max_turns=max_turns)
+        self._script = script
+        self._lock = threading.Lock()
+        self._next = 0
+
+    @property
+    def remaining(self) -> int:
+        """How many exchanges of the transcript were not played yet; 0 for a function."""
+        if not isinstance(self._script, Transcript):
+            return 0
+        return len(self._script.exchanges) - self._next
+
+    def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
+        """The next exchange, or one with the function."""
+        script = self._script
+        if not isinstance(script, Transcript):
+            return _Answering(script, rendered)
+        with self._lock:
+            number = self._next
+            self._next += 1
+        if number >= len(script.exchanges):
+            raise _departure(
+                f"The transcript holds {len(script.exchanges)} evaluations; this is one more."
+            )
+        return _Playing(script.exchanges[number], number + 1, rendered)
+
+
+class RecordingAdapter(BaseAdapter):
+    """Evaluates with another adapter and writes down what is said.
+
+    `recording.transcript.save(path)` gives a file that a `ScriptedAdapter` plays. It holds the
+    prompt, the model's words and what tools told it, as they are.
+    """
+
+    def __init__(self, adapter: BaseAdapter) -> None:
+        super().__init__(max_turns=adapter.max_turns)
+        self.provider = adapter.provider
+        self._adapter = adapter
+        self._lock = threading.Lock()
+        self._recorded: list[_Recorded] = []
+
+    @property
+    def transcript(self) -> Transcript:
+        """Everything so far."""
+        with self._lock:
+            recorded = list(self._recorded)
+        return Transcript(
+            tuple(Exchange(tuple(r.turns), r.prompt) for r in recorded if r.turns),
+            provider=self.provider,
+        )
+
+    def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
+        """The other adapter's conversation, listened to."""
+        recorded = _Recorded(_seen(rendered))
+        with self._lock:
+            self._recorded.append(recorded)
+        return _Listening(self._adapter.converse(rendered), recorded)
+
+
+@dataclass(slots=True)
+class _Recorded:
+    prompt: PromptSeen
+    turns: list[ScriptedTurn] = field(default_factory=list)
+
+
+class _Listening:
+    def __init__(self, inner: Conversation, recorded: _Recorded) -> None:
+        self._inner = inner
+        self._recorded = recorded
+
+    def ask(
+        self,
+        *,
+        deadline: Deadline | None,
+        cancellation: Cancellation | None,
+        on_text: Callable[[str], object] | None,
+    ) -> ModelTurn:
+        turn = self._inner.ask(deadline=deadline, cancellation=cancellation, on_text=on_text)
+        self._recorded.turns.append(
+            ScriptedTurn(
+                text=turn.text,
+                tool_calls=tuple(
+                    ScriptedCall(
+                        call.name,
+                        call.arguments if isinstance(call.arguments, str) else dict(call.arguments),
+                        call.id,
+                    )
+                    for call in turn.tool_calls
+                ),
+                usage=turn.usage,
+                model=turn.model,
+            )
+        )
+        return turn
+
+    def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
+        turns = self._recorded.turns
+        turns[-1] = replace(turns[-1], results=tuple(tool_text(o.result) for o in outcomes))
+        self._inner.tell(outcomes)
+
+
+class _Playing:
+    def __init__(self, exchange: Exchange, number: int, rendered: RenderedPrompt[object]) -> None:
+        self._turns = exchange.turns
+        self._number = number
+        self._played = 0
+        if exchange.prompt is not None:
+            self._compare_prompt(exchange.prompt, _seen(rendered))
+
+    def ask(
+        self,
+        *,
+        deadline: Deadline | None,
+        cancellation: Cancellation | None,
+        on_text: Callable[[str], object] | None,
+    ) -> ModelTurn:
+        if self._played == len(self._turns):
+            raise _departure(
+                f"Evaluation {self._number} of the transcript ends after {self._played} messages, "
+                "but the last one called tools and the model is asked again."
+            )
+        turn = self._turns[self._played].message(self._played + 1)
+        self._played += 1
+        _stream(turn.text, on_text)
+        return turn
+
+    def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
+        expected = self._turns[self._played - 1].results
+        if expected is None:
+            return
+        told = [tool_text(outcome.result) for outcome in outcomes]
+        for outcome, was, now in zip(outcomes, expected, told, strict=False):
+            if was != now:
+                raise _departure(
+                    f"In evaluation {self._number}, message {self._played}, the tool "
+                    f"{outcome.call.name!r} gives something else than in the transcript:\n"
+                    + _difference(was, now)
+                )
+        if len(expected) != len(told):
+            raise _departure(
+                f"In evaluation {self._number}, message {self._played}, the transcript has "
+                f"{len(expected)} results for {len(told)} tool calls."
+            )
+
+    def _compare_prompt(self, expected: PromptSeen, seen: PromptSeen) -> None:
+        if expected.tools != seen.tools:
+            raise _departure(
+                f"Evaluation {self._number} of the transcript offers the tools "
+                f"{', '.join(expected.tools) or 'none'}; the prompt now offers "
+                f"{', '.join(seen.tools) or 'none'}."
+            )
+        if expected.text != seen.text:
+            raise _departure(
+                f"The prompt of evaluation {self._number} is not the one in the transcript; "
+                "record it again if that is right:\n" + _difference(expected.text, seen.text)
+            )
+
+
+class _Answering:
+    def __init__(self, respond: Responder, rendered: RenderedPrompt[object]) -> None:
+        self._respond = respond
+        self._rendered = rendered
+        self._history: list[Sequence[ToolOutcome]] = []
+
+    def ask(
+        self,
+        *,
+        deadline: Deadline | None,
+        cancellation: Cancellation | None,
+        on_text: Callable[[str], object] | None,
+    ) -> ModelTurn:
+        answer = self._respond(self._rendered, tuple(self._history))
+        if isinstance(answer, str):
+            turn = ModelTurn(answer)
+        elif isinstance(answer, ScriptedTurn):
+            turn = answer.message(len(self._history) + 1)
+        else:
+            turn = answer
+        _stream(turn.text, on_text)
+        return turn
+
+    def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
+        self._history.append(tuple(outcomes))
+
+
+def _seen(rendered: RenderedPrompt[object]) -> PromptSeen:
+    return PromptSeen(rendered.text, tuple(tool.name for tool in rendered.tools))
+
+
+def _stream(text: str, on_text: Callable[[str], object] | None) -> None:
+    if on_text is not None:
+        for piece in _PIECE.findall(text):
+            on_text(piece)
+
+
+def _difference(expected: str, found: str) -> str:
+    lines = list(
+        difflib.unified_diff(
+            expected.splitlines(), found.splitlines(), "transcript", "now", lineterm="", n=1
+        )
+    )
+    if len(lines) > DIFF_LINES:
+        lines[DIFF_LINES:] = [f"… {len(lines) - DIFF_LINES} more lines"]
+    return "\n".join(lines)
+
+
+def _departure(message: str) -> PromptEvaluationError:
+    return PromptEvaluationError(message, kind=EvaluationFailure.SCRIPT, provider="scripted")

@@ -1,0 +1,64 @@
+"""What an evaluation needs besides the prompt: events, a session, tool dispatch, the loop.
+
+Nothing here talks to a provider; that is what `foldline.prompts.adapters` is for.
+"""
+
+from foldline.prompts.runtime.bounded import Cancellation
+from foldline.prompts.runtime.disclosure import evaluate_with_disclosure
+from foldline.prompts.runtime.dispatch import (
+    ToolCall,
+    ToolOutcome,
+    dispatch_tool_calls,
+    tool_text,
+)
+from foldline.prompts.runtime.events import (
+    Event,
+    EventBus,
+    InProcessEventBus,
+    PromptExecuted,
+    PromptRendered,
+    PublishResult,
+    SubscriberFailure,
+    Subscription,
+    ToolInvoked,
+)
+from foldline.prompts.runtime.overrides import (
+    ClearVisibilityOverride,
+    SetVisibilityOverride,
+    VisibilityOverrides,
+)
+from foldline.prompts.runtime.response import Expansion, PromptResponse
+from foldline.prompts.runtime.session import Reducer, Session, SessionSnapshot, Slice
+from foldline.prompts.runtime.store import EventStore, SectionOpening, StoredEvent
+from foldline.prompts.runtime.usage import TokenUsage
+
+__all__ = [
+    "Cancellation",
+    "ClearVisibilityOverride",
+    "Event",
+    "EventBus",
+    "EventStore",
+    "Expansion",
+    "InProcessEventBus",
+    "PromptExecuted",
+    "PromptRendered",
+    "PromptResponse",
+    "PublishResult",
+    "Reducer",
+    "SectionOpening",
+    "Session",
+    "SessionSnapshot",
+    "SetVisibilityOverride",
+    "Slice",
+    "StoredEvent",
+    "SubscriberFailure",
+    "Subscription",
+    "TokenUsage",
+    "ToolCall",
+    "ToolInvoked",
+    "ToolOutcome",
+    "VisibilityOverrides",
+    "dispatch_tool_calls",
+    "evaluate_with_disclosure",
+    "tool_text",
+]

@@ -1,0 +1,167 @@
+"""The loop around an evaluation: what the model asks to see is opened, and it is asked again."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from foldline.prompts.errors import (
+    ExpansionLimitError,
+    PromptConfigurationError,
+    VisibilityExpansionRequired,
+)
+from foldline.prompts.expansion import ChaptersExpansionPolicy
+from foldline.prompts.prompt import Prompt
+from foldline.prompts.retry import ExpansionBudget, apply_expansion, rebind_tasks
+from foldline.prompts.runtime.response import Expansion, PromptResponse
+from foldline.prompts.template import PromptTemplate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from foldline.prompts.adapters.protocol import ProviderAdapter
+    from foldline.prompts.deadline import Deadline
+    from foldline.prompts.intent import IntentClassifier
+    from foldline.prompts.runtime.bounded import Cancellation
+    from foldline.prompts.runtime.events import EventBus
+    from foldline.prompts.runtime.session import Session
+    from foldline.prompts.visibility import SectionPath, SectionVisibility
+
+__all__ = ["estimated_tokens", "evaluate_with_disclosure"]
+
+OutputT = TypeVar("OutputT")
+
+DEFAULT_MAX_EXPANSIONS = 8
+
+
+def estimated_tokens(text: str) -> int:
+    """About how many tokens a text has; off by a quarter for code and more for some languages."""
+    return -(-len(text) // 4)
+
+
+def evaluate_with_disclosure(
+    adapter: ProviderAdapter,
+    prompt: Prompt[OutputT] | PromptTemplate[OutputT],
+    *params: object,
+    session: Session | None = None,
+    bus: EventBus | None = None,
+    visibility_overrides: Mapping[SectionPath, SectionVisibility] | None = None,
+    goal_section_key: str | None = None,
+    chapters_expansion_policy: ChaptersExpansionPolicy = ChaptersExpansionPolicy.ALL_INCLUDED,
+    parse_output: bool = True,
+    deadline: Deadline | None = None,
+    chapter_params: Mapping[str, object] | None = None,
+    intent_classifier: IntentClassifier | None = None,
+    cancellation: Cancellation | None = None,
+    on_text: Callable[[str], object] | None = None,
+    max_expansions: int = DEFAULT_MAX_EXPANSIONS,
+    expansion_budget: int | None = None,
+    count_tokens: Callable[[str], int] = estimated_tokens,
+    rollback_session: bool = False,
+    on_expansion: Callable[[VisibilityExpansionRequired], object] | None = None,
+) -> PromptResponse[OutputT]:
+    """The model's answer, after everything that it wanted to see was opened for it.
+
+    A request of the model is merged into the overrides and into the session, where it stays for
+    the next evaluation; bound tasks get its `expansion_instructions`; then the prompt is
+    evaluated again. The given prompt and overrides do not change, and the instructions are gone
+    with the next call.
+
+    Args:
+        adapter: Who evaluates.
+        prompt: A prompt or a template; a rendered prompt could not be rendered again.
+        params: Instances to bind for these evaluations alone.
+        session: See `BaseAdapter.evaluate`, also for the other arguments up to `on_text`.
+        bus: As above.
+        visibility_overrides: What the first evaluation starts with.
+        goal_section_key: As above.
+        chapters_expansion_policy: As above.
+        parse_output: As above.
+        deadline: For all evaluations together.
+        chapter_params: As above.
+        intent_classifier: As above.
+        cancellation: As above.
+        on_text: As above; it also hears what a model said before it asked for sections.
+        max_expansions: How often the model may ask.
+        expansion_budget: By how many tokens the prompt may grow in all; None is no limit.
+        count_tokens: Counts for the budget; the default is an estimate.
+        rollback_session: Whether the tools' changes to the session during an evaluation that
+            ended in a request are undone before the next.
+        on_expansion: Called with each request that is granted.
+
+    Raises:
+        ExpansionLimitError: The model asked too often or for too much; caused by its request.
+        PromptConfigurationError: The arguments do not fit the prompt.
+        PromptEvaluationError: There is no answer; `kind` says why.
+        OutputParseError: The answer does not fit the declared output.
+    """
+    if isinstance(prompt, PromptTemplate):
+        prompt = prompt.bind()
+    elif not isinstance(prompt, Prompt):
+        raise PromptConfigurationError(
+            "Disclosure renders the prompt anew; give a Prompt or a PromptTemplate, "
+            f"not {prompt!r}."
+        )
+    bound = copy.copy(prompt).bind(*params)
+    overrides = dict(visibility_overrides or {})
+    budget = ExpansionBudget(max_requests=max_expansions)
+    granted: list[Expansion] = []
+
+    def size() -> int:
+        from foldline.prompts.adapters.base import render_for_evaluation
+
+        rendered = render_for_evaluation(
+            bound,
+            session=session,
+            visibility_overrides=overrides,
+            goal_section_key=goal_section_key,
+            chapters_expansion_policy=chapters_expansion_policy,
+            chapter_params=chapter_params,
+            intent_classifier=intent_classifier,
+        )
+        return count_tokens(rendered.text)
+
+    allowed = before = None
+    if expansion_budget is not None:
+        before = size()
+        allowed = before + expansion_budget
+    while True:
+        snapshot = session.snapshot() if session is not None and rollback_session else None
+        try:
+            response = adapter.evaluate(
+                bound,
+                session=session,
+                bus=bus,
+                visibility_overrides=overrides,
+                goal_section_key=goal_section_key,
+                chapters_expansion_policy=chapters_expansion_policy,
+                parse_output=parse_output,
+                deadline=deadline,
+                chapter_params=chapter_params,
+                intent_classifier=intent_classifier,
+                cancellation=cancellation,
+                on_text=on_text,
+            )
+        except VisibilityExpansionRequired as request:
+            budget.spend(request)
+            if session is not None and snapshot is not None:
+                session.restore(snapshot)
+            # Measured with the request in the overrides alone: a refused one leaves the session.
+            overrides.update(request.requested_overrides)
+            bound = rebind_tasks(bound, request)
+            grown = None
+            if before is not None and allowed is not None:
+                after = size()
+                if after > allowed:
+                    raise ExpansionLimitError(
+                        f"Opening {', '.join(map(repr, request.section_keys))} would make the "
+                        f"prompt {after} tokens long; {allowed} are allowed.",
+                    ) from request
+                grown, before = after - before, after
+            apply_expansion(request, session=session)
+            granted.append(Expansion(request.section_keys, request.reason, grown))
+            if on_expansion is not None:
+                on_expansion(request)
+        else:
+            return replace(response, expansions=tuple(granted))

@@ -1,0 +1,228 @@
+"""Tool calls of a model: decoded, run in order, answered."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import logging
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from foldline.prompts.errors import (
+    ToolValidationError,
+    VisibilityExpansionRequired,
+    near_names,
+)
+from foldline.prompts.runtime.bounded import bounded, check_bounds
+from foldline.prompts.specialise import type_name
+from foldline.prompts.tool import ToolContext, ToolResult, ToolTelemetry
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from foldline.prompts.deadline import Deadline
+    from foldline.prompts.runtime.bounded import Cancellation, Lifeline
+    from foldline.prompts.tool import Tool
+
+__all__ = ["ToolCall", "ToolOutcome", "dispatch_tool_calls", "tool_text"]
+
+_log = logging.getLogger(__name__)
+
+NO_METADATA: Mapping[str, object] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call as a model asked for it: JSON text, or a mapping that was made of it."""
+
+    id: str
+    name: str
+    arguments: str | Mapping[str, object] = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """A call and what came of it."""
+
+    call: ToolCall
+    result: ToolResult[object]
+    params: object = None
+    """The decoded parameters; None if they could not be decoded."""
+    metadata: Mapping[str, object] = field(default_factory=lambda: NO_METADATA)
+
+
+def dispatch_tool_calls(
+    calls: Sequence[ToolCall],
+    tools: Sequence[Tool[object, object]],
+    *,
+    context: ToolContext,
+    cancellation: Cancellation | None = None,
+    on_outcome: Callable[[ToolOutcome], object] | None = None,
+) -> tuple[ToolOutcome, ...]:
+    """The outcomes of one turn's calls, in their order, one after the other.
+
+    Whatever is wrong with a call (no such tool, arguments that are no JSON or do not fit, a
+    handler that raises) becomes a failed result that tells the model what to mend. Only an
+    expansion request, the deadline and the cancellation end the turn; no later call runs then.
+
+    A handler may be a plain or an asynchronous function. With a deadline or a cancellation it
+    runs in a thread of its own, where a plain function that overruns is left behind and an
+    asynchronous one is cancelled; without either it runs in the caller's thread.
+
+    Args:
+        calls: What the model asked for.
+        tools: What it was offered.
+        context: Given to every handler; its deadline is observed. Its `telemetry` is called
+            besides `on_outcome`.
+        cancellation: Stops the turn once it is set.
+        on_outcome: Called once for each call: after it, or, for a tool that raises an expansion
+            request, right before that is raised.
+
+    Raises:
+        VisibilityExpansionRequired: The model asked for sections to be opened.
+        EvaluationTimeoutError: The deadline passed.
+        PromptEvaluationError: It was called off.
+    """
+    by_name = {tool.name: tool for tool in tools}
+    report = on_outcome or _ignore
+    outcomes = []
+    for call in calls:
+        check_bounds(f"the tool {call.name!r}", context.deadline, cancellation)
+        tool = by_name.get(call.name)
+        if tool is None:
+            outcome = ToolOutcome(call, _failed(_unknown(call.name, by_name)))
+            report(outcome)
+        else:
+            outcome = _run(call, tool, context, cancellation, report)
+        outcomes.append(outcome)
+    return tuple(outcomes)
+
+
+def tool_text(result: ToolResult[object]) -> str:
+    """A result as the model reads it: the message, then the value, as JSON unless it is text."""
+    value = result.value
+    if value is None:
+        return result.message or ("Done." if result.success else "The tool failed.")
+    if isinstance(value, str):
+        shown = value
+    else:
+        from foldline.prompts.tool_calls import to_json
+
+        shown = json.dumps(to_json(value), ensure_ascii=False)
+    if not result.message or result.message == shown:
+        return shown
+    return f"{result.message}\n\n{shown}"
+
+
+def _ignore(_: ToolOutcome) -> None:
+    pass
+
+
+def _run(
+    call: ToolCall,
+    tool: Tool[object, object],
+    context: ToolContext,
+    cancellation: Cancellation | None,
+    report: Callable[[ToolOutcome], object],
+) -> ToolOutcome:
+    try:
+        params = tool.decode(call.arguments)
+    except ToolValidationError as error:
+        outcome = ToolOutcome(call, _failed(str(error)))
+        report(outcome)
+        return outcome
+    announced: list[ToolOutcome] = []
+
+    def telemetry(told: ToolTelemetry) -> None:
+        if context.telemetry is not None:
+            context.telemetry(told)
+        outcome = ToolOutcome(call, ToolResult(), told.params, told.metadata)
+        announced.append(outcome)
+        report(outcome)
+
+    bound = replace(context, telemetry=telemetry)
+    if context.deadline is None and cancellation is None:
+        result = _called(tool, params, bound, None)
+    else:
+        result = bounded(
+            lambda lifeline: _called(tool, params, bound, lifeline),
+            what=f"the tool {tool.name!r}",
+            deadline=context.deadline,
+            cancellation=cancellation,
+        )
+    metadata = announced[-1].metadata if announced else NO_METADATA
+    outcome = ToolOutcome(call, result, params, metadata)
+    if not announced:
+        report(outcome)
+    return outcome
+
+
+def _called(
+    tool: Tool[object, object], params: object, context: ToolContext, lifeline: Lifeline | None
+) -> ToolResult[object]:
+    try:
+        result: object = tool.handler(params, context=context)
+        if inspect.isawaitable(result):
+            result = _awaited(result, context.deadline, lifeline)
+    except VisibilityExpansionRequired:
+        raise
+    except Exception as error:
+        if not isinstance(error, ToolValidationError):
+            _log.debug("The tool %r failed", tool.name, exc_info=True)
+        return _failed(str(error) or type_name(type(error)))
+    if not isinstance(result, ToolResult):
+        return _failed(
+            f"The tool {tool.name!r} is broken: its handler returned "
+            f"{type_name(type(result))} instead of a ToolResult."
+        )
+    return result
+
+
+def _awaited(
+    awaitable: Awaitable[object], deadline: Deadline | None, lifeline: Lifeline | None
+) -> object:
+    if lifeline is not None:
+        return asyncio.run(_until_cut(awaitable, lifeline))
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(_plain(awaitable))
+    # The caller blocks this thread's loop, so another one must drive the handler.
+    return bounded(
+        lambda line: asyncio.run(_until_cut(awaitable, line)),
+        what="an asynchronous tool",
+        deadline=deadline,
+        cancellation=None,
+    )
+
+
+async def _plain(awaitable: Awaitable[object]) -> object:
+    return await awaitable
+
+
+async def _until_cut(awaitable: Awaitable[object], lifeline: Lifeline) -> object:
+    loop = asyncio.get_running_loop()
+    task: asyncio.Future[object] = asyncio.ensure_future(awaitable)
+
+    def cancel() -> None:
+        try:
+            loop.call_soon_threadsafe(task.cancel)
+        except RuntimeError:
+            # The loop ended in the same moment; there is nothing left to cancel.
+            _log.debug("The handler ended by itself")
+
+    lifeline.on_cut(cancel)
+    return await task
+
+
+def _failed(message: str) -> ToolResult[Any]:
+    return ToolResult(message=message, value=None, success=False)
+
+
+def _unknown(name: str, known: Mapping[str, object]) -> str:
+    near = near_names(name, known)
+    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    offered = ", ".join(map(repr, known)) or "none"
+    return f"There is no tool {name!r}.{hint} Tools: {offered}."

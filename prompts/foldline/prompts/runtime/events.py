@@ -1,0 +1,207 @@
+"""What happens during evaluations, as events on a bus."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import uuid
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from foldline.prompts.dataclasses import FrozenDataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from foldline.prompts.rendered import RenderedPrompt
+    from foldline.prompts.runtime.usage import TokenUsage
+    from foldline.prompts.visibility import SectionPath, SectionVisibility
+
+__all__ = [
+    "Event",
+    "EventBus",
+    "InProcessEventBus",
+    "PromptExecuted",
+    "PromptRendered",
+    "PublishResult",
+    "SubscriberFailure",
+    "Subscription",
+    "ToolInvoked",
+]
+
+EventT = TypeVar("EventT")
+
+NO_METADATA: Mapping[str, object] = MappingProxyType({})
+
+_log = logging.getLogger(__name__)
+
+
+@FrozenDataclass(kw_only=True)
+class Event:
+    """What every event of an evaluation says.
+
+    `evaluation_id` is shared by the events of one `evaluate`; `session_id` by all evaluations
+    with one session.
+    """
+
+    prompt_ns: str
+    prompt_key: str
+    evaluation_id: str
+    session_id: str | None = None
+    provider: str | None = None
+    event_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+
+@FrozenDataclass(kw_only=True)
+class PromptRendered(Event):
+    """A prompt was rendered and is about to be sent."""
+
+    rendered: RenderedPrompt[object]
+    visibility_overrides: Mapping[SectionPath, SectionVisibility] = field(default_factory=dict)
+
+
+@FrozenDataclass(kw_only=True)
+class ToolInvoked(Event):
+    """A model called a tool.
+
+    It is published after the call; for `open_sections`, which ends the evaluation instead of
+    returning, right before it does. Its `metadata` then has `requested_sections`, `reason` and
+    `current_visibility_state`.
+    """
+
+    name: str
+    turn: int
+    """Which answer of the model asked for it; the first is 1."""
+    call_id: str
+    params: object = None
+    """The decoded parameters; the raw arguments where they could not be decoded."""
+    success: bool = True
+    message: str = ""
+    value: object = None
+    metadata: Mapping[str, object] = field(default_factory=lambda: NO_METADATA)
+
+
+@FrozenDataclass(kw_only=True)
+class PromptExecuted(Event):
+    """An evaluation came to its end with an answer."""
+
+    text: str
+    turns: int
+    usage: TokenUsage
+    output: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriberFailure:
+    """A subscriber that raised, and what."""
+
+    event: object
+    subscriber: Callable[..., object]
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class PublishResult:
+    """How many subscribers got an event, and which of them failed."""
+
+    delivered: int
+    failures: tuple[SubscriberFailure, ...] = ()
+
+
+class EventBus(Protocol):
+    """Brings events to whoever subscribed to their type."""
+
+    def subscribe(
+        self, event_type: type[EventT], subscriber: Callable[[EventT], object], /
+    ) -> Subscription:
+        """Have `subscriber` called with each event of the type or of a subclass."""
+        ...
+
+    def publish(self, event: object, /) -> PublishResult:
+        """Call the subscribers; what one of them raises does not reach the publisher."""
+        ...
+
+
+class Subscription:
+    """Ends a subscription: call `cancel`, or use it as a context manager."""
+
+    __slots__ = ("_cancel",)
+
+    def __init__(self, cancel: Callable[[], None]) -> None:
+        self._cancel = cancel
+
+    def cancel(self) -> None:
+        """Deliver nothing more; doing it twice is harmless."""
+        self._cancel()
+
+    def __enter__(self) -> Subscription:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.cancel()
+
+
+class InProcessEventBus:
+    """A bus that calls subscribers in the publisher's thread, in the order of subscription.
+
+    >>> bus = InProcessEventBus()
+    >>> subscription = bus.subscribe(str, print)
+    >>> bus.publish("something happened").delivered
+    something happened
+    1
+
+    A subscriber that raises does not keep the others from their event: its error is logged,
+    given to `on_error` and told in the result of `publish`. All methods may be called from any
+    thread, also by a subscriber.
+    """
+
+    def __init__(self, *, on_error: Callable[[SubscriberFailure], object] | None = None) -> None:
+        self._on_error = on_error
+        self._lock = threading.Lock()
+        self._subscribers: dict[int, tuple[type, Callable[..., object]]] = {}
+        self._next = 0
+
+    def subscribe(
+        self, event_type: type[EventT], subscriber: Callable[[EventT], object], /
+    ) -> Subscription:
+        """Have `subscriber` called with each event of the type or of a subclass."""
+        with self._lock:
+            number = self._next
+            self._next += 1
+            self._subscribers[number] = (event_type, subscriber)
+        return Subscription(lambda: self._forget(number))
+
+    def publish(self, event: object, /) -> PublishResult:
+        """Call the subscribers of the event's type, and say which of them failed."""
+        with self._lock:
+            subscribers = tuple(self._subscribers.values())
+        delivered = 0
+        failures = []
+        for event_type, subscriber in subscribers:
+            if not isinstance(event, event_type):
+                continue
+            try:
+                subscriber(event)
+                delivered += 1
+            except Exception as error:
+                # An evaluation that is paid for must not end because somebody watches it badly.
+                _log.exception("The subscriber %r failed on %s", subscriber, type(event).__name__)
+                failures.append(SubscriberFailure(event, subscriber, error))
+        for failure in failures:
+            self._report(failure)
+        return PublishResult(delivered, tuple(failures))
+
+    def _report(self, failure: SubscriberFailure) -> None:
+        if self._on_error is None:
+            return
+        try:
+            self._on_error(failure)
+        except Exception:
+            _log.exception("`on_error` of the event bus failed")
+
+    def _forget(self, number: int) -> None:
+        with self._lock:
+            self._subscribers.pop(number, None)

@@ -1,0 +1,281 @@
+"""What is remembered from one evaluation to the next: typed slices, changed by events."""
+
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
+
+from foldline.prompts.errors import PromptConfigurationError
+from foldline.prompts.runtime.events import InProcessEventBus
+from foldline.prompts.runtime.overrides import (
+    ClearVisibilityOverride,
+    SetVisibilityOverride,
+    VisibilityOverrides,
+    clear_override,
+    set_override,
+)
+from foldline.prompts.specialise import type_name
+
+if TYPE_CHECKING:
+    from foldline.prompts.runtime.events import EventBus, Subscription
+    from foldline.prompts.visibility import SectionPath, SectionVisibility
+
+__all__ = ["Reducer", "Session", "SessionSnapshot", "Slice"]
+
+StateT = TypeVar("StateT")
+EventT = TypeVar("EventT")
+
+Reducer: TypeAlias = Callable[[StateT, EventT], StateT]
+"""Makes the next state from the present one and an event, without changing either."""
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSnapshot:
+    """The states of a session at one moment."""
+
+    states: Mapping[type, object] = field(default_factory=dict)
+    encoded: Mapping[str, object] = field(default_factory=dict)
+    """States that were read from JSON and not yet asked for, by the name of their type."""
+
+    def to_json(self) -> str:
+        """The snapshot as JSON text.
+
+        Raises:
+            TypeError: A state is neither a dataclass nor has it a `to_json` method.
+        """
+        slices = {**self.encoded, **{_name(k): _encode(v) for k, v in self.states.items()}}
+        return json.dumps({"format": FORMAT, "slices": slices}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> SessionSnapshot:
+        """The snapshot that `to_json` wrote; states are decoded when they are asked for.
+
+        No type is imported because a file names it: a state waits until the program itself asks
+        for its slice.
+
+        Raises:
+            ValueError: The text is not such a snapshot.
+        """
+        data = json.loads(text)
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise ValueError(f"This is not the JSON of a session snapshot of format {FORMAT}.")
+        slices = data.get("slices")
+        if not isinstance(slices, dict):
+            raise ValueError("A session snapshot has an object `slices`.")
+        return cls(encoded=slices)
+
+
+class Slice(Generic[StateT]):
+    """One typed part of a session."""
+
+    __slots__ = ("_kind", "_session")
+
+    def __init__(self, session: Session, kind: type[StateT]) -> None:
+        self._session = session
+        self._kind = kind
+
+    @property
+    def state(self) -> StateT:
+        """The present state; the type's own defaults before anything happened."""
+        return self._session.state(self._kind)
+
+    def apply(self, event: object) -> StateT:
+        """The state after the event; other slices do not see it.
+
+        Raises:
+            PromptConfigurationError: No reducer of this slice takes such an event.
+        """
+        return self._session.apply(self._kind, event)
+
+    def replace(self, state: StateT) -> None:
+        """Put another state in place of the present one."""
+        self._session.replace(self._kind, state)
+
+    def __repr__(self) -> str:
+        return f"<Slice {self.state!r}>"
+
+
+class Session:
+    """Typed slices of state that events change.
+
+    >>> from foldline.prompts import SectionVisibility
+    >>> session = Session()
+    >>> _ = session[VisibilityOverrides].apply(
+    ...     SetVisibilityOverride(path=("docs",), visibility=SectionVisibility.FULL)
+    ... )
+    >>> dict(session.visibility_overrides())
+    {('docs',): <SectionVisibility.FULL: 1>}
+
+    A state is an immutable dataclass that can be made without arguments. `register` says how it
+    follows from events; those published on the bus reach the reducers by themselves. Whatever
+    happens in a session stays when an evaluation ends early; take a `snapshot` first to be able
+    to `restore` it. All methods may be called from any thread.
+
+    Args:
+        bus: Where events come from, and where evaluations with this session publish theirs.
+        session_id: A name for the session in events; a random one if none is given.
+    """
+
+    def __init__(self, *, bus: EventBus | None = None, session_id: str | None = None) -> None:
+        self.bus: EventBus = InProcessEventBus() if bus is None else bus
+        self.session_id = uuid.uuid4().hex if session_id is None else session_id
+        self._lock = threading.RLock()
+        self._states: dict[type, object] = {}
+        self._encoded: dict[str, object] = {}
+        self._reducers: dict[tuple[type, type], Callable[..., object]] = {}
+        self._subscriptions: dict[type, Subscription] = {}
+        self.register(VisibilityOverrides, SetVisibilityOverride, set_override)
+        self.register(VisibilityOverrides, ClearVisibilityOverride, clear_override)
+
+    def __getitem__(self, kind: type[StateT]) -> Slice[StateT]:
+        """The slice of that type."""
+        return Slice(self, kind)
+
+    def register(
+        self, kind: type[StateT], event_type: type[EventT], reducer: Reducer[StateT, EventT]
+    ) -> None:
+        """Have the slice of type `kind` follow events of `event_type`.
+
+        Registering the same pair again replaces the reducer, so that a section or tool that is
+        cloned into a session twice does not act twice.
+        """
+        with self._lock:
+            self._reducers[kind, event_type] = reducer
+            if event_type not in self._subscriptions:
+                self._subscriptions[event_type] = self.bus.subscribe(event_type, self.dispatch)
+
+    def dispatch(self, event: object) -> None:
+        """Let every slice that follows such events take this one."""
+        with self._lock:
+            for kind in dict.fromkeys(kind for kind, _ in self._matching(event)):
+                self.apply(kind, event)
+
+    def state(self, kind: type[StateT]) -> StateT:
+        """The present state of the slice of that type."""
+        with self._lock:
+            if kind not in self._states:
+                name = _name(kind)
+                if name in self._encoded:
+                    # Only a state that could be decoded is taken from the waiting ones.
+                    self._states[kind] = _decode(self._encoded[name], kind)
+                    del self._encoded[name]
+                else:
+                    return _initial(kind)
+            return cast("StateT", self._states[kind])
+
+    def replace(self, kind: type[StateT], state: StateT) -> None:
+        """Put another state in place of the present one."""
+        with self._lock:
+            self._encoded.pop(_name(kind), None)
+            self._states[kind] = state
+
+    def apply(self, kind: type[StateT], event: object) -> StateT:
+        """The state of one slice after the event.
+
+        Raises:
+            PromptConfigurationError: No reducer of the slice takes such an event.
+        """
+        with self._lock:
+            reducers = [r for k, r in self._matching(event) if k is kind]
+            if not reducers:
+                known = sorted(type_name(e) for k, e in self._reducers if k is kind)
+                raise PromptConfigurationError(
+                    f"The slice {type_name(kind)} has no reducer for {type_name(type(event))}; "
+                    f"it takes {', '.join(known) or 'no events yet: call session.register(…)'}.",
+                    dataclass_type=type(event),
+                )
+            state: object = self.state(kind)
+            for reducer in reducers:
+                state = reducer(state, event)
+            self.replace(kind, cast("StateT", state))
+            return cast("StateT", state)
+
+    def visibility_overrides(self) -> Mapping[SectionPath, SectionVisibility]:
+        """What renders with this session apply below their explicit overrides."""
+        return self[VisibilityOverrides].state.by_path
+
+    def apply_visibility_overrides(
+        self, overrides: Mapping[SectionPath, SectionVisibility], /
+    ) -> None:
+        """Remember these overrides, in place of earlier ones for the same sections."""
+        with self._lock:
+            for path, visibility in overrides.items():
+                self[VisibilityOverrides].apply(SetVisibilityOverride(path, visibility))
+
+    def snapshot(self) -> SessionSnapshot:
+        """All states as they are now; `to_json` of it writes them down."""
+        with self._lock:
+            return SessionSnapshot(
+                MappingProxyType(dict(self._states)), MappingProxyType(dict(self._encoded))
+            )
+
+    def restore(self, snapshot: SessionSnapshot) -> None:
+        """Make all states what they were; slices that came later are as if untouched."""
+        with self._lock:
+            self._states = dict(snapshot.states)
+            self._encoded = dict(snapshot.encoded)
+
+    def close(self) -> None:
+        """Follow the bus no longer."""
+        with self._lock:
+            for subscription in self._subscriptions.values():
+                subscription.cancel()
+
+    def __repr__(self) -> str:
+        return f"<Session {self.session_id}>"
+
+    def _matching(self, event: object) -> list[tuple[type, Callable[..., object]]]:
+        return [
+            (kind, reducer)
+            for (kind, event_type), reducer in self._reducers.items()
+            if isinstance(event, event_type)
+        ]
+
+
+def _name(kind: type) -> str:
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _initial(kind: type[StateT]) -> StateT:
+    try:
+        return kind()
+    except TypeError as error:
+        raise PromptConfigurationError(
+            f"The slice {type_name(kind)} has no state yet, and {type_name(kind)}() fails: "
+            f"{error}. Give its fields defaults, or call session[{type_name(kind)}].replace(…).",
+            dataclass_type=kind,
+        ) from error
+
+
+def _encode(state: object) -> object:
+    own = getattr(state, "to_json", None)
+    if callable(own):
+        return own()
+    if not hasattr(type(state), "__dataclass_fields__"):
+        raise TypeError(
+            f"{type_name(type(state))} is no dataclass; give it `to_json` and `from_json`."
+        )
+    from foldline.prompts.tool_calls import to_json
+
+    return to_json(state)
+
+
+def _decode(value: object, kind: type) -> object:
+    own = getattr(kind, "from_json", None)
+    if callable(own):
+        return own(value)
+    from foldline.prompts.values import Mismatch, convert
+
+    try:
+        return convert(value, kind, allow_extra_keys=False)
+    except Mismatch as mismatch:
+        raise ValueError(
+            f"The snapshot's {type_name(kind)} does not fit the class: {mismatch}"
+        ) from mismatch

@@ -1,0 +1,308 @@
+"""What happened in evaluations, kept in one SQLite file."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import threading
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from foldline.prompts.disclosure import OpenSectionsParams, ReadSectionParams
+from foldline.prompts.runtime.events import Event, PromptExecuted, PromptRendered, ToolInvoked
+from foldline.prompts.tree import OPEN_SECTIONS, READ_SECTION
+from foldline.prompts.visibility import SectionVisibility
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping
+    from typing import Self
+
+    from foldline.prompts.runtime.events import EventBus, Subscription
+
+__all__ = ["EventStore", "SectionOpening", "StoredEvent"]
+
+SCHEMA_VERSION = 1
+SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS events (
+    number INTEGER PRIMARY KEY,
+    event_id TEXT NOT NULL UNIQUE,
+    at TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    ns TEXT NOT NULL,
+    key TEXT NOT NULL,
+    evaluation_id TEXT NOT NULL,
+    session_id TEXT,
+    provider TEXT,
+    data TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS events_by_prompt ON events (ns, key, number);
+CREATE TABLE IF NOT EXISTS openings (
+    event INTEGER NOT NULL REFERENCES events (number) ON DELETE CASCADE,
+    section TEXT NOT NULL,
+    how TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    reason TEXT
+);
+CREATE INDEX IF NOT EXISTS openings_by_event ON openings (event);
+PRAGMA user_version = {SCHEMA_VERSION};
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """One event as it was kept."""
+
+    at: datetime
+    kind: str
+    """`PromptRendered`, `ToolInvoked` or `PromptExecuted`."""
+    prompt_ns: str
+    prompt_key: str
+    evaluation_id: str
+    session_id: str | None
+    provider: str | None
+    data: Mapping[str, object]
+    """Sizes, keys and counts; texts only if the store was told to keep content."""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionOpening:
+    """One section that a model wanted to see."""
+
+    at: datetime
+    section_key: str
+    """Dotted, as the model gave it."""
+    how: str
+    """`open_sections` or `read_section`."""
+    turn: int
+    """In which message of the evaluation the model asked; the first is 1."""
+    reason: str | None
+    evaluation_id: str
+    session_id: str | None
+
+
+class EventStore:
+    """Keeps the events of a bus: which sections were opened, how often, at which turn, and why.
+
+    >>> from foldline.prompts.runtime import InProcessEventBus
+    >>> bus = InProcessEventBus()
+    >>> with EventStore(":memory:") as store:
+    ...     store.attach(bus)
+    ...     list(store.events())
+    []
+
+    Sizes, keys, counts and the models' reasons for opening sections are kept. Prompts, answers,
+    parameters and results are not, unless `content` is true. Several processes can write to one
+    file. All methods may be called from any thread.
+
+    Args:
+        path: The file, made if it does not exist; `:memory:` keeps everything for as long as
+            the store is open.
+        content: Whether texts are kept as well.
+
+    Raises:
+        ValueError: The file was written by a newer version.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, content: bool = False) -> None:
+        self._content = content
+        self._lock = threading.Lock()
+        self._subscriptions: list[Subscription] = []
+        self._database = sqlite3.connect(path, timeout=5, check_same_thread=False)
+        try:
+            (version,) = self._database.execute("PRAGMA user_version").fetchone()
+            if version > SCHEMA_VERSION:
+                raise ValueError(
+                    f"{path} was written by a newer foldline (format {version}; this one reads "
+                    f"{SCHEMA_VERSION})."
+                )
+            self._database.execute("PRAGMA foreign_keys = ON")
+            if version < SCHEMA_VERSION:
+                self._database.executescript(SCHEMA)
+        except BaseException:
+            self._database.close()
+            raise
+
+    def attach(self, bus: EventBus) -> None:
+        """Keep the events of this bus from now on."""
+        self._subscriptions.append(bus.subscribe(Event, self.add))
+
+    def add(self, event: Event) -> None:
+        """Keep one event; one that is kept already is left alone."""
+        row = (
+            event.event_id,
+            event.created_at.astimezone(UTC).isoformat(),
+            type(event).__name__,
+            event.prompt_ns,
+            event.prompt_key,
+            event.evaluation_id,
+            event.session_id,
+            event.provider,
+            json.dumps(self._data(event), ensure_ascii=False),
+        )
+        with self._lock, self._database:
+            cursor = self._database.execute(
+                "INSERT OR IGNORE INTO events (event_id, at, kind, ns, key, evaluation_id, "
+                "session_id, provider, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                row,
+            )
+            if cursor.rowcount and isinstance(event, ToolInvoked):
+                self._database.executemany(
+                    "INSERT INTO openings (event, section, how, turn, reason) "
+                    "VALUES (?, ?, ?, ?, ?)",
+                    [
+                        (cursor.lastrowid, section, event.name, event.turn, reason)
+                        for section, reason in _openings(event)
+                    ],
+                )
+
+    def events(
+        self, *, prompt_ns: str | None = None, prompt_key: str | None = None
+    ) -> tuple[StoredEvent, ...]:
+        """The events in the order in which they were kept, of one prompt or of all."""
+        where, values = _where(prompt_ns, prompt_key)
+        with self._lock:
+            rows = self._database.execute(
+                "SELECT at, kind, ns, key, evaluation_id, session_id, provider, data "
+                f"FROM events{where} ORDER BY number",
+                values,
+            ).fetchall()
+        return tuple(
+            StoredEvent(
+                at=datetime.fromisoformat(at),
+                kind=kind,
+                prompt_ns=ns,
+                prompt_key=key,
+                evaluation_id=evaluation,
+                session_id=session,
+                provider=provider,
+                data=json.loads(data),
+            )
+            for at, kind, ns, key, evaluation, session, provider, data in rows
+        )
+
+    def openings(
+        self, *, prompt_ns: str | None = None, prompt_key: str | None = None
+    ) -> tuple[SectionOpening, ...]:
+        """Every section that a model opened or read, in order, of one prompt or of all."""
+        where, values = _where(prompt_ns, prompt_key)
+        with self._lock:
+            rows = self._database.execute(
+                "SELECT at, section, how, turn, reason, evaluation_id, session_id "
+                f"FROM openings JOIN events ON event = number{where} "
+                "ORDER BY number, openings.rowid",
+                values,
+            ).fetchall()
+        return tuple(SectionOpening(datetime.fromisoformat(row[0]), *row[1:]) for row in rows)
+
+    def opening_counts(self, *, prompt_ns: str, prompt_key: str) -> Mapping[str, int]:
+        """How often each section of a prompt was opened or read, most often first.
+
+        A section that nearly every evaluation opens had better be shown in full.
+        """
+        counts: dict[str, int] = {}
+        for opening in self.openings(prompt_ns=prompt_ns, prompt_key=prompt_key):
+            counts[opening.section_key] = counts.get(opening.section_key, 0) + 1
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+    def prune(self, *, before: datetime) -> int:
+        """Forget what happened before that moment, and say how many events that were."""
+        with self._lock, self._database:
+            return self._database.execute(
+                "DELETE FROM events WHERE at < ?", (before.astimezone(UTC).isoformat(),)
+            ).rowcount
+
+    def close(self) -> None:
+        """Follow no bus any more and close the file."""
+        for subscription in self._subscriptions:
+            subscription.cancel()
+        with self._lock:
+            self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _data(self, event: Event) -> dict[str, object]:
+        kept, content = _facts(event)
+        return {**kept, **content} if self._content else kept
+
+
+def _facts(event: Event) -> tuple[dict[str, object], dict[str, object]]:
+    """What is kept of an event, and what only a store that keeps content keeps."""
+    if isinstance(event, PromptRendered):
+        rendered = event.rendered
+        return {
+            "characters": len(rendered.text),
+            "sections": {".".join(b.path): b.visibility.name for b in rendered.blocks if b.enabled},
+            "overrides": {
+                ".".join(path): visibility.name
+                for path, visibility in event.visibility_overrides.items()
+            },
+            "tools": [tool.name for tool in rendered.tools],
+            "content_hash": (
+                None if rendered.descriptor is None else rendered.descriptor.content_hash
+            ),
+        }, {"text": rendered.text}
+    if isinstance(event, ToolInvoked):
+        return {
+            "tool": event.name,
+            "turn": event.turn,
+            "success": event.success,
+            "message_characters": len(event.message),
+            **_visibility(event.metadata),
+        }, {
+            "params": _plain(event.params),
+            "message": event.message,
+            "value": _plain(event.value),
+        }
+    if isinstance(event, PromptExecuted):
+        usage = event.usage
+        return {
+            "characters": len(event.text),
+            "turns": event.turns,
+            "input_tokens": usage.input,
+            "output_tokens": usage.output,
+            "cached_tokens": usage.cached,
+        }, {"text": event.text}
+    return {}, {}
+
+
+def _visibility(metadata: Mapping[str, object]) -> dict[str, object]:
+    state = metadata.get("current_visibility_state")
+    if not hasattr(state, "items"):
+        return {}
+    summary = SectionVisibility.SUMMARY.name
+    return {"summarised": [key for key, shown in state.items() if shown == summary]}
+
+
+def _openings(event: ToolInvoked) -> Iterator[tuple[str, str | None]]:
+    if not event.success:
+        return
+    params = event.params
+    if event.name == OPEN_SECTIONS and isinstance(params, OpenSectionsParams):
+        for key in params.section_keys:
+            yield key, params.reason
+    elif event.name == READ_SECTION and isinstance(params, ReadSectionParams):
+        yield params.section_key, None
+
+
+def _plain(value: object) -> object:
+    """A value as JSON can hold it; its `repr` where it cannot."""
+    from foldline.prompts.tool_calls import to_json
+
+    plain = to_json(value)
+    with contextlib.suppress(TypeError, ValueError):
+        json.dumps(plain)
+        return plain
+    return repr(value)
+
+
+def _where(ns: str | None, key: str | None) -> tuple[str, list[str]]:
+    given = [(column, value) for column, value in (("ns", ns), ("key", key)) if value is not None]
+    clause = " AND ".join(f"{column} = ?" for column, _ in given)
+    return (f" WHERE {clause}" if given else ""), [value for _, value in given]

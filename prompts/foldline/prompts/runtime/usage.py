@@ -1,0 +1,37 @@
+"""How many tokens were used."""
+
+from __future__ import annotations
+
+from foldline.prompts.dataclasses import FrozenDataclass
+
+__all__ = ["NOTHING_USED", "TokenUsage"]
+
+
+@FrozenDataclass()
+class TokenUsage:
+    """Tokens as the provider counts them; those of several turns can be added.
+
+    >>> TokenUsage(10, 2) + TokenUsage(20, 3, cached=8)
+    TokenUsage(input=30, output=5, cached=8)
+    """
+
+    input: int = 0
+    """Everything that the model read, what came from the provider's cache included."""
+    output: int = 0
+    """Everything that the model wrote, reasoning included."""
+    cached: int = 0
+    """What of the input came from the provider's cache."""
+
+    @property
+    def total(self) -> int:
+        """Input and output together."""
+        return self.input + self.output
+
+    def __add__(self, other: TokenUsage) -> TokenUsage:
+        return TokenUsage(
+            self.input + other.input, self.output + other.output, self.cached + other.cached
+        )
+
+
+NOTHING_USED = TokenUsage()
+"""What an evaluation has used before it asks."""

@@ -1,0 +1,156 @@
+"""The event store keeps what happened, not what was said."""
+
+import sqlite3
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
+from foldline.prompts.adapters import ScriptedAdapter, ScriptedCall, ScriptedTurn, Transcript
+from foldline.prompts.runtime import (
+    EventStore,
+    InProcessEventBus,
+    Session,
+    TokenUsage,
+    ToolInvoked,
+    evaluate_with_disclosure,
+)
+
+SUMMARY = SectionVisibility.SUMMARY
+TEMPLATE = PromptTemplate(
+    ns="demo",
+    key="stored",
+    disclosure="open",
+    sections=[
+        MarkdownSection[None](
+            title=key, key=key, template=f"Secret {key}.", summary="Short.", visibility=SUMMARY
+        )
+        for key in ("docs", "rules")
+    ],
+)
+
+
+def call(*keys: str, reason: str) -> ScriptedTurn:
+    arguments: dict[str, object] = {"section_keys": list(keys), "reason": reason}
+    return ScriptedTurn(tool_calls=(ScriptedCall("open_sections", arguments),))
+
+
+def evaluate(bus: InProcessEventBus) -> Session:
+    session = Session(bus=bus)
+    script = Transcript.of(
+        [call("nope", reason="wrong"), call("docs", reason="need the API")],
+        [call("rules", reason="cite them")],
+        [ScriptedTurn("Secret answer.", usage=TokenUsage(7, 3, 2))],
+    )
+    evaluate_with_disclosure(ScriptedAdapter(script), TEMPLATE, session=session)
+    return session
+
+
+def test_openings_are_kept_with_turn_and_reason(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    bus = InProcessEventBus()
+    with EventStore(path) as store:
+        store.attach(bus)
+        session = evaluate(bus)
+        evaluate(bus)
+    with EventStore(path) as store:
+        openings = store.openings(prompt_ns="demo", prompt_key="stored")
+        assert [(o.section_key, o.turn, o.reason, o.how) for o in openings] == [
+            ("docs", 2, "need the API", "open_sections"),
+            ("rules", 1, "cite them", "open_sections"),
+        ] * 2
+        assert openings[0].session_id == session.session_id
+        assert openings[0].evaluation_id != openings[1].evaluation_id
+        assert store.opening_counts(prompt_ns="demo", prompt_key="stored") == {
+            "docs": 2,
+            "rules": 2,
+        }
+        assert store.openings(prompt_ns="demo", prompt_key="other") == ()
+
+
+def test_content_is_kept_only_on_request(tmp_path: Path) -> None:
+    bus = InProcessEventBus()
+    with (
+        EventStore(tmp_path / "sizes.db") as sizes,
+        EventStore(tmp_path / "texts.db", content=True) as texts,
+    ):
+        for store in (sizes, texts):
+            store.attach(bus)
+        evaluate(bus)
+        kinds = [event.kind for event in sizes.events()]
+        assert kinds == [event.kind for event in texts.events()]
+        assert kinds == [
+            "PromptRendered",
+            "ToolInvoked",
+            "ToolInvoked",
+            "PromptRendered",
+            "ToolInvoked",
+            "PromptRendered",
+            "PromptExecuted",
+        ]
+        rendered, executed = sizes.events()[3], sizes.events()[-1]
+        assert rendered.data["sections"] == {"docs": "FULL", "rules": "SUMMARY"}
+        assert rendered.data["overrides"] == {"docs": "FULL"}
+        assert executed.data == {
+            "characters": 14,
+            "turns": 1,
+            "input_tokens": 7,
+            "output_tokens": 3,
+            "cached_tokens": 2,
+        }
+        assert texts.events()[-1].data["text"] == "Secret answer."
+    assert b"Secret" not in (tmp_path / "sizes.db").read_bytes()
+    assert b"Secret docs" in (tmp_path / "texts.db").read_bytes()
+
+
+def test_one_event_is_kept_once_and_old_ones_can_be_forgotten() -> None:
+    bus = InProcessEventBus()
+    with EventStore(":memory:") as store:
+        store.attach(bus)
+        store.attach(bus)
+        evaluate(bus)
+        assert len(store.events()) == 7
+        assert len(store.openings()) == 2
+        assert store.prune(before=datetime.now(UTC) - timedelta(days=1)) == 0
+        assert store.prune(before=datetime.now(UTC) + timedelta(days=1)) == 7
+        assert store.openings() == ()
+
+
+def test_a_value_that_json_cannot_hold_is_kept_as_it_prints() -> None:
+    event = ToolInvoked(
+        prompt_ns="n",
+        prompt_key="k",
+        evaluation_id="e",
+        name="t",
+        turn=1,
+        call_id="c",
+        value=float("inf"),
+        params={1: b"\xff"},
+    )
+    with EventStore(":memory:", content=True) as store:
+        store.add(event)
+        (kept,) = store.events()
+    assert kept.data["params"] == {"1": "b'\\xff'"}
+
+
+def test_many_threads_can_write(tmp_path: Path) -> None:
+    bus = InProcessEventBus()
+    with EventStore(tmp_path / "events.db") as store:
+        store.attach(bus)
+        threads = [threading.Thread(target=evaluate, args=(bus,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(store.events()) == 4 * 7
+
+
+def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    database = sqlite3.connect(path)
+    database.execute("PRAGMA user_version = 99")
+    database.close()
+    with pytest.raises(ValueError, match="newer"):
+        EventStore(path)
