@@ -10,6 +10,8 @@ PromptError
 ├── OutputParseError (ValueError)         an answer that does not fit the declared output
 ├── ToolValidationError (ValueError)      a tool call with unusable parameters
 └── VisibilityExpansionRequired           control flow: the model asked for sections to be opened
+
+`EvaluationFailure` says why an evaluation came to no answer.
 """
 
 from __future__ import annotations
