@@ -16,10 +16,16 @@ def test_nothing_set_is_untrusted() -> None:
 
 def test_what_fits_is_taken_and_what_does_not_is_named() -> None:
     settings, problems = read_settings(
-        {"trusted": "yes", "render_deadline": 3, "interpreter": None, "colour": "blue"}
+        {
+            "trusted": "yes",
+            "render_deadline": 3,
+            "interpreter": None,
+            "client_commands": ["foldline.preview", 3],
+            "colour": "blue",
+        }
     )
     assert settings == Settings(render_deadline=3.0)
-    assert len(problems) == 2
+    assert len(problems) == 3
     assert any("colour" in problem for problem in problems)
     assert any("trusted" in problem for problem in problems)
 

@@ -1,5 +1,6 @@
 """What the client may set, in `initializationOptions`."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
@@ -37,7 +38,7 @@ def read_settings(options: object) -> tuple[Settings, tuple[str, ...]]:
             return structure(values, Settings), tuple(problems)
         except ArgumentsError as error:
             problems += error.problems
-            wrong = {name.partition(".")[0] for name in error.fields} & values.keys()
+            wrong = {re.split(r"[.\[]", name)[0] for name in error.fields} & values.keys()
             if not wrong:
                 return Settings(), tuple(problems)
             values = {name: value for name, value in values.items() if name not in wrong}

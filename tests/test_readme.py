@@ -1,0 +1,40 @@
+"""What the README says is so."""
+
+import contextlib
+import io
+import re
+from dataclasses import fields
+from pathlib import Path
+
+from foldline.server.app import COMMANDS
+from foldline.server.settings import Settings
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_example_prints_what_is_shown() -> None:
+    (code, shown) = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.DOTALL)[0]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
+    assert printed.getvalue() == shown
+
+
+def test_every_setting_is_listed() -> None:
+    listed = re.findall(r"^\| `(\w+)` \|", README, re.MULTILINE)
+    assert listed == [field.name for field in fields(Settings)]
+
+
+def test_every_command_is_listed() -> None:
+    for command in COMMANDS:
+        family, _, name = command.COMMAND.rpartition(".")
+        assert command.COMMAND in README or f"`.{name}`" in README, f"{family}.{name}"
+
+
+def test_every_path_of_the_architecture_exists() -> None:
+    architecture = README.partition("## Architecture")[2].partition("## Developing")[0]
+    root = Path(__file__).parent.parent
+    for path in re.findall(
+        r"`((?:tests|prompts|backends|server|editors|examples)/[\w/.]*)`", architecture
+    ):
+        assert (root / path).exists(), path
