@@ -24,12 +24,18 @@ from foldline.backends.errors import (
 )
 from foldline.backends.file_access import SmartFileAccess
 from foldline.backends.files.local import LocalFileBackend
+from foldline.backends.index import WorkspaceIndex
 from foldline.backends.models import (
     FileOutline,
+    FileText,
     FileTree,
+    GrepMatch,
+    GrepResults,
     Reference,
     ReferenceKind,
     References,
+    SearchHit,
+    SearchResults,
     SymbolDetail,
     SymbolInfo,
     SymbolKind,
@@ -45,8 +51,11 @@ __all__ = [
     "FileAnalysisBackend",
     "FileBackend",
     "FileOutline",
+    "FileText",
     "FileTooLargeError",
     "FileTree",
+    "GrepMatch",
+    "GrepResults",
     "IgnoredPathError",
     "InvalidArgumentError",
     "LSPError",
@@ -59,6 +68,8 @@ __all__ = [
     "Reference",
     "ReferenceKind",
     "References",
+    "SearchHit",
+    "SearchResults",
     "SmartFileAccess",
     "SymbolDetail",
     "SymbolError",
@@ -67,4 +78,5 @@ __all__ = [
     "SymbolNotFoundError",
     "TreeEntry",
     "UnreadablePathError",
+    "WorkspaceIndex",
 ]

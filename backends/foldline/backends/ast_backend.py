@@ -4,31 +4,52 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.backends.errors import SymbolNotFoundError
-from foldline.backends.files.source import count_lines, from_text, split_lines
+from foldline.backends.errors import InvalidArgumentError, PathError
+from foldline.backends.files.source import Source, count_lines, from_text, split_lines
 from foldline.backends.languages import language_of
-from foldline.backends.models import FileOutline, SymbolDetail
-from foldline.backends.outlines import outline_source
-from foldline.backends.references import references_in
+from foldline.backends.models import (
+    COMPLETE,
+    FileOutline,
+    ReferenceKind,
+    References,
+    SymbolDetail,
+)
+from foldline.backends.outline_cache import OutlineCache
+from foldline.backends.parsing import InProcessParsing, Parsed
+from foldline.backends.references import can_have_references
+from foldline.backends.scopes import Scope
 from foldline.backends.symbols import locate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator
 
     from foldline.backends.files.base import BaseFileBackend
-    from foldline.backends.files.source import Source
+    from foldline.backends.index import WorkspaceIndex
     from foldline.backends.models import Reference
+    from foldline.backends.parsers.draft import Outline
+    from foldline.backends.parsing import Parsing
 
 NAME = "ast"
 
 
 class ASTFileAnalysisBackend:
-    """The analysis that always answers, from tree-sitter and for plain text from indentation."""
+    """The analysis that always answers, from tree-sitter, and from indentation without a grammar.
+
+    With an index, references look only into files that hold the word; without one, into all.
+    """
 
     name = NAME
 
-    def __init__(self, files: BaseFileBackend) -> None:
+    def __init__(
+        self,
+        files: BaseFileBackend,
+        index: WorkspaceIndex | None = None,
+        parsing: Parsing | None = None,
+    ) -> None:
         self._files = files
+        self._index = index
+        self._parsing = parsing or InProcessParsing()
+        self._cache = OutlineCache(index)
 
     def get_outline(self, file_path: str, *, source: str | None = None) -> FileOutline:
         """The file's definitions, however broken the rest of it is."""
@@ -40,12 +61,7 @@ class ASTFileAnalysisBackend:
         """One definition with its decorators and leading comments."""
         read = self._source(file_path, source)
         outline = self._outline(read)
-        try:
-            symbol, qualified_name, enclosing = locate(read.path, outline.symbols, symbol_name)
-        except SymbolNotFoundError:
-            if source is None:
-                raise
-            return None
+        symbol, qualified_name, enclosing = locate(read.path, outline.symbols, symbol_name)
         lines = split_lines(read.text)
         first = _first_comment_line(lines, symbol.line)
         body = "\n".join(lines[first - 1 : symbol.line_end])
@@ -65,19 +81,65 @@ class ASTFileAnalysisBackend:
             path=read.path,
             qualified_name=qualified_name,
             body_line=first,
+            notes=(read.note,) if read.note else (),
             backend=NAME,
         )
 
     def find_references(
         self, symbol_name: str, scope: str | None = None, *, source: str | None = None
-    ) -> Sequence[Reference]:
-        """The identifiers that are the last part of `symbol_name`, in code only."""
-        del source
-        name = symbol_name.rpartition(".")[2]
-        found: list[Reference] = []
-        for stamp in self._files.walk(scope or "."):
-            found.extend(references_in(self._files, stamp.path, name))
-        return found
+    ) -> References:
+        """The identifiers that are the last part of `symbol_name`, in code only.
+
+        Files that define it come first, tests last. `source` stands for the text of `scope`, which
+        is then a file.
+        """
+        name = symbol_name.rpartition(".")[2].strip().lstrip("#$@")
+        if not name or not name.replace("-", "_").isidentifier():
+            raise InvalidArgumentError("name", f"{symbol_name!r} is no identifier")
+        within = Scope(self._files, scope)
+        if source is not None and scope is not None:
+            texts = [from_text(self._files.resolve(scope), source)]
+            return _gathered(name, scope, self._search(texts, name), files=1)
+        paths, coverage, notes = self._candidates(name, within)
+        count = 0
+
+        def sources() -> Iterator[Source]:
+            nonlocal count
+            for path in paths:
+                try:
+                    yield self._files.load(path)
+                except PathError:
+                    continue  # Gone, or not text: it has no identifiers now.
+                count += 1
+
+        found = list(self._search(sources(), name))
+        return _gathered(name, scope, found, files=count, coverage=coverage, notes=notes)
+
+    def outline_text(self, path: str) -> Outline:
+        """The parsed outline of a path that `walk` gave."""
+        return self._parsed(self._files.load(path))[1]
+
+    def _candidates(self, name: str, within: Scope) -> tuple[list[str], str, tuple[str, ...]]:
+        if within.single_file is not None:
+            return [within.single_file], COMPLETE, ()
+        if self._index is None:
+            paths = [stamp.path for stamp in within.walk()]
+            return [path for path in paths if can_have_references(language_of(path))], COMPLETE, ()
+        found = self._index.files_with(name)
+        paths = [path for path in found.paths if within.holds(path)]
+        return paths, found.coverage, tuple(note for note in found.notes if note)
+
+    def _search(self, sources: Iterable[Source], name: str) -> Iterator[Reference]:
+        word = name.encode("utf-8", "replace")
+
+        def parsed() -> Iterator[Parsed]:
+            for source in sources:
+                data = source.parse_data
+                language = language_of(source.path, data[:128])
+                if word in data and can_have_references(language):
+                    yield Parsed(source.path, language, data)
+
+        return self._parsing.references(parsed(), name)
 
     def _source(self, path: str, text: str | None) -> Source:
         if text is None:
@@ -85,20 +147,61 @@ class ASTFileAnalysisBackend:
         return from_text(self._files.resolve(path), text)
 
     def _outline(self, source: Source) -> FileOutline:
-        data = source.parse_data
-        language = language_of(source.path, data[:128])
-        found = outline_source(language, data)
+        language, found = self._parsed(source)
         return FileOutline(
             source.path,
             language,
             tuple(found.imports),
             found.symbols,
-            count_lines(data),
+            count_lines(source.parse_data),
             found.docstring,
             tuple(found.exports),
             "; ".join(filter(None, (found.reason, source.note))),
             NAME,
         )
+
+    def _parsed(self, source: Source) -> tuple[str, Outline]:
+        data = source.parse_data
+        language = language_of(source.path, data[:128])
+        key, outline = self._cache.get(language, data)
+        if outline is None:
+            outline = self._parsing.outline(Parsed(source.path, language, data))
+            self._cache.keep(key, data, outline)
+        return language, outline
+
+
+def _gathered(
+    name: str,
+    scope: str | None,
+    found: Iterable[Reference],
+    *,
+    files: int,
+    coverage: str = COMPLETE,
+    notes: tuple[str, ...] = (),
+) -> References:
+    """The references grouped by file: files that define the name first, tests last."""
+    references = list(found)
+    defining = {each.path for each in references if each.kind == ReferenceKind.DEFINITION}
+    references.sort(
+        key=lambda each: (each.test, each.path not in defining, each.path, each.line, each.column)
+    )
+    reason = "; ".join(notes)
+    if not references:
+        where = f" below {scope}" if scope else ""
+        reason = "; ".join(
+            (f"no code{where} has the identifier {name!r}; {files} files were parsed", *notes)
+        )
+    return References(
+        name,
+        tuple(references),
+        len(references),
+        len({each.path for each in references}),
+        scope,
+        None,
+        reason,
+        NAME,
+        coverage,
+    )
 
 
 def _first_comment_line(lines: list[str], line: int) -> int:
@@ -107,9 +210,10 @@ def _first_comment_line(lines: list[str], line: int) -> int:
         return line
     first = lines[line - 1]
     indent = first[: len(first) - len(first.lstrip())]
+    starts = tuple(indent + mark for mark in ("#", "//", "/*", " *", "--"))
     while line > 1:
         above = lines[line - 2]
-        if not above.startswith((f"{indent}#", f"{indent}//")) or above.startswith("#!"):
+        if not above.startswith(starts) or above.startswith(("#!", "#include", "#define")):
             break
         line -= 1
     return line

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -9,7 +11,10 @@ from foldline.backends import budget as budgets
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.errors import PathError, SymbolError, SymbolNotFoundError
 from foldline.backends.files.local import LocalFileBackend
-from foldline.backends.models import References
+from foldline.backends.files.source import split_lines
+from foldline.backends.index import WorkspaceIndex
+from foldline.backends.models import FileText, References
+from foldline.backends.symbol_pages import page_symbol
 from foldline.backends.text import reference_line
 
 if TYPE_CHECKING:
@@ -18,22 +23,41 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from foldline.backends.files.base import BaseFileBackend
-    from foldline.backends.models import FileOutline, FileTree, Reference, SymbolDetail
+    from foldline.backends.models import (
+        FileOutline,
+        FileTree,
+        GrepResults,
+        SearchResults,
+        SymbolDetail,
+    )
+    from foldline.backends.parsing import Parsing
     from foldline.backends.protocol import FileAnalysisBackend
 
     Answer = TypeVar("Answer")
 
-_KIND = "refs"
+logger = logging.getLogger(__name__)
+_REFERENCES, _TEXT = "refs", "text"
+# The bytes of a references text besides its lines: totals, cursor, remarks.
+_REFERENCES_ROOM = 160
 
 
 class SmartFileAccess:
-    """Reads a workspace at the cheapest level that answers: tree, outline, symbol, lines, file.
+    r"""Reads a workspace at the cheapest level that answers: tree, outline, symbol, lines, file.
 
     The language server backend, where there is one, is asked first; whatever it raises, the
-    analysis backend answers, and the answer's `backend` says which one did.
+    analysis backend answers, and the answer's `backend` says which one did. Every method may be
+    called from several threads. A `budget` is in bytes of the answer's text form
+    (`foldline.backends.text`); None is no limit, and `foldline.backends.budget` has defaults for
+    models. What a budget leaves out, the answer's `cursor` asks for.
 
-    >>> access = SmartFileAccess.for_workspace(".")  # doctest: +SKIP
-    >>> print(format_outline(access.get_outline("setup.py")))  # doctest: +SKIP
+    >>> import tempfile, pathlib
+    >>> root = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (root / "shop.py").write_text("class Cart:\n    def total(self) -> int: ...\n")
+    >>> access = SmartFileAccess.for_workspace(root)
+    >>> [symbol.signature for symbol in access.get_outline("shop.py")]
+    ['class Cart']
+    >>> access.read_symbol("shop.py", "Cart.total").body
+    '    def total(self) -> int: ...'
     """
 
     def __init__(
@@ -41,25 +65,59 @@ class SmartFileAccess:
         file_backend: BaseFileBackend,
         analysis_backend: FileAnalysisBackend,
         lsp_backend: FileAnalysisBackend | None = None,
+        *,
+        index: WorkspaceIndex | None = None,
     ) -> None:
         self._files = file_backend
         self._analysis = analysis_backend
         self._lsp = lsp_backend
+        self._index = index
+        self._outlines = (
+            analysis_backend
+            if isinstance(analysis_backend, ASTFileAnalysisBackend)
+            else ASTFileAnalysisBackend(file_backend, index)
+        )
 
     @classmethod
     def for_workspace(
-        cls, root: str | os.PathLike[str], *, overlays: Mapping[str, str] | None = None
+        cls,
+        root: str | os.PathLike[str],
+        *,
+        overlays: Mapping[str, str] | None = None,
+        lsp_backend: FileAnalysisBackend | None = None,
+        parsing: Parsing | None = None,
     ) -> SmartFileAccess:
-        """Access to the files of the disk below `root`; `overlays` are open buffers by path."""
+        """Access to the files of the disk below `root`; `overlays` are open buffers by path.
+
+        The index that references and searches use is built with the first of them, or earlier in
+        the background with `start_indexing`.
+        """
         files = LocalFileBackend(root)
         for path, text in (overlays or {}).items():
             files.set_overlay(path, text)
-        return cls(files, ASTFileAnalysisBackend(files))
+        index = WorkspaceIndex(files)
+        analysis = ASTFileAnalysisBackend(files, index, parsing)
+        return cls(files, analysis, lsp_backend, index=index)
 
     @property
     def file_backend(self) -> BaseFileBackend:
         """The files that are read, with their overlays."""
         return self._files
+
+    @property
+    def index(self) -> WorkspaceIndex | None:
+        """The index of identifiers, where there is one."""
+        return self._index
+
+    def start_indexing(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Build or update the index in the background; `progress` gets files done and in all."""
+        if self._index is not None:
+            self._index.start(progress)
+
+    def close(self) -> None:
+        """Stop what runs in the background."""
+        if self._index is not None:
+            self._index.close()
 
     def get_tree(
         self,
@@ -68,16 +126,28 @@ class SmartFileAccess:
         depth: int | None = None,
         budget: int | None = None,
         cursor: str | None = None,
+        no_ignore: bool = False,
     ) -> FileTree:
-        """The folder's files with sizes; `budget` is the bytes of its text form."""
-        return self._files.get_tree(path, depth=depth, budget=budget, cursor=cursor)
+        """The folder's files with sizes; folders that do not fit are counted, not cut."""
+        return self._files.get_tree(
+            path, depth=depth, budget=budget, cursor=cursor, no_ignore=no_ignore
+        )
 
     def get_outline(self, file: str) -> FileOutline:
         """The file's definitions, signatures and imports, without bodies."""
         return self._ask(lambda backend: backend.get_outline(file))
 
-    def read_symbol(self, file: str, name: str) -> SymbolDetail:
+    def read_symbol(
+        self,
+        file: str,
+        name: str,
+        *,
+        budget: int | None = None,
+        cursor: str | None = None,
+    ) -> SymbolDetail:
         """The source of one definition: `name`, `Class.method`, or `name[2]` for the second.
+
+        Of a class over the budget, its outline comes first and the cursor asks for the source.
 
         Raises:
             SymbolNotFoundError: with the nearest names.
@@ -86,7 +156,7 @@ class SmartFileAccess:
         detail = self._ask(lambda backend: backend.read_symbol(file, name))
         if detail is None:
             raise SymbolNotFoundError(file, name)
-        return detail
+        return page_symbol(detail, budget, cursor)
 
     def find_references(
         self,
@@ -96,19 +166,101 @@ class SmartFileAccess:
         budget: int | None = None,
         cursor: str | None = None,
     ) -> References:
-        """The uses of `name` in the workspace or below `scope`, grouped by file."""
+        """The uses of `name` in the workspace, or in the file, folder or glob `scope`.
+
+        Grouped by file, those that define the name first and tests last; the totals count all.
+        """
         budgets.check_budget(budget)
-        first = budgets.read_cursor(_KIND, cursor)
+        first = budgets.read_cursor(_REFERENCES, cursor)
         found = self._ask(lambda backend: backend.find_references(name, scope))
-        return _page(name, scope, tuple(found), first, budget)
+        if not isinstance(found, References):
+            found = References(
+                name,
+                tuple(found),
+                len(found),
+                len({each.path for each in found}),
+                scope,
+                reason="" if found else "the backend found none",
+            )
+        return _page_references(found, first, budget)
 
-    def read_lines(self, file: str, start: int, end: int) -> str:
+    def read_lines(self, file: str, start: int, end: int, *, no_ignore: bool = False) -> str:
         """The lines `start` to `end`, counted from 1, both included, joined by newlines."""
-        return self._files.read_lines(file, start, end)
+        return self._files.read_lines(file, start, end, no_ignore=no_ignore)
 
-    def read_file(self, file: str) -> str:
+    def read_file(self, file: str, *, no_ignore: bool = False) -> str:
         """The whole text: the last resort, after outline, symbols and lines."""
-        return self._files.read_file(file)
+        return self._files.read_file(file, no_ignore=no_ignore)
+
+    def read_text(
+        self,
+        file: str,
+        start: int = 1,
+        end: int | None = None,
+        *,
+        budget: int | None = None,
+        cursor: str | None = None,
+        no_ignore: bool = False,
+    ) -> FileText:
+        """Whole lines from `start` to `end` or the file's end, as many as the budget holds."""
+        budgets.check_budget(budget)
+        first = budgets.read_cursor(_TEXT, cursor) or start
+        source = self._files.read_source(file, no_ignore=no_ignore)
+        lines = split_lines(source.text)
+        wanted = lines[first - 1 : end]
+        kept = len(wanted)
+        if budget is not None:
+            left = budget - budgets.size_of(source.path) - 100
+            for index, line in enumerate(wanted):
+                left -= budgets.size_of(line) + 1
+                if left < 0 and index:
+                    kept = index
+                    break
+        after = first + kept
+        return FileText(
+            source.path,
+            first,
+            first + kept - 1,
+            len(lines),
+            "\n".join(wanted[:kept]),
+            budgets.make_cursor(_TEXT, after) if kept < len(wanted) else None,
+            source.note,
+        )
+
+    def search_files(
+        self, query: str, *, budget: int | None = None, cursor: str | None = None
+    ) -> SearchResults:
+        """The files whose paths or symbols have the words of `query`, best first, with reasons."""
+        from foldline.backends.search import search_files
+
+        return search_files(
+            self._files, self._outlines, self._index, query, budget=budget, cursor=cursor
+        )
+
+    def grep(
+        self,
+        pattern: str,
+        glob: str | None = None,
+        *,
+        context: int = 0,
+        ignore_case: bool = False,
+        budget: int | None = None,
+        cursor: str | None = None,
+        no_ignore: bool = False,
+    ) -> GrepResults:
+        """The lines that match a regular expression, in linear time whatever the pattern."""
+        from foldline.backends.grep import grep
+
+        return grep(
+            self._files,
+            pattern,
+            glob,
+            context=context,
+            ignore_case=ignore_case,
+            budget=budget,
+            cursor=cursor,
+            no_ignore=no_ignore,
+        )
 
     def _ask(self, question: Callable[[FileAnalysisBackend], Answer]) -> Answer:
         if self._lsp is not None:
@@ -118,35 +270,28 @@ class SmartFileAccess:
                 raise
             except Exception:
                 # Whatever a semantic backend dies of, it is never the end of an answer.
-                return question(self._analysis)
+                logger.warning("the language server backend failed", exc_info=True)
         return question(self._analysis)
 
 
-def _page(
-    name: str, scope: str | None, found: tuple[Reference, ...], first: int, budget: int | None
-) -> References:
-    files = sum(1 for _ in groupby(found, key=lambda each: each.path))
-    last = len(found)
+def _page_references(found: References, first: int, budget: int | None) -> References:
+    """The references from `first` on whose lines fit the budget, at least one."""
+    references = found.references[first:]
+    kept = len(references)
     if budget is not None:
-        left = budget - 160
-        last = first
-        path = ""
-        for each in found[first:]:
-            cost = budgets.size_of(reference_line(each)) + 1
-            if each.path != path:
-                cost += budgets.size_of(each.path) + 8
-                path = each.path
-            if cost > left and last > first:
+        left = (
+            budget - _REFERENCES_ROOM - budgets.size_of(found.name) - budgets.size_of(found.reason)
+        )
+        kept = 0
+        for path, group in groupby(references, key=lambda each: each.path):
+            left -= budgets.size_of(path) + len(" (test)") + 1
+            for each in group:
+                left -= budgets.size_of(reference_line(each)) + 1
+                if left < 0 and kept:
+                    break
+                kept += 1
+            if left < 0:
                 break
-            left -= cost
-            last += 1
-    return References(
-        name,
-        found[first:last],
-        len(found),
-        files,
-        scope,
-        budgets.make_cursor(_KIND, last) if last < len(found) else None,
-        "" if found else "no identifier of that name in code below the scope",
-        "ast",
-    )
+    last = first + kept
+    cursor = budgets.make_cursor(_REFERENCES, last) if last < len(found.references) else None
+    return replace(found, references=references[:kept], cursor=cursor)

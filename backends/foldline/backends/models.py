@@ -179,3 +179,83 @@ class FileTree:
 
     def __len__(self) -> int:
         return len(self.entries)
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """Some lines of a file, `start` to `end`, joined by newlines; `cursor` asks for what follows.
+
+    `note` says when the text is not exactly the file's, because bytes had to be replaced.
+    """
+
+    path: str
+    start: int
+    end: int
+    line_count: int
+    text: str
+    cursor: str | None = None
+    note: str = ""
+    backend: str = "files"
+    coverage: str = COMPLETE
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A file that a search found: `why` explains its rank, `line` is that of the best symbol."""
+
+    path: str
+    score: int
+    why: tuple[str, ...]
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """Files by rank; `total` counts those that a budget left out too."""
+
+    query: str
+    hits: tuple[SearchHit, ...]
+    total: int
+    cursor: str | None = None
+    reason: str = ""
+    backend: str = ""
+    coverage: str = COMPLETE
+
+    def __iter__(self) -> Iterator[SearchHit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+
+@dataclass(frozen=True, slots=True)
+class GrepMatch:
+    """A line that a pattern matches, at `column` (code points from 1), with lines around it."""
+
+    path: str
+    line: int
+    text: str
+    column: int = 1
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GrepResults:
+    """Matching lines file by file; `total` and `files` count what a budget left out too."""
+
+    pattern: str
+    matches: tuple[GrepMatch, ...]
+    total: int
+    files: int
+    searched: int = 0
+    cursor: str | None = None
+    reason: str = ""
+    backend: str = "grep"
+    coverage: str = COMPLETE
+
+    def __iter__(self) -> Iterator[GrepMatch]:
+        return iter(self.matches)
+
+    def __len__(self) -> int:
+        return len(self.matches)

@@ -22,8 +22,15 @@ _LONGEST_IMPORTS = 160
 def outline_lines(outline: FileOutline, budget: int | None = None) -> list[str]:
     """The lines of `format_outline`."""
     check_budget(budget)
-    header = _header(outline)
-    rows = list(_rows(outline.symbols))
+    return _fit(_header(outline), list(_rows(outline.symbols)), budget)
+
+
+def fit_rows(outline: FileOutline, budget: int) -> list[str]:
+    """The lines of the symbols alone, within a budget."""
+    return _fit([], list(_rows(outline.symbols)), budget)
+
+
+def _fit(header: list[str], rows: list[tuple[SymbolInfo, int]], budget: int | None) -> list[str]:
     lines = header + [_line(symbol, level, docstring=True) for symbol, level in rows]
     if budget is None or _size(lines) <= budget:
         return lines

@@ -20,7 +20,11 @@ def outline_source(language: str, data: bytes) -> Outline:
         from foldline.backends.parsers.indentation import outline_by_indentation
 
         return outline_by_indentation(data)
-    root = parse(language, data).root_node
+    return outline_of_tree(language, data, parse(language, data).root_node)
+
+
+def outline_of_tree(language: str, data: bytes, root: Node) -> Outline:
+    """The same for a source that is parsed already."""
     found = _parser_of(language)(data, root)
     if root.has_error:
         found.reason = "parsed with errors: something may be missing"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.files.source import Source
     from foldline.backends.files.walk import FileStamp
-    from foldline.backends.models import FileOutline, FileTree, Reference, SymbolDetail
+    from foldline.backends.models import FileOutline, FileTree, Reference, References, SymbolDetail
 
 
 class FileBackend(Protocol):
@@ -77,6 +77,6 @@ class FileAnalysisBackend(Protocol):
 
     def find_references(
         self, symbol_name: str, scope: str | None = None, *, source: str | None = None
-    ) -> Sequence[Reference]:
+    ) -> References | Sequence[Reference]:
         """The uses of the name below `scope`."""
         ...

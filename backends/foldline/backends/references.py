@@ -5,65 +5,161 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from foldline.backends.errors import PathError
-from foldline.backends.languages import has_grammar, language_of, parse
+from foldline.backends.languages import DOCUMENTS, has_grammar, parse
 from foldline.backends.models import Reference, ReferenceKind
-from foldline.backends.outlines import outline_source
-from foldline.backends.symbols import flatten
+from foldline.backends.outlines import outline_of_tree
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tree_sitter import Node
 
-    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.models import SymbolInfo
 
 _TEST_PATH = re.compile(
-    r"(^|/)(tests?|testing|__tests__|spec)/|(^|/)(test_[^/]*|conftest\.py$)|[._-](test|spec)s?\.[^/]+$"
+    r"(^|/)(tests?|__tests__|specs?|testing|testdata)/"
+    r"|(^|/)(test_[^/]*|conftest)\.py$|[._-](test|tests|spec)\.[^/.]+$|_test\.go$"
 )
+_IDENTIFIERS = frozenset({"name", "constant", "word", "variable_name", "variable", "simple_symbol"})
+_CALLS = frozenset(
+    {
+        "call",
+        "call_expression",
+        "method_invocation",
+        "invocation_expression",
+        "new_expression",
+        "object_creation_expression",
+        "function_call_expression",
+        "member_call_expression",
+        "nullsafe_member_call_expression",
+        "scoped_call_expression",
+        "macro_invocation",
+        "jsx_opening_element",
+        "jsx_self_closing_element",
+        "command_name",
+    }
+)
+_CALLEE_FIELDS = ("function", "constructor", "name", "method", "macro", "type")
+_MEMBERS = frozenset(
+    {
+        "attribute",
+        "member_expression",
+        "field_expression",
+        "selector_expression",
+        "field_access",
+        "member_access_expression",
+        "navigation_expression",
+        "scoped_identifier",
+        "scoped_type_identifier",
+        "qualified_identifier",
+        "qualified_name",
+        "qualified_type",
+        "nested_identifier",
+        "nested_type_identifier",
+        "class_constant_access_expression",
+        "scoped_property_access_expression",
+        "generic_type",
+        "navigation_suffix",
+        "scope_resolution",
+    }
+)
+_ASSIGNMENTS = frozenset(
+    {
+        "assignment",
+        "augmented_assignment",
+        "assignment_expression",
+        "augmented_assignment_expression",
+        "compound_assignment_expr",
+        "operator_assignment",
+        "update_expression",
+        "named_expression",
+        "assignment_statement",
+        "short_var_declaration",
+        "inc_statement",
+        "dec_statement",
+        "variable_assignment",
+        "for_statement",
+        "for_in_clause",
+        "for_in_statement",
+    }
+)
+_BINDINGS = frozenset(
+    {
+        "as_pattern_target",
+        "parameters",
+        "lambda_parameters",
+        "default_parameter",
+        "typed_parameter",
+        "typed_default_parameter",
+        "keyword_argument",
+        "required_parameter",
+        "optional_parameter",
+        "formal_parameters",
+        "list_splat_pattern",
+        "dictionary_splat_pattern",
+        "variable_declarator",
+        "parameter_declaration",
+        "parameter",
+        "formal_parameter",
+        "let_declaration",
+        "init_declarator",
+    }
+)
+_PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "expression_list"})
+# Bytes above ASCII belong to the letters of UTF-8 text.
+_WORD_BYTES = frozenset(
+    byte for byte in range(256) if byte >= 0x80 or chr(byte).isalnum() or chr(byte) == "_"
+)
+# How far above an identifier an import statement may stand.
+_IMPORT_DEPTH = 5
 
 
-def references_in(files: BaseFileBackend, path: str, name: str) -> list[Reference]:
-    """The uses of `name` in one file, none where the file cannot be read."""
-    try:
-        source = files.load(path)
-    except PathError:
-        return []
-    data = source.parse_data
+def can_have_references(language: str) -> bool:
+    """Whether the language's files have identifiers to find: a grammar, and code in them."""
+    return has_grammar(language) and language not in DOCUMENTS
+
+
+def references_in_source(path: str, language: str, data: bytes, name: str) -> list[Reference]:
+    """The uses of the identifier `name` in UTF-8 `data`, in the order of their places."""
     word = name.encode("utf-8", "replace")
-    if word not in data:
-        return []
-    language = language_of(path, data[:128])
-    if not has_grammar(language):
+    places = _places(data, word)
+    if not places:
         return []
     root = parse(language, data).root_node
-    lines = data.split(b"\n")
-    located = list(flatten(outline_source(language, data).symbols))
+    symbols: tuple[SymbolInfo, ...] | None = None
+    lines: list[bytes] = []
+    definitions: set[int] = set()
     is_test = is_test_path(path)
     found: list[Reference] = []
-    for match in re.finditer(rb"(?<![\w])" + re.escape(word) + rb"(?![\w])", data):
-        node = root.descendant_for_byte_range(match.start(), match.end())
-        if node is None or not node.type.endswith("identifier"):
+    for start in places:
+        node = root.descendant_for_byte_range(start, start + len(word))
+        if node is None or not _is_identifier(node, start, start + len(word)):
             continue
-        if (node.start_byte, node.end_byte) != match.span():
-            continue
-        row = node.start_point[0]
-        line = lines[row].rstrip(b"\r")
-        start = len(line[: node.start_point[1]].decode("utf-8", "replace"))
-        around = [
-            each.qualified_name
-            for each in located
-            if each.symbol.line <= row + 1 <= each.symbol.line_end
-            and (each.symbol.name_line != row + 1 or each.symbol.name != name)
-        ]
+        if symbols is None:
+            symbols = outline_of_tree(language, data, root).symbols
+            lines = data.split(b"\n")
+            definitions = set(_definition_lines(symbols, name))
+        row, column = node.start_point
+        kind = _kind(node)
+        line = row + 1
+        is_definition = line in definitions and kind not in {
+            ReferenceKind.CALL,
+            ReferenceKind.IMPORT,
+        }
+        if is_definition:
+            definitions.discard(line)
+            kind = ReferenceKind.DEFINITION
+        before = len(lines[row][:column].decode("utf-8", "replace"))
         found.append(
             Reference(
                 path,
-                row + 1,
-                line.decode("utf-8", "replace"),
-                _kind(node),
-                around[-1] if around else "",
+                line,
+                lines[row].rstrip(b"\r").decode("utf-8", "replace"),
+                kind,
+                _enclosing(symbols, line, name if is_definition else None),
                 is_test,
-                start + 1,
-                start + 1 + len(name),
+                before + 1,
+                before + 1 + len(name),
             )
         )
     return found
@@ -74,25 +170,119 @@ def is_test_path(path: str) -> bool:
     return _TEST_PATH.search(path) is not None
 
 
-def _kind(node: Node) -> str:
+def _places(data: bytes, word: bytes) -> list[int]:
+    """Where `word` stands between bytes that belong to no identifier."""
+    found: list[int] = []
+    at = data.find(word)
+    while at >= 0:
+        after = at + len(word)
+        before = data[at - 1] if at else 0
+        behind = data[after] if after < len(data) else 0
+        if before not in _WORD_BYTES and behind not in _WORD_BYTES:
+            found.append(at)
+        at = data.find(word, after)
+    return found
+
+
+def _is_identifier(node: Node, start: int, end: int) -> bool:
+    kind = node.type
+    if not (kind.endswith("identifier") or kind in _IDENTIFIERS):
+        return False
+    # `#private`, `$variable` and `:symbol` have one byte more than the word that is asked for.
+    return node.end_byte == end and start - node.start_byte in {0, 1}
+
+
+def _definition_lines(symbols: Iterable[SymbolInfo], name: str) -> Iterable[int]:
+    waiting = list(symbols)
+    while waiting:
+        symbol = waiting.pop()
+        if symbol.name.rpartition(".")[2].lstrip("#$") == name:
+            yield symbol.name_line
+        waiting.extend(symbol.children)
+
+
+def _enclosing(symbols: tuple[SymbolInfo, ...], line: int, defined: str | None) -> str:
+    """The qualified name of the innermost symbol around `line`; a definition is not in itself."""
+    names: list[str] = []
+    level = symbols
+    while True:
+        around = None
+        for symbol in level:
+            if symbol.line <= line <= symbol.line_end and not (
+                symbol.name == defined and symbol.name_line == line
+            ):
+                around = symbol
+                break
+        if around is None:
+            return ".".join(names)
+        names.append(around.name)
+        level = around.children
+
+
+def _kind(node: Node) -> ReferenceKind:
     parent = node.parent
     if parent is None:
         return ReferenceKind.READ
-    if parent.type in {"function_definition", "class_definition"}:
-        name = parent.child_by_field_name("name")
-        if name is not None and name.id == node.id:
-            return ReferenceKind.DEFINITION
-    if parent.type in {"dotted_name", "aliased_import"}:
+    if _is_imported(parent):
         return ReferenceKind.IMPORT
-    if parent.type == "call":
+    target = node
+    is_member = False
+    if parent.type == "variable_name":  # PHP: `$name` is a name in a variable.
+        target, parent = parent, parent.parent or parent
+    while parent.type in _MEMBERS and parent.parent is not None:
+        last = parent.named_children[-1]
+        if last.id != target.id:
+            break  # The object, not the member.
+        is_member = True
+        target, parent = parent, parent.parent
+    if parent.type in _CALLS and any(
+        (callee := parent.child_by_field_name(field)) is not None and callee.id == target.id
+        for field in _CALLEE_FIELDS
+    ):
         return ReferenceKind.CALL
-    if parent.type == "attribute":
-        above = parent.parent
-        if above is not None and above.type == "call":
-            return ReferenceKind.CALL
-        return ReferenceKind.ATTRIBUTE
-    if parent.type in {"assignment", "augmented_assignment"}:
-        left = parent.child_by_field_name("left")
-        if left is not None and left.id == node.id:
-            return ReferenceKind.WRITE
-    return ReferenceKind.READ
+    if parent.type in {"call_expression", "command_name"} and parent.children[0].id == target.id:
+        return (
+            ReferenceKind.CALL
+        )  # Kotlin's grammar names no field; Bash's commands have one child.
+    if _is_written(target, parent):
+        return ReferenceKind.WRITE
+    return ReferenceKind.ATTRIBUTE if is_member else ReferenceKind.READ
+
+
+def _is_imported(parent: Node) -> bool:
+    above: Node | None = parent
+    for _ in range(_IMPORT_DEPTH):
+        if above is None:
+            return False
+        kind = above.type
+        if "import" in kind or kind in {
+            "use_declaration",
+            "using_directive",
+            "using_declaration",
+            "namespace_use_declaration",
+        }:
+            return True
+        if kind == "export_clause":
+            return True
+        if kind.endswith(("_statement", "_definition", "block")):
+            return False
+        above = above.parent
+    return False
+
+
+def _is_written(target: Node, parent: Node) -> bool:
+    while parent.type in _PATTERNS and parent.parent is not None:
+        target, parent = parent, parent.parent
+    if parent.type in _ASSIGNMENTS:
+        for field in ("left", "name", "argument", "operand"):
+            side = parent.child_by_field_name(field)
+            if side is not None and side.id == target.id:
+                return True
+        return False
+    if parent.type not in _BINDINGS:
+        return False
+    for field in ("value", "type"):
+        side = parent.child_by_field_name(field)
+        if side is not None and side.start_byte <= target.start_byte < side.end_byte:
+            return False
+    return True

@@ -10,9 +10,14 @@ from foldline.backends.models import COMPLETE
 if TYPE_CHECKING:
     from foldline.backends.models import (
         FileOutline,
+        FileText,
         FileTree,
+        GrepMatch,
+        GrepResults,
         Reference,
         References,
+        SearchHit,
+        SearchResults,
         SymbolDetail,
         SymbolInfo,
         TreeEntry,
@@ -107,12 +112,82 @@ def format_references(references: References) -> str:
     return "\n".join([*lines, *_remarks(references.reason, references.coverage)])
 
 
+def format_file_text(found: FileText) -> str:
+    """The path and the range, then the lines as they are."""
+    header = f"{found.path}:{line_range(found.start, found.end)} of {found.line_count} lines"
+    lines = [header, *_remarks(found.note, found.coverage), found.text]
+    if found.cursor is not None:
+        lines.append(f"… ask with cursor {found.cursor} for the next lines")
+    return "\n".join(lines)
+
+
+def format_search(results: SearchResults) -> str:
+    """The files by rank, each with its reasons."""
+    count = results.total
+    lines = [f"{results.query}: {_files(count)}"]
+    lines.extend(search_line(hit) for hit in results.hits)
+    if results.cursor is not None:
+        rest = f"… more: ask with cursor {results.cursor}"
+        lines.append(rest)
+    return "\n".join([*lines, *_remarks(results.reason, results.coverage)])
+
+
+def search_line(hit: SearchHit) -> str:
+    """The line of one hit: where, and why it ranks there."""
+    where = f"{hit.path}:{hit.line}" if hit.line else hit.path
+    return f"{where} ({'; '.join(hit.why)})"
+
+
+def search_room(query: str) -> int:
+    """The bytes of a search's text that its hits do not take."""
+    return len(query.encode("utf-8", "replace")) + 70
+
+
+def format_grep(results: GrepResults) -> str:
+    """The totals, then the matching lines grouped by file: `12: match`, `13- line after it`."""
+    count = results.total
+    shown = len(results.matches)
+    part = "" if shown == count else f", {shown} shown"
+    lines = [
+        f"{results.pattern}: {count} {_plural('line', count)} in {_files(results.files)}{part}"
+    ]
+    for path, found in groupby(results.matches, key=lambda each: each.path):
+        lines.append(path)
+        for match in found:
+            lines.extend(grep_lines(match))
+    if results.cursor is not None:
+        lines.append(f"… more: ask with cursor {results.cursor}")
+    return "\n".join([*lines, *_remarks(results.reason, results.coverage)])
+
+
+def grep_lines(match: GrepMatch) -> list[str]:
+    """The lines of one match, long ones cut around the match."""
+    first = match.line - len(match.before)
+    before = [f"  {first + n}- {_cut(line, 0)}" for n, line in enumerate(match.before)]
+    after = [f"  {match.line + 1 + n}- {_cut(line, 0)}" for n, line in enumerate(match.after)]
+    return [*before, f"  {match.line}: {_cut(match.text, match.column - 1)}", *after]
+
+
+def grep_room(pattern: str) -> int:
+    """The bytes of a grep's text that its matches do not take."""
+    return len(pattern.encode("utf-8", "replace")) + 100
+
+
+def _cut(line: str, column: int) -> str:
+    """A long line's part around `column`."""
+    if len(line) <= _LONGEST_CONTEXT:
+        return line
+    start = max(min(column - _LONGEST_CONTEXT // 3, len(line) - _LONGEST_CONTEXT), 0)
+    end = start + _LONGEST_CONTEXT
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
+
+
 def reference_line(reference: Reference) -> str:
     """The line of one use: number, kind, enclosing symbol, and the source line, shortened."""
     inside = f" in {reference.enclosing}" if reference.enclosing else ""
-    context = reference.context.strip()
-    if len(context) > _LONGEST_CONTEXT:
-        context = context[: _LONGEST_CONTEXT - 1] + "…"
+    stripped = reference.context.strip()
+    indent = len(reference.context) - len(reference.context.lstrip())
+    context = _cut(stripped, reference.column - 1 - indent)
     return f"  {reference.line} {reference.kind}{inside}: {context}"
 
 

@@ -22,10 +22,10 @@ from foldline.backends.errors import (
 )
 from foldline.backends.files.source import Source, decode, from_text, is_binary
 from foldline.backends.files.tree import build_tree
-from foldline.backends.files.walk import FileStamp
+from foldline.backends.files.walk import FileStamp, overlay_stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from foldline.backends.files.ignore import Ignored, IgnoreRules
@@ -43,6 +43,7 @@ class Entry(NamedTuple):
     is_folder: bool
     size: int = 0
     mtime_ns: int = 0
+    ctime_ns: int = 0
     inode: int = 0
 
 
@@ -84,6 +85,11 @@ class BaseFileBackend(ABC):
         with self._lock:
             self._overlays.pop(key, None)
 
+    def overlay_paths(self) -> list[str]:
+        """The paths with an overlay."""
+        with self._lock:
+            return sorted(self._overlays)
+
     # Reading
 
     def resolve(self, path: str, *, no_ignore: bool = False) -> str:
@@ -112,6 +118,10 @@ class BaseFileBackend(ABC):
         overlay = self._overlays.get(path)
         if overlay is not None:
             return from_text(path, overlay[1])
+        return self.load_from_disk(path)
+
+    def load_from_disk(self, path: str) -> Source:
+        """The same without regard to overlays."""
         if self._kind(path) == "folder":
             raise NotAFileError(path, "is a folder; list it with get_tree")
         raw = self._read_bytes(path, self._size_limit)
@@ -175,8 +185,14 @@ class BaseFileBackend(ABC):
         overlay = self._overlays.get(path)
         if overlay is not None:
             number, text = overlay
-            return FileStamp(path, len(text), 0, 0, number)
+            return overlay_stamp(path, text, number)
         return self._stat(path)
+
+    def is_folder(self, path: str) -> bool:
+        """Whether a path that `resolve` gave is a folder."""
+        if path in self._overlays:
+            return False
+        return path == "." or self._kind(path) == "folder" or self._is_overlay_folder(path)
 
     def hidden_by(self, path: str, *, is_folder: bool = False) -> Ignored | None:
         """What ignores the path, if anything does."""
@@ -228,35 +244,62 @@ class BaseFileBackend(ABC):
     def _walk_folder(
         self, start: str, *, no_ignore: bool, hidden: list[str] | None = None
     ) -> Iterator[FileStamp]:
-        rules = self._rules()
         with self._lock:
             overlays = dict(self._overlays)
         seen: set[str] = set()
+        rules = None if no_ignore else self._rules()
+        for stamp in self._walk_disk(start, rules, hidden, overlays.keys()):
+            if (overlay := overlays.get(stamp.path)) is not None:
+                seen.add(stamp.path)
+                yield overlay_stamp(stamp.path, overlay[1], overlay[0])
+            else:
+                yield stamp
+        below = f"{start}/" if start else ""
+        for path in sorted(overlays.keys() - seen):
+            if path.startswith(below):
+                yield overlay_stamp(path, overlays[path][1], overlays[path][0])
+
+    def _walk_disk(
+        self,
+        start: str,
+        rules: IgnoreRules | None,
+        hidden: list[str] | None = None,
+        shown: Collection[str] = (),
+        folders: dict[str, int] | None = None,
+    ) -> Iterator[FileStamp]:
+        """The files below `start`; those in `shown` are never hidden.
+
+        `hidden` gathers what is ignored; `folders` the times of the folders, from before they were
+        listed, so that what comes later shows as a change.
+        """
         waiting = [start]
         while waiting:
             folder = waiting.pop()
             prefix = f"{folder}/" if folder else ""
             below: list[str] = []
-            for entry in self._list(folder):
+            if folders is not None:
+                folders[folder] = self._folder_time(folder)
+            entries = self._list(folder)
+            if rules is not None:
+                rules.enter(folder, {entry.name for entry in entries})
+            for entry in entries:
                 path = prefix + entry.name
-                if not no_ignore:
+                if rules is not None and path not in shown:
                     found = rules.for_entry(folder, entry.name, is_folder=entry.is_folder)
-                    if found is not None and path not in overlays:
+                    if found is not None:
                         if hidden is not None:
                             hidden.append(path)
                         continue
                 if entry.is_folder:
                     below.append(path)
-                elif path in overlays:
-                    seen.add(path)
-                    yield FileStamp(path, len(overlays[path][1]), 0, 0, overlays[path][0])
                 else:
-                    yield FileStamp(path, entry.size, entry.mtime_ns, entry.inode)
+                    yield FileStamp(path, entry.size, entry.mtime_ns, entry.ctime_ns, entry.inode)
             waiting.extend(reversed(below))
-        below_start = f"{start}/" if start else ""
-        for path in sorted(overlays.keys() - seen):
-            if path.startswith(below_start):
-                yield FileStamp(path, len(overlays[path][1]), 0, 0, overlays[path][0])
+
+    def _folder_time(self, folder: str) -> int:
+        """When an entry of the folder was last added, removed or renamed; 0 where unknown."""
+        del folder
+        return 0
 
     def _is_overlay_folder(self, path: str) -> bool:
         return any(key.startswith(f"{path}/") for key in list(self._overlays))

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
     from pathspec import GitIgnoreSpec
 
 ALWAYS_HIDDEN = frozenset({".git", ".hg", ".svn", ".jj"})
@@ -38,6 +40,28 @@ DEFAULTS = (
     "*.egg-info/",
 )
 _EXCLUDES_FILE = re.compile(r"^\s*excludesfile\s*=\s*\"?(.+?)\"?\s*$", re.IGNORECASE | re.MULTILINE)
+
+
+def read_ignore_file(file: Path) -> tuple[str, str] | None:
+    """The version and the text of an ignore file on disk; None where there is none."""
+    version = ignore_file_version(file)
+    if not version:
+        return None
+    try:
+        return version, file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+
+
+def ignore_file_version(file: Path) -> str:
+    """What tells one version of an ignore file from another; empty where there is none."""
+    try:
+        status = file.stat()
+    except (OSError, ValueError):
+        return ""
+    if not stat.S_ISREG(status.st_mode):
+        return ""
+    return f"{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_size}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +95,13 @@ class _Rules:
 class IgnoreRules:
     """The ignore files of one workspace as they are when a folder is first asked about."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(
+        self, root: Path, read: Callable[[Path], tuple[str, str] | None] = read_ignore_file
+    ) -> None:
         self._root = root
+        self._read_file = read
+        # Every ignore file that was looked for outside the workspace or found in it.
+        self.versions: dict[str, str] = {}
         self._above = self._rules_above()
         # Folder (relative, "" the root) -> rules that apply to its entries, strongest first.
         self._by_folder: dict[str, tuple[_Rules, ...]] = {}
@@ -100,18 +129,34 @@ class IgnoreRules:
             folder = f"{folder}/{name}" if folder else name
         return None
 
-    def _rules(self, folder: str) -> tuple[_Rules, ...]:
+    def enter(self, folder: str, names: Collection[str]) -> None:
+        """Take note of what `folder` holds, so that it is not searched for ignore files again."""
+        self._rules(folder, [name for name in reversed(IGNORE_FILES) if name in names])
+
+    def _rules(
+        self, folder: str, ignore_files: Iterable[str] = tuple(reversed(IGNORE_FILES))
+    ) -> tuple[_Rules, ...]:
         known = self._by_folder.get(folder)
         if known is None:
             above = self._above if not folder else self._rules(folder.rpartition("/")[0])
             own: list[_Rules] = []
-            for name in reversed(IGNORE_FILES):
+            for name in ignore_files:
                 shown = f"{folder}/{name}" if folder else name
                 base = f"{folder}/" if folder else ""
-                if rules := _read(self._root / folder / name, base, shown):
+                if rules := self._read(self._root / folder / name, base, shown):
                     own.append(rules)
             known = self._by_folder[folder] = (*own, *above)
         return known
+
+    def _read(self, file: Path, base: str, source: str, prefix: str = "") -> _Rules | None:
+        found = self._read_file(file)
+        self.versions[str(file)] = found[0] if found else ""
+        if found is None:
+            return None
+        lines = tuple(
+            line for line in found[1].splitlines() if line.strip() and not line.startswith("#")
+        )
+        return _compile(lines, base, source, prefix) if lines else None
 
     def _rules_above(self) -> tuple[_Rules, ...]:
         """The rules from outside the workspace folder, strongest first."""
@@ -125,13 +170,13 @@ class IgnoreRules:
                 found.extend(
                     rules
                     for name in reversed(IGNORE_FILES)
-                    if (rules := _read(folder / name, "", str(folder / name), prefix))
+                    if (rules := self._read(folder / name, "", str(folder / name), prefix))
                 )
             exclude = repository / ".git" / "info" / "exclude"
-            if rules := _read(exclude, "", str(exclude), _prefix(self._root, repository)):
+            if rules := self._read(exclude, "", str(exclude), _prefix(self._root, repository)):
                 found.append(rules)
         excludes = _global_excludes()
-        if rules := _read(excludes, "", str(excludes)):
+        if rules := self._read(excludes, "", str(excludes)):
             found.append(rules)
         found.append(_default_rules())
         return tuple(found)
@@ -150,27 +195,7 @@ class _PrefixedRules(_Rules):
         return result.include, self.patterns[result.index]
 
 
-def _read(file: Path, base: str, source: str, prefix: str = "") -> _Rules | None:
-    try:
-        status = file.stat()
-        if not stat.S_ISREG(status.st_mode):
-            return None
-        return _parse(file, (status.st_mtime_ns, status.st_size), base, source, prefix)
-    except OSError:
-        return None
-
-
 @lru_cache(maxsize=4096)
-def _parse(
-    file: Path, version: tuple[int, int], base: str, source: str, prefix: str
-) -> _Rules | None:
-    """The rules of the file; `version` is in the signature so that a changed file is read anew."""
-    del version
-    text = file.read_text(encoding="utf-8", errors="replace")
-    lines = tuple(line for line in text.splitlines() if line.strip() and not line.startswith("#"))
-    return _compile(lines, base, source, prefix) if lines else None
-
-
 def _compile(lines: tuple[str, ...], base: str, source: str, prefix: str = "") -> _Rules:
     from pathspec import GitIgnoreSpec
     from pathspec.patterns.gitignore import GitIgnorePatternError

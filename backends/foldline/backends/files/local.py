@@ -16,8 +16,8 @@ from foldline.backends.errors import (
     UnreadablePathError,
 )
 from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, BaseFileBackend, Entry
-from foldline.backends.files.ignore import IgnoreRules
-from foldline.backends.files.walk import FileStamp
+from foldline.backends.files.ignore import IgnoreRules, ignore_file_version
+from foldline.backends.files.walk import FileStamp, Look, is_racy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +86,9 @@ class LocalFileBackend(BaseFileBackend):
             return None
         if not stat.S_ISREG(status.st_mode):
             return None
-        return FileStamp(path, status.st_size, status.st_mtime_ns, status.st_ino)
+        return FileStamp(
+            path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+        )
 
     def _open(self, path: str) -> int:
         try:
@@ -147,6 +149,7 @@ class LocalFileBackend(BaseFileBackend):
                                     False,
                                     status.st_size,
                                     status.st_mtime_ns,
+                                    status.st_ctime_ns,
                                     status.st_ino,
                                 )
                             )
@@ -159,6 +162,50 @@ class LocalFileBackend(BaseFileBackend):
 
     def _rules(self) -> IgnoreRules:
         return IgnoreRules(self._root)
+
+    def _folder_time(self, folder: str) -> int:
+        try:
+            status = os.lstat(self._absolute(folder))
+        except (OSError, ValueError):
+            return 0
+        return max(status.st_mtime_ns, status.st_ctime_ns)
+
+    # For the index
+
+    def look(self) -> Look:
+        """All files on disk that are not ignored, with what tells later that they are the same."""
+        rules = self._rules()
+        folders: dict[str, int] = {}
+        files = list(self._walk_disk("", rules, folders=folders))
+        return Look(files, folders, rules.versions)
+
+    def same_as(self, seen: Look, looked_at: int) -> bool:
+        """Whether nothing changed since the look that began at `looked_at` nanoseconds.
+
+        A folder's time tells of entries added, removed or renamed, so that nothing is listed. A
+        folder that changed shortly before the look counts as changed: its time may not show more.
+        """
+        if any(ignore_file_version(Path(file)) != was for file, was in seen.rules.items()):
+            return False
+        base, lstat = self._root_text + os.sep, os.lstat
+        try:
+            for folder, changed_at in seen.folders.items():
+                status = lstat(base + folder)
+                now = max(status.st_mtime_ns, status.st_ctime_ns)
+                if now != changed_at or is_racy(now, looked_at):
+                    return False
+            for stamp in seen.files:
+                status = lstat(base + stamp.path)
+                if (
+                    status.st_mtime_ns != stamp.mtime_ns
+                    or status.st_ctime_ns != stamp.ctime_ns
+                    or status.st_size != stamp.size
+                    or status.st_ino != stamp.inode
+                ):
+                    return False
+        except (OSError, ValueError):
+            return False
+        return True
 
 
 def _read_up_to(descriptor: int, limit: int) -> bytes:

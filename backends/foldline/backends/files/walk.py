@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
+
+_SECOND_NS = 1_000_000_000
+# Longer than the clock ticks that file systems take their times from.
+_TICK_NS = 50_000_000
 
 
 class FileStamp(NamedTuple):
@@ -14,5 +19,30 @@ class FileStamp(NamedTuple):
     path: str
     size: int
     mtime_ns: int
+    ctime_ns: int = 0
     inode: int = 0
     overlay: int = 0
+
+    @property
+    def changed_at(self) -> int:
+        """When the content last changed, by a time that no program can set where there is one."""
+        return self.mtime_ns if os.name == "nt" else self.ctime_ns
+
+
+class Look(NamedTuple):
+    """What there is: files on disk, folders with their times, ignore files with their versions."""
+
+    files: list[FileStamp]
+    folders: dict[str, int]
+    rules: dict[str, str]
+
+
+def is_racy(changed_at: int, looked_at: int) -> bool:
+    """Whether a further change after the look may have left the times as they are."""
+    coarse = changed_at % _SECOND_NS == 0
+    return changed_at > looked_at - (2 * _SECOND_NS if coarse else _TICK_NS)
+
+
+def overlay_stamp(path: str, text: str, number: int) -> FileStamp:
+    """The stamp of an open buffer in its version `number`."""
+    return FileStamp(path, len(text), 0, overlay=number)

@@ -1,0 +1,169 @@
+"""Regular expressions over files, with an engine whose time is linear in the text."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from foldline.backends import budget as budgets
+from foldline.backends.errors import FileTooLargeError, InvalidArgumentError, PathError
+from foldline.backends.models import GrepMatch, GrepResults
+from foldline.backends.scopes import Scope
+from foldline.backends.text import grep_lines, grep_room
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Protocol
+
+    from foldline.backends.files.base import BaseFileBackend
+
+    class Match(Protocol):
+        """The part of a match that is used."""
+
+        def start(self) -> int: ...
+
+    class Pattern(Protocol):
+        """The part of a compiled pattern that is used."""
+
+        def search(self, text: bytes, pos: int = 0) -> Match | None: ...
+
+
+_KIND = "grep"
+_MOST_CONTEXT = 50
+
+
+def grep(
+    files: BaseFileBackend,
+    pattern: str,
+    glob: str | None = None,
+    *,
+    context: int = 0,
+    ignore_case: bool = False,
+    budget: int | None = None,
+    cursor: str | None = None,
+    no_ignore: bool = False,
+) -> GrepResults:
+    """The lines that match `pattern`, in RE2's syntax, in the files of a folder or glob.
+
+    Raises:
+        InvalidArgumentError: for a pattern that does not compile; RE2 has no look-around and no
+            back-references, since with those no bound on the time could be kept.
+    """
+    budgets.check_budget(budget)
+    if not 0 <= context <= _MOST_CONTEXT:
+        raise InvalidArgumentError("context", f"{context} is not from 0 to {_MOST_CONTEXT}")
+    first = budgets.read_cursor(_KIND, cursor)
+    compiled = _compile(pattern, ignore_case=ignore_case)
+    left = None if budget is None else budget - grep_room(pattern)
+    shown: list[GrepMatch] = []
+    total = with_matches = searched = 0
+    too_large: list[str] = []
+    path = ""
+    for stamp in Scope(files, glob, no_ignore=no_ignore).walk():
+        try:
+            data = files.load(stamp.path).parse_data
+        except FileTooLargeError:
+            too_large.append(stamp.path)
+            continue
+        except PathError:
+            continue  # Binary, special, or gone.
+        searched += 1
+        found = 0
+        for row, start, column in _matching_lines(compiled, data):
+            found += 1
+            total += 1
+            if total <= first or (left is not None and left < 0):
+                continue
+            match = _match(stamp.path, data, (row, start, column), context)
+            if left is not None:
+                cost = sum(budgets.size_of(line) + 1 for line in grep_lines(match))
+                cost += budgets.size_of(match.path) + 1 if match.path != path else 0
+                if cost > left and shown:
+                    left = -1
+                    continue
+                left -= cost
+                path = match.path
+            shown.append(match)
+        with_matches += found > 0
+    last = first + len(shown)
+    reason = _reason(searched, total, too_large)
+    return GrepResults(
+        pattern,
+        tuple(shown),
+        total,
+        with_matches,
+        searched,
+        budgets.make_cursor(_KIND, last) if last < total else None,
+        reason,
+    )
+
+
+def _reason(searched: int, total: int, too_large: list[str]) -> str:
+    reasons = [] if total else [f"no line of {searched} files matches"]
+    if too_large:
+        more = f" and {len(too_large) - 1} more" if len(too_large) > 1 else ""
+        reasons.append(f"over the size limit and not searched: {too_large[0]}{more}")
+    return "; ".join(reasons)
+
+
+@lru_cache(maxsize=32)
+def _compile(pattern: str, *, ignore_case: bool) -> Pattern:
+    # The wheel carries no types.
+    import re2  # type: ignore[import-untyped]
+
+    options = re2.Options()
+    options.log_errors = False
+    options.never_nl = True
+    options.case_sensitive = not ignore_case
+    try:
+        compiled: Pattern = re2.compile(f"(?m){pattern}", options)
+    except re2.error as error:
+        message = error.args[0] if error.args else error
+        shown = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
+        raise InvalidArgumentError(
+            "pattern",
+            f"{shown.replace('(?m)', '', 1)}; the syntax is RE2's, without look-around and "
+            "back-references",
+        ) from None
+    return compiled
+
+
+def _matching_lines(pattern: Pattern, data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Row, byte where the line starts, and byte of the first match in it, for each such line."""
+    position = row = 0
+    counted = 0
+    while position <= len(data) and (match := pattern.search(data, position)):
+        at = match.start()
+        start = data.rfind(b"\n", 0, at) + 1
+        if start >= len(data) and data:
+            return  # After the final newline there is no line.
+        row += data.count(b"\n", counted, start)
+        counted = start
+        yield row, start, at - start
+        end = data.find(b"\n", at)
+        if end < 0:
+            return
+        position = end + 1
+
+
+def _match(path: str, data: bytes, place: tuple[int, int, int], context: int) -> GrepMatch:
+    row, start, column = place
+    line = _line_at(data, start)
+    before: list[str] = []
+    above = start
+    while len(before) < context and above > 0:
+        above = data.rfind(b"\n", 0, above - 1) + 1
+        before.append(_line_at(data, above))
+    after: list[str] = []
+    below = data.find(b"\n", start)
+    while len(after) < context and 0 <= below < len(data) - 1:
+        after.append(_line_at(data, below + 1))
+        below = data.find(b"\n", below + 1)
+    offset = len(data[start : start + column].decode("utf-8", "replace"))
+    return GrepMatch(path, row + 1, line, offset + 1, tuple(reversed(before)), tuple(after))
+
+
+def _line_at(data: bytes, start: int) -> str:
+    end = data.find(b"\n", start)
+    line = data[start : len(data) if end < 0 else end]
+    return line.removesuffix(b"\r").decode("utf-8", "replace")

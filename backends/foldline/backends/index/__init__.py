@@ -1,0 +1,5 @@
+"""Which files hold a word: an index outside the repository, that is never answered stale."""
+
+from foldline.backends.index.workspace import Candidates, WorkspaceIndex
+
+__all__ = ["Candidates", "WorkspaceIndex"]

@@ -1,0 +1,211 @@
+"""The index as an SQLite file: the words of each file, its times when it was read, and outlines.
+
+A word is looked for in the words of every file, by its bytes: some milliseconds for thousands of
+files. In return a file that changes costs one row, and an index half built already answers.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.backends.files.walk import FileStamp, Look
+from foldline.backends.index.words import Words, needle, words_with
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+SCHEMA_VERSION = 1
+_APPLICATION_ID = 0x666F6C64
+_BUSY_SECONDS = 2.0
+_MOST_OUTLINES = 20_000
+_SCHEMA = """
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL,
+    racy INTEGER NOT NULL, note TEXT NOT NULL
+);
+CREATE TABLE words (file INTEGER PRIMARY KEY, used BLOB NOT NULL, defined BLOB NOT NULL);
+CREATE TABLE folders (path TEXT PRIMARY KEY, changed_at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE rules (path TEXT PRIMARY KEY, version TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE looks (id INTEGER PRIMARY KEY, looked_at INTEGER NOT NULL);
+CREATE TABLE outlines (key BLOB PRIMARY KEY, outline TEXT NOT NULL);
+"""
+
+
+class KnownFile(NamedTuple):
+    """A file as it was read; `note` says why its words are not known, if so.
+
+    A `racy` one was read so soon after it changed that its times may not show a further change.
+    """
+
+    stamp: FileStamp
+    racy: bool
+    note: str
+
+
+class StaleStoreError(Exception):
+    """The file is no index of this version: it is to be made anew."""
+
+
+class Store:
+    """One connection, which several threads share; other processes have theirs.
+
+    Every method may raise `sqlite3.Error`, and opening `StaleStoreError` too.
+    """
+
+    def __init__(self, location: Path | None) -> None:
+        self._lock = threading.RLock()
+        self._connection = sqlite3.connect(
+            ":memory:" if location is None else location,
+            check_same_thread=False,
+            isolation_level=None,
+            timeout=_BUSY_SECONDS,
+        )
+        try:
+            self._open()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _open(self) -> None:
+        run = self._connection.execute
+        run("PRAGMA journal_mode = WAL")
+        # A crash may lose the last changes, which are then found again; it corrupts nothing.
+        run("PRAGMA synchronous = NORMAL")
+        run("PRAGMA trusted_schema = OFF")
+        if self._is_current():
+            return
+        with self._writing():
+            if self._is_current():
+                return
+            if self._number("SELECT count(*) FROM sqlite_master"):
+                raise StaleStoreError
+            for statement in _SCHEMA.split(";"):
+                run(statement)
+            run(f"PRAGMA application_id = {_APPLICATION_ID}")
+            run(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._lock:
+            self._connection.close()
+
+    def version(self) -> int:
+        """A number that changes when another process has written."""
+        with self._lock:
+            return self._number("PRAGMA data_version")
+
+    def files(self) -> list[KnownFile]:
+        """Every file that the index knows."""
+        with self._lock:
+            rows = self._connection.execute(
+                "SELECT path, size, mtime_ns, ctime_ns, inode, racy, note FROM files"
+            ).fetchall()
+        return [
+            KnownFile(FileStamp(path, size, mtime, ctime, inode), bool(racy), note)
+            for path, size, mtime, ctime, inode, racy, note in rows
+        ]
+
+    def last_look(self) -> tuple[dict[str, int], dict[str, str], int]:
+        """Folders and ignore files as they were when the files were last looked at, and when."""
+        with self._lock:
+            folders = self._connection.execute("SELECT path, changed_at FROM folders").fetchall()
+            rules = self._connection.execute("SELECT path, version FROM rules").fetchall()
+            looked_at = self._number("SELECT max(looked_at) FROM looks")
+        return dict(folders), dict(rules), looked_at
+
+    def files_with(self, word: str, *, defined: bool = False) -> list[str]:
+        """The paths of the files that hold the word, or seem to define it."""
+        column = "defined" if defined else "used"
+        with self._lock:
+            rows = self._connection.execute(
+                f"SELECT path FROM words JOIN files ON id = file WHERE instr({column}, ?)",
+                (needle(word),),
+            ).fetchall()
+        return [path for (path,) in rows]
+
+    def defining_like(self, folded: str) -> dict[str, list[str]]:
+        """For each word with `folded` in it the files that seem to define it."""
+        found: dict[str, list[str]] = {}
+        with self._lock:
+            rows = self._connection.execute(
+                "SELECT path, defined FROM words JOIN files ON id = file"
+            )
+            for path, defined in rows:
+                for word in words_with(defined, folded):
+                    found.setdefault(word, []).append(path)
+        return found
+
+    def update(
+        self, gone: Iterable[str], changed: Iterable[tuple[KnownFile, Words]]
+    ) -> None:  # fmt: skip
+        """Forget the files that are gone, and know what is now in those that changed."""
+        with self._lock, self._writing():
+            run = self._connection
+            run.executemany(
+                "DELETE FROM words WHERE file = (SELECT id FROM files WHERE path = ?)",
+                ((path,) for path in gone),
+            )
+            run.executemany("DELETE FROM files WHERE path = ?", ((path,) for path in gone))
+            for (stamp, racy, note), words in changed:
+                row = run.execute(
+                    "INSERT INTO files VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7) "
+                    "ON CONFLICT (path) DO UPDATE SET size = ?2, mtime_ns = ?3, ctime_ns = ?4, "
+                    "inode = ?5, racy = ?6, note = ?7 RETURNING id",
+                    (*stamp[:5], racy, note),
+                ).fetchone()
+                run.execute("INSERT OR REPLACE INTO words VALUES (?, ?, ?)", (*row, *words))
+
+    def note_look(self, seen: Look, looked_at: int) -> None:
+        """Remember what will tell that no file was added or removed since."""
+        with self._lock, self._writing():
+            for table in ("folders", "rules", "looks"):
+                self._connection.execute(f"DELETE FROM {table}")
+            self._connection.executemany("INSERT INTO folders VALUES (?, ?)", seen.folders.items())
+            self._connection.executemany("INSERT INTO rules VALUES (?, ?)", seen.rules.items())
+            self._connection.execute("INSERT INTO looks (looked_at) VALUES (?)", (looked_at,))
+
+    def outline(self, key: bytes) -> str | None:
+        """The outline that was kept under the key of its content."""
+        with self._lock:
+            row = self._connection.execute(
+                "SELECT outline FROM outlines WHERE key = ?", (key,)
+            ).fetchone()
+        return None if row is None else str(row[0])
+
+    def keep_outline(self, key: bytes, outline: str) -> None:
+        """Keep an outline; the oldest ones make room."""
+        with self._lock, self._writing():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO outlines VALUES (?, ?)", (key, outline)
+            )
+            last = self._number("SELECT max(rowid) FROM outlines")
+            if last % 1000 == 0:
+                self._connection.execute(
+                    "DELETE FROM outlines WHERE rowid <= ?", (last - _MOST_OUTLINES,)
+                )
+
+    def _is_current(self) -> bool:
+        version = self._number("PRAGMA user_version")
+        application = self._number("PRAGMA application_id")
+        return (application, version) == (_APPLICATION_ID, SCHEMA_VERSION)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One transaction; other processes go on reading what was there before."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def _number(self, query: str) -> int:
+        value = self._connection.execute(query).fetchone()[0]
+        return int(value or 0)

@@ -1,0 +1,308 @@
+"""The index of one workspace: built in the background, mended before each answer."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from foldline.backends.errors import FileTooLargeError, PathError
+from foldline.backends.files.walk import Look, is_racy
+from foldline.backends.index.location import index_location
+from foldline.backends.index.store import KnownFile, StaleStoreError, Store
+from foldline.backends.index.words import NOTHING, Words, is_indexed, words_of
+from foldline.backends.models import COMPLETE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from foldline.backends.files.local import LocalFileBackend
+    from foldline.backends.files.walk import FileStamp
+
+    Progress = Callable[[int, int], None]
+
+logger = logging.getLogger(__name__)
+DEFAULT_PATIENCE = 10.0
+_Found = TypeVar("_Found")
+_TOO_LARGE = "over the size limit"
+# Files whose words are written at once: other threads and processes see them from then on.
+_BATCH = 500
+# The file as it is, a new one where it was corrupt; after that, memory.
+_ATTEMPTS = 2
+
+
+class Candidates(NamedTuple):
+    """The files that may hold a word, and how far that can be relied on.
+
+    `notes` names files whose words are not known, such as those over the size limit.
+    """
+
+    paths: tuple[str, ...]
+    coverage: str
+    notes: tuple[str, ...] = ()
+
+
+class CancelledError(Exception):
+    """The building of the index was cancelled."""
+
+
+class WorkspaceIndex:
+    """Answers which files hold a word, from an SQLite file outside the workspace.
+
+    Before each answer the files' times are compared, so that a deleted, renamed or checked-out file
+    is never answered stale; open buffers are always candidates. Where the index file cannot be
+    used, the same index is held in memory, and `trouble` says why.
+
+    `patience` is how many seconds an answer waits for the building; None waits for its end.
+    """
+
+    def __init__(
+        self,
+        files: LocalFileBackend,
+        location: Path | None = None,
+        *,
+        patience: float | None = DEFAULT_PATIENCE,
+    ) -> None:
+        self._files = files
+        self._location = location
+        self._patience = patience
+        self._store: Store | None = None
+        # Held while the index is brought up to date; `_state` guards the fields for moments only.
+        self._lock = threading.RLock()
+        self._state = threading.RLock()
+        self._known: dict[str, KnownFile] = {}
+        self._version = -1
+        self._progress = (0, 0)
+        self._thread: threading.Thread | None = None
+        self._done = threading.Event()
+        self._cancel = threading.Event()
+        self._failure: Exception | None = None
+        self.trouble = ""
+
+    def start(self, progress: Progress | None = None) -> None:
+        """Bring the index up to date in the background; `progress` gets files done and in all."""
+        with self._state:
+            if self._thread is not None and not self._done.is_set():
+                return
+            self._cancel.clear()
+            self._done.clear()
+            self._failure = None
+            self._progress = (0, 0)
+            self._thread = threading.Thread(
+                target=self._run, args=(progress,), name="foldline-index", daemon=True
+            )
+            self._thread.start()
+
+    def cancel(self) -> None:
+        """Stop building; what was read so far stays in the index."""
+        self._cancel.set()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Whether the building in the background has ended before the timeout."""
+        return self._thread is None or self._done.wait(timeout)
+
+    def close(self) -> None:
+        """Stop building and close the index file."""
+        self.cancel()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+        with self._lock, self._state:
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+
+    def refresh(self, progress: Progress | None = None) -> None:
+        """Bring the index up to date before returning.
+
+        Raises:
+            CancelledError: when `cancel` was called meanwhile.
+        """
+        with self._lock:
+            for _ in range(_ATTEMPTS):
+                try:
+                    self._refresh(self._opened(), progress)
+                except sqlite3.Error as error:
+                    self._give_up_file(error)
+                else:
+                    return
+            self._refresh(self._opened(), progress)
+
+    def files_with(self, word: str, *, defined: bool = False) -> Candidates:
+        """The files that hold `word`, or seem to define it, open buffers included.
+
+        While the index is being built, waits as long as its patience and then answers from what is
+        there, saying so.
+        """
+        coverage = self._current()
+        paths = self._lookup(lambda store: store.files_with(word, defined=defined))
+        overlays = [path for path in self._files.overlay_paths() if is_indexed(path)]
+        unread = [path for path, each in list(self._known.items()) if each.note == _TOO_LARGE]
+        notes = [f"{path} is over the size limit and was not searched" for path in unread[:3]]
+        if len(unread) > 3:
+            notes.append(f"and {len(unread) - 3} more files over the size limit")
+        return Candidates(tuple(sorted({*paths, *overlays})), coverage, tuple(notes))
+
+    def files_defining_like(self, part: str, most: int) -> tuple[dict[str, tuple[str, ...]], str]:
+        """For words with `part` in them, whatever the case and underscores, who defines them.
+
+        Of more than `most` such words, the shortest are taken, which are the likeliest.
+        """
+        folded = part.replace("_", "").casefold()
+        coverage = self._current()
+        found = self._lookup(lambda store: store.defining_like(folded))
+        shortest = sorted(found, key=lambda word: (len(word), word))[:most]
+        return {word: tuple(found[word]) for word in shortest}, coverage
+
+    def outline(self, key: bytes) -> str | None:
+        """A kept outline by its content's key."""
+        try:
+            return self._opened().outline(key)
+        except sqlite3.Error as error:
+            self._give_up_file(error)
+            return None
+
+    def keep_outline(self, key: bytes, outline: str) -> None:
+        """Keep an outline for later processes."""
+        try:
+            self._opened().keep_outline(key, outline)
+        except sqlite3.Error as error:
+            # Another process that is writing is no reason to give its file up.
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                self._give_up_file(error)
+
+    # Building
+
+    def _run(self, progress: Progress | None) -> None:
+        try:
+            self.refresh(progress)
+        except Exception as error:
+            if not isinstance(error, CancelledError):
+                logger.exception("the index could not be brought up to date")
+            self._failure = error
+        finally:
+            self._done.set()
+
+    def _refresh(self, store: Store, progress: Progress | None) -> None:
+        self._load(store)
+        folders, rules, looked_at = store.last_look()
+        stamps = [each.stamp for each in self._known.values()]
+        racy = any(each.racy for each in self._known.values())
+        if looked_at and not racy and self._files.same_as(Look(stamps, folders, rules), looked_at):
+            return
+        started = time.time_ns()
+        seen = self._files.look()
+        wanted = {stamp.path: stamp for stamp in seen.files if is_indexed(stamp.path)}
+        gone = [path for path in self._known if path not in wanted]
+        changed = [
+            stamp
+            for path, stamp in wanted.items()
+            if (known := self._known.get(path)) is None or known.racy or known.stamp != stamp
+        ]
+        store.update(gone, ())
+        self._read_all(store, changed, progress)
+        store.note_look(seen, started)
+        self._version = -1
+        self._load(store)
+
+    def _read_all(self, store: Store, stamps: list[FileStamp], progress: Progress | None) -> None:
+        batch: list[tuple[KnownFile, Words]] = []
+        for done, stamp in enumerate(stamps, 1):
+            if self._cancel.is_set():
+                store.update((), batch)
+                raise CancelledError
+            batch.append(self._read(stamp))
+            self._progress = (done, len(stamps))
+            if len(batch) == _BATCH:
+                store.update((), batch)
+                batch.clear()
+            if progress is not None:
+                progress(done, len(stamps))
+        store.update((), batch)
+
+    def _read(self, stamp: FileStamp) -> tuple[KnownFile, Words]:
+        racy = is_racy(stamp.changed_at, time.time_ns())
+        try:
+            words = words_of(stamp.path, self._files.load_from_disk(stamp.path).data)
+        except FileTooLargeError:
+            return KnownFile(stamp, racy, _TOO_LARGE), NOTHING
+        except PathError as error:
+            return KnownFile(stamp, racy, error.reason), NOTHING
+        return KnownFile(stamp, racy, ""), words
+
+    # Answering
+
+    def _current(self) -> str:
+        """Bring the index up to date as far as patience goes, and say how far that is."""
+        self.start()
+        if not self._done.wait(self._patience):
+            done, total = self._progress
+            return f"partial: indexing ({done:,} of {total:,} files)"
+        if isinstance(self._failure, CancelledError):
+            done, total = self._progress
+            return f"partial: indexing was cancelled ({done:,} of {total:,} files)"
+        if self._failure is not None:
+            raise self._failure
+        return COMPLETE
+
+    def _lookup(self, question: Callable[[Store], _Found]) -> _Found:
+        try:
+            return question(self._opened())
+        except sqlite3.Error as error:
+            self._give_up_file(error)
+        self.refresh()
+        return question(self._opened())
+
+    # The file
+
+    def _opened(self) -> Store:
+        with self._state:
+            if self._store is None:
+                self._store = self._open()
+                self._version = -1
+            return self._store
+
+    def _open(self) -> Store:
+        if self.trouble:
+            return Store(None)
+        location = self._location or index_location(self._files.root)
+        try:
+            location.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                return Store(location)
+            except (StaleStoreError, sqlite3.DatabaseError) as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    raise
+                _remove(location)
+                return Store(location)
+        except (OSError, sqlite3.Error) as error:
+            self.trouble = f"the index is held in memory: {error}"
+            return Store(None)
+
+    def _give_up_file(self, error: sqlite3.Error) -> None:
+        """Go on with a new file after the old one was corrupt, else in memory."""
+        with self._state:
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+            self._known = {}
+            corrupt = not isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError)
+            if corrupt and not self.trouble:
+                logger.warning("the index file was corrupt and is made anew: %s", error)
+                _remove(self._location or index_location(self._files.root))
+            else:
+                self.trouble = f"the index is held in memory: {error}"
+
+    def _load(self, store: Store) -> None:
+        version = store.version()
+        if version != self._version:
+            self._known = {each.stamp.path: each for each in store.files()}
+            self._version = version
+
+
+def _remove(location: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        location.with_name(location.name + suffix).unlink(missing_ok=True)

@@ -1,0 +1,115 @@
+"""Outlines by the content they were made from, in memory and in the workspace's index."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foldline.backends.parsers.draft import Outline
+
+if TYPE_CHECKING:
+    from foldline.backends.index import WorkspaceIndex
+    from foldline.backends.models import SymbolInfo
+
+_MOST_IN_MEMORY = 300
+# A smaller file is parsed in less time than it takes to look its outline up.
+_WORTH_KEEPING = 2_000
+
+_Row = list[object]
+
+
+class OutlineCache:
+    """Outlines of the last files asked for, and on disk of all that were."""
+
+    def __init__(self, index: WorkspaceIndex | None) -> None:
+        self._index = index
+        self._known: OrderedDict[bytes, Outline] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, language: str, data: bytes) -> tuple[bytes, Outline | None]:
+        """The key of this content, and its outline where it is known."""
+        digest = hashlib.blake2b(data, digest_size=16, person=_parsers_version())
+        digest.update(language.encode())
+        key = digest.digest()
+        with self._lock:
+            found = self._known.get(key)
+            if found is not None:
+                self._known.move_to_end(key)
+                return key, found
+        if self._index is None or len(data) < _WORTH_KEEPING:
+            return key, None
+        kept = self._index.outline(key)
+        if kept is None:
+            return key, None
+        found = decode_outline(kept)
+        if found is not None:
+            self._remember(key, found)
+        return key, found
+
+    def keep(self, key: bytes, data: bytes, outline: Outline) -> None:
+        """Keep an outline under the key that `get` gave."""
+        self._remember(key, outline)
+        if self._index is not None and len(data) >= _WORTH_KEEPING:
+            self._index.keep_outline(key, encode_outline(outline))
+
+    def _remember(self, key: bytes, outline: Outline) -> None:
+        with self._lock:
+            self._known[key] = outline
+            while len(self._known) > _MOST_IN_MEMORY:
+                self._known.popitem(last=False)
+
+
+def encode_outline(outline: Outline) -> str:
+    """The outline as JSON; no depth of nesting is too deep for it."""
+    rows: list[_Row] = []
+    waiting: list[tuple[SymbolInfo, int]] = [(each, -1) for each in reversed(outline.symbols)]
+    while waiting:
+        symbol, parent = waiting.pop()
+        rows.append(
+            [
+                parent,
+                symbol.name,
+                str(symbol.kind),
+                symbol.line,
+                symbol.line_end,
+                symbol.signature,
+                list(symbol.decorators),
+                symbol.docstring,
+                symbol.name_line,
+            ]
+        )
+        index = len(rows) - 1
+        waiting.extend((child, index) for child in reversed(symbol.children))
+    return json.dumps(
+        [rows, outline.imports, outline.exports, outline.docstring, outline.reason],
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+
+
+def decode_outline(text: str) -> Outline | None:
+    """The outline of `encode_outline`'s JSON; None for anything else."""
+    from foldline.backends.parsers.draft import Drafts
+
+    try:
+        rows, imports, exports, docstring, reason = json.loads(text)
+        drafts = Drafts()
+        for row in rows:
+            drafts.add(*row)
+    except (ValueError, TypeError):
+        return None
+    return Outline(drafts.finish(), imports, exports, docstring, reason)
+
+
+@cache
+def _parsers_version() -> bytes:
+    """What makes outlines of other parsers miss: the times of the parsers' own files."""
+    folder = Path(__file__).parent
+    files = (*sorted((folder / "parsers").glob("*.py")), folder / "outlines.py")
+    times = ",".join(str(file.stat().st_mtime_ns) for file in files)
+    return hashlib.blake2b(times.encode(), digest_size=16).digest()

@@ -1,0 +1,251 @@
+"""Files by keywords: over their paths and over the symbols they define, with a rank to explain."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from foldline.backends import budget as budgets
+from foldline.backends.errors import InvalidArgumentError, PathError
+from foldline.backends.models import COMPLETE, SearchHit, SearchResults
+from foldline.backends.references import is_test_path
+from foldline.backends.symbols import flatten
+from foldline.backends.text import search_line, search_room
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from foldline.backends.ast_backend import ASTFileAnalysisBackend
+    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.index import WorkspaceIndex
+
+_KIND = "search"
+_KEYWORD = re.compile(r"[^\s,;:()\[\]{}<>\"'`/\\|?!*]+")
+_NOISE = frozenset(
+    {
+        "a",
+        "an",
+        "and",
+        "are",
+        "at",
+        "by",
+        "do",
+        "does",
+        "for",
+        "from",
+        "how",
+        "in",
+        "is",
+        "it",
+        "of",
+    }
+    | {"on", "or", "the", "to", "what", "when", "where", "which", "with"}
+)
+_EXACT_SYMBOL, _SAME_SYMBOL, _PATH_PART, _SYMBOL_PART, _PATH_TEXT = 100, 80, 60, 30, 20
+# How many files, best first, are looked into to say where a symbol is; all others rank by name.
+_MOST_VERIFIED = 60
+_MOST_LIKE = 200
+_TEST_PENALTY = 5
+
+
+@dataclass(slots=True)
+class _Candidate:
+    path: str
+    # For each keyword its best score, and why.
+    best: dict[str, tuple[int, str]] = field(default_factory=dict)
+    symbols: dict[str, int] = field(default_factory=dict)
+    line: int = 0
+
+    def offer(self, keyword: str, score: int, why: str) -> None:
+        if score > self.best.get(keyword, (0, ""))[0]:
+            self.best[keyword] = (score, why)
+
+    @property
+    def score(self) -> int:
+        # A file that answers more of the keywords comes before one that answers fewer of them well.
+        total = sum(score for score, _ in self.best.values()) + 100 * (len(self.best) - 1)
+        return total - (_TEST_PENALTY if is_test_path(self.path) else 0)
+
+
+def search_files(
+    files: BaseFileBackend,
+    analysis: ASTFileAnalysisBackend,
+    index: WorkspaceIndex | None,
+    query: str,
+    *,
+    budget: int | None = None,
+    cursor: str | None = None,
+) -> SearchResults:
+    """The files whose path or symbols have the words of `query`.
+
+    For each word an exact symbol counts most, then a whole part of the path, then a part of a
+    symbol's name, then a part of the path; `why` of each hit says which.
+    """
+    budgets.check_budget(budget)
+    first = budgets.read_cursor(_KIND, cursor)
+    keywords = _keywords(query)
+    candidates: dict[str, _Candidate] = {}
+    for stamp in files.walk():
+        _offer_path(candidates, stamp.path, keywords)
+    coverage = COMPLETE
+    if index is None:
+        for stamp in files.walk():
+            _offer_outline(files, analysis, candidates, stamp.path, keywords)
+    else:
+        coverage = _offer_indexed(index, candidates, keywords)
+        _verify(analysis, candidates, keywords)
+    ranked = sorted(
+        (each for each in candidates.values() if each.best),
+        key=lambda each: (-each.score, len(each.path), each.path),
+    )
+    hits = [
+        SearchHit(
+            each.path,
+            each.score,
+            tuple(dict.fromkeys(why for _, why in sorted(each.best.values(), reverse=True))),
+            each.line,
+        )
+        for each in ranked
+    ]
+    last = _last_that_fits(hits, first, query, budget)
+    return SearchResults(
+        query,
+        tuple(hits[first:last]),
+        len(hits),
+        budgets.make_cursor(_KIND, last) if last < len(hits) else None,
+        "" if hits else f"no path and no symbol has any of: {', '.join(keywords)}",
+        "ast",
+        coverage,
+    )
+
+
+def _keywords(query: str) -> list[str]:
+    words = list(dict.fromkeys(_KEYWORD.findall(query)))
+    kept = [word for word in words if word.casefold() not in _NOISE] or words
+    if not kept:
+        raise InvalidArgumentError("query", "holds no word to search for")
+    return kept
+
+
+def _fold(text: str) -> str:
+    """`UserLogin`, `user_login` and `user-login` are one word."""
+    return text.replace("_", "").replace("-", "").casefold()
+
+
+def _offer_path(candidates: dict[str, _Candidate], path: str, keywords: list[str]) -> None:
+    folded = path.casefold()
+    for keyword in keywords:
+        word = keyword.casefold()
+        if word not in folded and _fold(keyword) not in _fold(path):
+            continue
+        parts = folded.split("/")
+        stem = parts[-1].partition(".")[0]
+        candidate = candidates.setdefault(path, _Candidate(path))
+        same = {_fold(part) for part in (*parts, stem)}
+        if word in parts or word == stem or _fold(keyword) in same:
+            # The file's own name says more than that of a folder around it.
+            bonus = 5 if _fold(keyword) in {_fold(parts[-1]), _fold(stem)} else 0
+            candidate.offer(keyword, _PATH_PART + bonus, f"path part {keyword!r}")
+        elif word in parts[-1] or _fold(keyword) in _fold(parts[-1]):
+            candidate.offer(keyword, _PATH_TEXT + 5, f"{keyword!r} in the file name")
+        else:
+            candidate.offer(keyword, _PATH_TEXT, f"{keyword!r} in the path")
+
+
+def _offer_indexed(
+    index: WorkspaceIndex, candidates: dict[str, _Candidate], keywords: list[str]
+) -> str:
+    """Offer the files that seem to define the keywords; the outlines have the last word."""
+    coverage = COMPLETE
+    for keyword in keywords:
+        exact = index.files_with(keyword.rpartition(".")[2], defined=True)
+        coverage = exact.coverage
+        for path in exact.paths:
+            candidates.setdefault(path, _Candidate(path)).symbols[keyword] = _EXACT_SYMBOL
+        like, coverage = index.files_defining_like(keyword.rpartition(".")[2], _MOST_LIKE)
+        for word, paths in like.items():
+            score = _SAME_SYMBOL if _fold(word) == _fold(keyword) else _SYMBOL_PART
+            for path in paths:
+                known = candidates.setdefault(path, _Candidate(path)).symbols
+                known[keyword] = max(score, known.get(keyword, 0))
+    return coverage
+
+
+def _verify(
+    analysis: ASTFileAnalysisBackend, candidates: dict[str, _Candidate], keywords: list[str]
+) -> None:
+    """Look the most promising files up in their outlines; the rest is told as likely."""
+    promising = sorted(
+        (each for each in candidates.values() if each.symbols),
+        key=lambda each: (
+            -sum(each.symbols.values()) - sum(score for score, _ in each.best.values()),
+            is_test_path(each.path),
+            len(each.path),
+            each.path,
+        ),
+    )
+    for candidate in promising[:_MOST_VERIFIED]:
+        _offer_symbols(analysis, candidate, keywords)
+    for candidate in promising[_MOST_VERIFIED:]:
+        for keyword, score in candidate.symbols.items():
+            # Not looked into: below everything that was.
+            candidate.offer(keyword, score // 4, f"mentions a definition like {keyword!r}")
+
+
+def _offer_outline(
+    files: BaseFileBackend,
+    analysis: ASTFileAnalysisBackend,
+    candidates: dict[str, _Candidate],
+    path: str,
+    keywords: list[str],
+) -> None:
+    try:
+        text = _fold(files.load(path).text)
+    except PathError:
+        return
+    if any(_fold(keyword.rpartition(".")[2]) in text for keyword in keywords):
+        candidate = candidates.setdefault(path, _Candidate(path))
+        _offer_symbols(analysis, candidate, keywords)
+
+
+def _offer_symbols(
+    analysis: ASTFileAnalysisBackend, candidate: _Candidate, keywords: Iterable[str]
+) -> None:
+    try:
+        outline = analysis.outline_text(candidate.path)
+    except PathError:
+        return
+    best = 0
+    for located in flatten(outline.symbols):
+        symbol = located.symbol
+        folded = _fold(symbol.name)
+        for keyword in keywords:
+            word = _fold(keyword)
+            if keyword in {symbol.name, located.qualified_name}:
+                # What stands at the top of a file is more likely meant than a method of that name.
+                score = _EXACT_SYMBOL - 2 * len(located.enclosing)
+            elif word == folded:
+                score = _SAME_SYMBOL
+            elif word in folded:
+                score = _SYMBOL_PART
+            else:
+                continue
+            what = f"{symbol.kind} {located.qualified_name}, line {symbol.name_line}"
+            candidate.offer(keyword, score, what)
+            if score > best:
+                best = score
+                candidate.line = symbol.name_line
+
+
+def _last_that_fits(hits: list[SearchHit], first: int, query: str, budget: int | None) -> int:
+    if budget is None:
+        return len(hits)
+    left = budget - search_room(query)
+    last = first
+    for hit in hits[first:]:
+        left -= budgets.size_of(search_line(hit)) + 1
+        if left < 0 and last > first:
+            break
+        last += 1
+    return last
