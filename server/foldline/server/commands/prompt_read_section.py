@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from foldline.server.preview import prompts
 from foldline.server.targets import find_prompt
@@ -26,10 +26,18 @@ class Arguments:
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
+    return await answer(ls, arguments, "read")
+
+
+async def answer(
+    ls: FoldlineServer, arguments: Arguments, action: Literal["read", "summary"]
+) -> dict[str, Any]:
+    """What `action` tells of the section that `arguments` name."""
     target = await find_prompt(ls, arguments.uri, arguments.name)
-    return await prompts.read_section(
+    return await prompts.ask_section(
         ls,
         target,
+        action,
         section_key=arguments.section_key,
         params=arguments.params,
         overrides=arguments.overrides,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from foldline.server.errors import RequestFailed
 from foldline.server.preview.interpreter import find_interpreter
@@ -57,31 +57,18 @@ async def open_sections(
     return {**answer, "render": await _with_document(target, answer["render"])}
 
 
-async def read_section(
+async def ask_section(
     ls: FoldlineServer,
     target: PromptTarget,
+    action: Literal["read", "summary"],
     *,
     section_key: str | None,
     overrides: Mapping[str, str],
     params: Mapping[str, object],
 ) -> dict[str, Any]:
-    """The text of one section as `read_section` gives it to a model."""
+    """One section: its text as `read_section` gives it, or its summary and sizes in UTF-8 bytes."""
     return await _ask(
-        ls, target, "read", section_key=section_key, overrides=overrides, params=params
-    )
-
-
-async def summary(
-    ls: FoldlineServer,
-    target: PromptTarget,
-    *,
-    section_key: str | None,
-    overrides: Mapping[str, str],
-    params: Mapping[str, object],
-) -> dict[str, Any]:
-    """One section folded: its text, its size, and its size if opened, in UTF-8 bytes."""
-    return await _ask(
-        ls, target, "summary", section_key=section_key, overrides=overrides, params=params
+        ls, target, action, section_key=section_key, overrides=overrides, params=params
     )
 
 
