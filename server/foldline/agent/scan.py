@@ -1,0 +1,90 @@
+"""Finds the prompt modules that a command line means, and reads them without running them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foldline.backends import SmartFileAccess
+from foldline.server.options import PromptOptions, read_project_options
+from foldline.server.static.files import PromptFiles
+from foldline.server.static.project import Project
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from foldline.server.static.analysis import ModuleAnalysis
+
+_ROOT_MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
+
+
+class ScanError(ValueError):
+    """Paths or options with which nothing can be scanned, with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The prompt modules below some paths of one project."""
+
+    root: Path
+    options: PromptOptions
+    files: tuple[str, ...]
+    project: Project
+
+    def analyses(self) -> Iterator[ModuleAnalysis]:
+        """The modules, one by one, so that a large workspace is never held as a whole."""
+        for file in self.files:
+            analysis = self.project.analysis(file)
+            if analysis is not None:
+                yield analysis
+
+    def shown(self, file: str) -> str:
+        """A file's path relative to the root, with `/`."""
+        path = Path(file)
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else file
+
+
+def scan(paths: Sequence[str]) -> Scan:
+    """The prompt modules below these paths, or below the current directory.
+
+    Raises:
+        ScanError: A path does not exist, or the configuration is wrong.
+    """
+    given = [Path(path).resolve() for path in paths or ["."]]
+    for path, shown in zip(given, paths or ["."], strict=True):
+        if not path.exists():
+            raise ScanError(f"{shown}: there is no such file or directory")
+    root = _root_of(given[0])
+    outside = [path for path in given if not path.is_relative_to(root)]
+    if outside:
+        raise ScanError(f"{outside[0]} lies outside {root}: check it by itself")
+    options, problems = read_project_options(root)
+    if problems:
+        raise ScanError("; ".join(problems))
+    project = Project(root)
+    found: dict[str, None] = {}
+    for path in given:
+        if path.is_file():
+            found[str(path)] = None
+    folders = [path for path in given if path.is_dir()]
+    if folders:
+        candidates = PromptFiles(partial(_walk, root, folders)).refresh()
+        found.update(dict.fromkeys(candidates))
+    return Scan(root, options, tuple(found), project)
+
+
+def _root_of(path: Path) -> Path:
+    start = path if path.is_dir() else path.parent
+    for folder in (start, *start.parents):
+        if any((folder / mark).exists() for mark in _ROOT_MARKS):
+            return folder
+    return start
+
+
+def _walk(root: Path, folders: Iterable[Path]) -> Iterator[tuple[str, object]]:
+    backend = SmartFileAccess.for_workspace(root).file_backend
+    for folder in folders:
+        for stamp in backend.walk(folder.relative_to(root).as_posix()):
+            yield str(root / stamp.path), stamp

@@ -1,0 +1,59 @@
+"""`foldline tokens`: what prompts and their sections cost, and whether they grew too much."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from foldline.agent.verbs import Verbs
+
+DESCRIPTION = """\
+Counts the tokens of each prompt and section by their source alone: literal text and literal
+defaults, placeholders as they stand, sections folded as declared. Exact with rs-bpe or bpe-openai
+installed, otherwise an estimate, marked with ~.
+With --baseline, the output of an earlier `foldline tokens --json`, the exit status is 1 when a
+prompt has grown by more than --max-growth."""
+
+
+def register(verbs: Verbs) -> None:
+    parser = verbs.add_parser("tokens", help="count what prompts cost", description=DESCRIPTION)
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: .)")
+    parser.add_argument("--json", action="store_true", help="write JSON, also for --baseline")
+    parser.add_argument("--encoding", choices=("o200k", "cl100k"), help="default: as configured")
+    parser.add_argument("--baseline", metavar="FILE", help="earlier counts to compare with")
+    parser.add_argument(
+        "--max-growth",
+        metavar="N%",
+        default="0%",
+        help="how much a prompt may grow over the baseline (default: 0%%)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace) -> int:
+    from foldline.agent import token_counts
+    from foldline.agent.scan import ScanError, scan
+    from foldline.server.static.tokens import token_counter
+
+    try:
+        limit = token_counts.percentage(options.max_growth)
+        baseline = token_counts.read_baseline(options.baseline) if options.baseline else None
+        found = scan(options.paths)
+        counter = token_counter(
+            options.encoding or found.options.tokens, exact=found.options.exact_tokens
+        )
+        if baseline is not None:
+            token_counts.check_comparable(baseline, counter)
+    except ScanError as error:
+        print(f"foldline tokens: {error}", file=sys.stderr)  # noqa: T201
+        return 2
+    counts = token_counts.count(found, counter)
+    grown = token_counts.grown(counts, baseline, limit) if baseline is not None else []
+    if options.json:
+        token_counts.write_json(counts, grown, counter, sys.stdout)
+    else:
+        token_counts.write_table(counts, grown, counter, sys.stdout)
+    return 1 if grown else 0
