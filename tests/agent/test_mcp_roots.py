@@ -33,13 +33,18 @@ async def test_the_clients_roots_are_read_and_not_the_working_folder(
         assert "outside the workspace" in text
 
 
-async def test_the_option_wins_over_the_clients_roots(other: Path) -> None:
-    def roots() -> list[Path]:
-        raise AssertionError("the client was asked")
+@pytest.mark.parametrize("mode", ["legacy", MODERN])
+async def test_the_option_wins_over_the_clients_roots(other: Path, mode: str) -> None:
+    asked: list[Path] = []
 
-    async with connect("--root", str(other), roots=roots) as client:
+    def roots() -> list[Path]:
+        asked.append(EXAMPLE)
+        return asked
+
+    async with connect("--root", str(other), mode=mode, roots=roots) as client:
         tree, _ = await call(client, "get_tree")
         assert "only_here.py" in tree
+        assert not asked
 
 
 async def test_the_roots_are_asked_for_once_and_again_after_a_change(other: Path) -> None:
