@@ -1,0 +1,47 @@
+"""What the README says of the MCP server is so."""
+
+import json
+import re
+from pathlib import Path
+
+from foldline.agent.mcp import calls
+from foldline.agent.mcp.folders import FolderCache
+from foldline.agent.mcp.tools import TOOLS
+from foldline.agent.mcp.tools.tool import ArgumentsError
+from foldline.backends.errors import BackendError
+
+from .mcp_process import EXAMPLE
+
+README = Path(__file__).parents[2] / "README.md"
+SECTION = README.read_text(encoding="utf-8").partition("## Agents (MCP)")[2].partition("\n## ")[0]
+
+
+def test_every_answer_that_is_shown_is_given() -> None:
+    transcript = re.findall(r"```text\n(.*?)```", SECTION, re.DOTALL)[0]
+    folders = FolderCache().open([EXAMPLE])
+    shown = [step.partition("\n") for step in re.split(r"^> ", transcript, flags=re.MULTILINE)[1:]]
+    assert shown
+    for question, _, answer in shown:
+        name, _, arguments = question.partition(" ")
+        try:
+            texts = calls.find_tool(name).call(folders, json.loads(arguments))
+        except (ArgumentsError, BackendError) as error:
+            texts = (str(error),)
+        assert "\n".join(texts) + "\n" == answer
+
+
+def test_the_tools_are_listed_in_their_order_with_their_size() -> None:
+    sentence = SECTION.partition("cheapest rung first:")[2].partition(";")[0]
+    assert re.findall(r"`(\w+)`", sentence) == [tool.name for tool in TOOLS]
+    wire = [tool.model_dump(by_alias=True, exclude_none=True) for tool in calls.LISTED]
+    size = len(json.dumps(wire, separators=(",", ":")).encode())
+    assert f"take {size / 1000:.1f} KB" in SECTION
+
+
+def test_the_configurations_are_json_that_starts_the_server() -> None:
+    blocks = [json.loads(each) for each in re.findall(r"```json\n(.*?)```", SECTION, re.DOTALL)]
+    assert [list(block) for block in blocks] == [["mcpServers"], ["servers"]]
+    for block in blocks:
+        (servers,) = block.values()
+        assert servers["foldline"]["command"] == "foldline"
+        assert servers["foldline"]["args"][:2] == ["mcp", "--root"]
