@@ -12,7 +12,7 @@ from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.errors import PathError, SymbolError, SymbolNotFoundError
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.files.source import split_lines
-from foldline.backends.index import WorkspaceIndex
+from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
 from foldline.backends.models import FileText, References
 from foldline.backends.symbol_pages import page_symbol
 from foldline.backends.text import reference_line
@@ -86,16 +86,20 @@ class SmartFileAccess:
         overlays: Mapping[str, str] | None = None,
         lsp_backend: FileAnalysisBackend | None = None,
         parsing: Parsing | None = None,
+        no_ignore: bool = False,
+        patience: float | None = DEFAULT_PATIENCE,
     ) -> SmartFileAccess:
         """Access to the files of the disk below `root`; `overlays` are open buffers by path.
 
         The index that references and searches use is built with the first of them, or earlier in
-        the background with `start_indexing`.
+        the background with `start_indexing`; `patience` is how many seconds an answer waits for it
+        before it says `partial: indexing`, None for as long as it takes. With `no_ignore` nothing
+        is hidden, and no index is kept.
         """
-        files = LocalFileBackend(root)
+        files = LocalFileBackend(root, no_ignore=no_ignore)
         for path, text in (overlays or {}).items():
             files.set_overlay(path, text)
-        index = WorkspaceIndex(files)
+        index = None if no_ignore else WorkspaceIndex(files, patience=patience)
         analysis = ASTFileAnalysisBackend(files, index, parsing)
         return cls(files, analysis, lsp_backend, index=index)
 

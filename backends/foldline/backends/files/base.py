@@ -51,11 +51,14 @@ class BaseFileBackend(ABC):
     """The files below one root, with open editor buffers above those of the disk.
 
     Paths are relative to the root with `/`; absolute paths below it are accepted. All methods may
-    be called from several threads.
+    be called from several threads. With `no_ignore`, ignore files never hide anything.
     """
 
-    def __init__(self, root: Path, *, size_limit: int = DEFAULT_SIZE_LIMIT) -> None:
+    def __init__(
+        self, root: Path, *, size_limit: int = DEFAULT_SIZE_LIMIT, no_ignore: bool = False
+    ) -> None:
         self._root = root
+        self._no_ignore = no_ignore
         self._size_limit = size_limit
         self._overlays: dict[str, tuple[int, str]] = {}
         self._overlay_numbers = itertools.count(1)
@@ -103,7 +106,7 @@ class BaseFileBackend(ABC):
         kind = self._kind(key)
         if kind is None and not self._is_overlay_folder(key):
             raise MissingPathError(path, self._near(key))
-        if not no_ignore:
+        if not (no_ignore or self._no_ignore):
             hidden = self._rules().for_path(key, is_folder=kind == "folder")
             if hidden is not None:
                 raise IgnoredPathError(path, hidden.pattern, hidden.source)
@@ -247,7 +250,7 @@ class BaseFileBackend(ABC):
         with self._lock:
             overlays = dict(self._overlays)
         seen: set[str] = set()
-        rules = None if no_ignore else self._rules()
+        rules = None if no_ignore or self._no_ignore else self._rules()
         for stamp in self._walk_disk(start, rules, hidden, overlays.keys()):
             if (overlay := overlays.get(stamp.path)) is not None:
                 seen.add(stamp.path)

@@ -42,14 +42,18 @@ class LocalFileBackend(BaseFileBackend):
     """
 
     def __init__(
-        self, root: str | os.PathLike[str], *, size_limit: int = DEFAULT_SIZE_LIMIT
+        self,
+        root: str | os.PathLike[str],
+        *,
+        size_limit: int = DEFAULT_SIZE_LIMIT,
+        no_ignore: bool = False,
     ) -> None:
         given = Path(root)
         if not given.exists():
             raise MissingPathError(str(root))
         if not given.is_dir():
             raise NotAFolderError(str(root), "is a file; the workspace root is a folder")
-        super().__init__(given.resolve(), size_limit=size_limit)
+        super().__init__(given.resolve(), size_limit=size_limit, no_ignore=no_ignore)
         self._root_text = str(self._root)
 
     def _absolute(self, path: str) -> str:

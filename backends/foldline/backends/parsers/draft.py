@@ -22,19 +22,25 @@ class Outline:
     reason: str = ""
 
 
+_DEEPEST = 50
+
+
 class Drafts:
     """A growing list of symbols, each with the index of the one that encloses it, or -1.
 
-    An enclosing symbol is always added before what it encloses.
+    An enclosing symbol is always added before what it encloses. Symbols nested deeper than any
+    reader follows, as generated code may be, count to the last level that is kept, so that whoever
+    walks the outline may recurse.
     """
 
-    __slots__ = ("_fields", "_parents")
+    __slots__ = ("_depths", "_fields", "_parents")
 
     def __init__(self) -> None:
         self._fields: list[
             tuple[str, str, int, int, str, Sequence[str], str | None, int]
         ] = []  # fmt: skip
         self._parents: list[int] = []
+        self._depths: list[int] = []
 
     def __len__(self) -> int:
         return len(self._fields)
@@ -55,6 +61,12 @@ class Drafts:
         self._fields.append(
             (name, kind, line, line_end, signature, decorators, docstring, name_line or line)
         )
+        depth = 0
+        if parent >= 0:
+            depth = self._depths[parent] + 1
+            if depth > _DEEPEST:
+                parent, depth = self._parents[parent], _DEEPEST
+        self._depths.append(depth)
         self._parents.append(parent)
         return len(self._fields) - 1
 
