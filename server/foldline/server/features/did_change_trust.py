@@ -20,8 +20,7 @@ class Trust:
 
 
 def handle(ls: FoldlineServer, params: object) -> None:
-    # pygls makes named tuples of the JSON objects of methods that are not LSP's own.
-    trust = structure(getattr(params, "_asdict", dict)(), Trust)
+    trust = structure(params, Trust)
     ls.settings = replace(ls.settings, trusted=trust.trusted)
     if not trust.trusted:
         ls.previews.close_all()
