@@ -77,48 +77,35 @@ class RenderPass:
 
     def _visit(self, node: Node, pieces: list[Piece], opened: Node | None) -> None:
         section = node.section
+        segments = [] if node.heading is None else [node.heading]
         try:
             params, bound = self.params(node)
-            if not section.is_enabled(params, session=self.session):
-                declared = section.visibility
-                pieces.append(
-                    Piece(
-                        node,
-                        False,
-                        declared
-                        if isinstance(declared, SectionVisibility)
-                        else SectionVisibility.FULL,
-                        [],
-                    )
-                )
+            if node.gated and not section.is_enabled(params, session=self.session):
+                pieces.append(Piece(node, False, node.declared or SectionVisibility.FULL, []))
                 return
             visibility = SectionVisibility.FULL if node is opened else self.visibility(node, params)
             if visibility is SectionVisibility.FULL:
                 body = as_segments(section.render_body(params))
             else:
                 body = self._summary(node, params)
+            if _has_text(body):
+                if segments:
+                    segments.append(BLANK_LINE)
+                segments += body if bound else _as_defaults(body)
+            if visibility is SectionVisibility.SUMMARY:
+                segments.append(self._suffix(node, after_text=bool(segments)))
         except PromptError as error:
-            if error.section_path in ((), (section.key,)):
-                error.section_path = node.path
-            raise
+            raise located(error, node) from error.__cause__
         except Exception as error:
             raise PromptRenderError(
                 f"Section {node.dotted!r} could not be rendered: {type(error).__name__}: {error}",
                 section_path=node.path,
                 dataclass_type=node.params_type,
             ) from error
-        segments = [] if node.heading is None else [node.heading]
-        if any(segment.text and not segment.text.isspace() for segment in body):
-            if segments:
-                segments.append(BLANK_LINE)
-            segments += body if bound else _as_defaults(body)
-        if visibility is SectionVisibility.SUMMARY:
-            pieces.append(Piece(node, True, visibility, segments))
-            segments.append(self._suffix(node, after_text=bool(segments)))
-            return
         pieces.append(Piece(node, True, visibility, segments))
-        for child in node.children:
-            self._visit(child, pieces, opened)
+        if visibility is SectionVisibility.FULL:
+            for child in node.children:
+                self._visit(child, pieces, opened)
 
     def params(self, node: Node) -> tuple[object, bool]:
         """The parameters of a section, and whether somebody bound them.
@@ -145,8 +132,9 @@ class RenderPass:
     def visibility(self, node: Node, params: object) -> SectionVisibility:
         """Explicit override, else the session's, else what the section declares."""
         return (
-            self.overrides.get(node.path)
-            or self._session_overrides.get(node.path)
+            (self.overrides and self.overrides.get(node.path))
+            or (self._session_overrides and self._session_overrides.get(node.path))
+            or node.declared
             or node.section.visibility_for(params, session=self.session)
         )
 
@@ -156,7 +144,10 @@ class RenderPass:
             params, _ = self.params(node)
         except PromptRenderError:
             return True
-        return node.section.is_enabled(params, session=self.session)
+        try:
+            return node.section.is_enabled(params, session=self.session)
+        except PromptError as error:
+            raise located(error, node) from error.__cause__
 
     def would_be_summarised(self, node: Node) -> bool:
         """Whether a hidden section would be a summary if its parent were open."""
@@ -190,7 +181,9 @@ class RenderPass:
 
 def assemble(pieces: Sequence[Piece]) -> tuple[str, tuple[Block, ...]]:
     """The text of the pieces and their blocks; a blank line parts those that have any text."""
-    last = max((i for i, piece in enumerate(pieces) if piece.segments), default=-1)
+    last = len(pieces) - 1
+    while last >= 0 and not pieces[last].segments:
+        last -= 1
     texts: list[str] = []
     blocks: list[Block] = []
     start = 0
@@ -202,17 +195,15 @@ def assemble(pieces: Sequence[Piece]) -> tuple[str, tuple[Block, ...]]:
         end = start + len(text)
         blocks.append(
             Block(
-                path=node.path,
-                number=node.number,
-                title=node.section.title,
-                depth=node.depth,
-                visibility=visibility,
-                enabled=enabled,
-                span=Span(start, end),
-                segments=tuple(segments),
-                opened_by=(
-                    node.opened_by if enabled and visibility is SectionVisibility.SUMMARY else None
-                ),
+                node.path,
+                node.number,
+                node.title,
+                node.depth,
+                visibility,
+                enabled,
+                Span(start, end),
+                tuple(segments),
+                node.opened_by if enabled and visibility is SectionVisibility.SUMMARY else None,
             )
         )
         start = end
@@ -247,6 +238,21 @@ def checked_overrides(
                 section_path=path,
             )
     return dict(overrides)
+
+
+def located(error: PromptError, node: Node) -> PromptError:
+    """The error with the section's whole path; the section itself knows only its key."""
+    if error.section_path in ((), (node.section.key,)):
+        error.section_path = node.path
+    return error
+
+
+def _has_text(body: Sequence[Segment]) -> bool:
+    for segment in body:
+        text = segment.text
+        if text and not text.isspace():
+            return True
+    return False
 
 
 def _as_defaults(body: Iterable[Segment]) -> list[Segment]:

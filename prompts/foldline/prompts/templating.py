@@ -10,7 +10,7 @@ from foldline.prompts.blocks import Segment, SegmentKind
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = ["CompiledTemplate"]
 
@@ -26,6 +26,9 @@ class CompiledTemplate:
 
     __slots__ = ("key", "parts", "placeholders", "source", "what")
 
+    parts: tuple[Segment, ...]
+    """Literals as segments to insert, placeholders as segments whose text is the field's name."""
+
     def __init__(self, text: str, *, key: str, what: str = "template") -> None:
         if not isinstance(text, str):
             raise PromptValidationError(
@@ -36,7 +39,6 @@ class CompiledTemplate:
         self.what = what
         self.source = textwrap.dedent(text).strip()
         self.parts = self._parse()
-        """Literals as segments to insert, placeholders as segments whose text is the field."""
         self.placeholders = tuple(
             dict.fromkeys(part.field for part in self.parts if part.field is not None)
         )
@@ -102,12 +104,14 @@ class CompiledTemplate:
                 near=near,
             )
 
-    def substitute(self, params: object, derived: Mapping[str, str]) -> list[Segment]:
+    def substitute(self, params: object, derived: Mapping[str, str]) -> Sequence[Segment]:
         """The segments of the text with the fields of `params` and the `derived` texts put in.
 
         Raises:
             PromptRenderError: A field cannot be read or turned into text.
         """
+        if not self.placeholders:
+            return self.parts
         segments: list[Segment] = []
         for part in self.parts:
             name = part.field

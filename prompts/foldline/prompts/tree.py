@@ -9,12 +9,13 @@ from foldline.prompts.blocks import Segment, SegmentKind
 from foldline.prompts.chapter import Chapter
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.headings import Heading
+from foldline.prompts.section import Section
+from foldline.prompts.visibility import SectionVisibility
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from foldline.prompts.headings import HeadingFormatter
-    from foldline.prompts.section import Section
     from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath
 
@@ -35,9 +36,14 @@ class Node:
     depth: int
     params_type: type | None
     heading: Segment | None
+    title: str
     children: tuple[Node, ...]
     opened_by: str
     """The disclosure tool that the suffix names while the section is summarised."""
+    gated: bool
+    """Whether anything can disable the section."""
+    declared: SectionVisibility | None
+    """The visibility that is declared; None where a callable or a subclass decides."""
 
     def walk(self) -> Iterator[Node]:
         """This node and all below it, parents first."""
@@ -115,11 +121,22 @@ def _nodes(
                 depth=depth,
                 params_type=section.params_type,
                 heading=Segment(SegmentKind.HEADING, line) if line else None,
+                title=section.title,
                 children=children,
                 opened_by=OPEN_SECTIONS if with_tools or disclosure == "open" else READ_SECTION,
+                gated=section.enabled is not None
+                or type(section).is_enabled is not Section.is_enabled,
+                declared=_declared(section),
             )
         )
     return tuple(nodes)
+
+
+def _declared(section: Section[object]) -> SectionVisibility | None:
+    if type(section).visibility_for is not Section.visibility_for:
+        return None
+    visibility = section.visibility
+    return visibility if isinstance(visibility, SectionVisibility) else None
 
 
 class _Everything:
