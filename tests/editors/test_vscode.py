@@ -20,7 +20,7 @@ TESTS = Path(__file__).parent / "vscode"
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 # Installing everything takes half a minute on a slow day, a session in the editor as long.
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def _run(*command: str, cwd: Path, env: dict[str, str] | None = None) -> None:
         command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
         try:
-            output, _ = process.communicate(timeout=300)
+            output, _ = process.communicate(timeout=420)
         except subprocess.TimeoutExpired:
             # The tests end the editor that they started when they are asked to leave.
             process.terminate()

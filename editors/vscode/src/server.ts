@@ -152,6 +152,7 @@ export class Server implements vscode.Disposable {
         initializationOptions: {
           trusted: vscode.workspace.isTrusted,
           interpreter,
+          client_commands: ['foldline.preview', 'foldline.openSection'],
           render_deadline: vscode.workspace
             .getConfiguration('foldline')
             .get<number>('preview.deadline', 10),

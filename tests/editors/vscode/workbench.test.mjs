@@ -52,46 +52,61 @@ test('the lens above a prompt opens its preview beside the editor', async () => 
 test('Open shows a section with what is below it, and Close folds it again', async () => {
   await button('Open 2 Reference Documentation').click();
   await heading('Security Rules').waitFor();
-  await heading('Naming').waitFor();
+  await preview.getByText('Locks, listeners, slow work').waitFor();
   await screenshot(page, 'opened');
   await button('Close 2 Reference Documentation').click();
   await heading('Security Rules').waitFor({ state: 'detached' });
-  await button('Open 2 Reference Documentation').click();
-  await heading('Security Rules').waitFor();
 });
 
-test('Open Section… picks among the sections that are closed', async () => {
+test('Open Section… picks among closed sections, hidden ones too', async () => {
   await runCommand(page, 'foldline: Open Section');
   const rows = page.locator('.quick-input-list .monaco-list-row');
-  await rows.filter({ hasText: '3.1 History' }).waitFor();
-  assert.equal(await rows.filter({ hasText: 'Reference Documentation' }).count(), 0);
+  for (const closed of ['2 Reference Documentation', '2.3 Style', '3.1 History']) {
+    await rows.filter({ hasText: closed }).waitFor();
+  }
+  assert.equal(await rows.filter({ hasText: 'Review Guidance' }).count(), 0);
+  await page.keyboard.type('style');
+  await rows.filter({ hasText: 'History' }).waitFor({ state: 'detached' });
   await page.keyboard.press('Enter');
-  await button('Close 3.1 History').waitFor();
+  await heading('Naming').waitFor();
+  await button('Close 2.3 Style').waitFor();
+  await button('Close 2 Reference Documentation').click();
+  await heading('Naming').waitFor({ state: 'detached' });
+});
+
+test('a code action on the prompt opens a section of it', async () => {
+  await gotoLine(page, lineOf('reviewer = '));
+  await runCommand(page, 'Source Action');
+  await page.getByText('Open section 2 Reference Documentation of reviewer').click();
+  await heading('Security Rules').waitFor();
 });
 
 test('typing changes the preview, which keeps its folds and its place', async () => {
   await button('3 Workspace').click();
-  const anchor = heading('Asynchronous Code');
-  await anchor.evaluate((element) => element.scrollIntoView());
+  // So low that the section can be scrolled to the top.
+  await page.setViewportSize({ width: 1400, height: 500 });
+  const anchor = heading('Security Rules');
+  await anchor.evaluate((element) => scrollBy(0, element.getBoundingClientRect().top - 100));
   const place = await anchor.evaluate((element) => element.getBoundingClientRect().top);
+  assert.ok(Math.abs(place - 100) < 1, `the section is at ${place}`);
   await gotoLine(page, lineOf('You review ${project}'));
   await page.keyboard.press('End');
   await page.keyboard.type(' Mind the tests, too.');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('Another paragraph.');
+  await preview.getByText('Another paragraph.').waitFor({ state: 'attached' });
   await preview.getByText('Mind the tests, too.').waitFor({ state: 'attached' });
-  await gotoLine(page, lineOf('- **S1**'));
-  await page.keyboard.press('End');
-  await page.keyboard.press('Shift+Enter');
-  await page.keyboard.type('and `secrets.compare_digest` will do as well, wherever a secret is compared,');
-  await preview.getByText('will do as well').waitFor({ state: 'attached' });
   const moved = (await anchor.evaluate((element) => element.getBoundingClientRect().top)) - place;
   assert.ok(Math.abs(moved) <= 1, `the section moved by ${moved}`);
   assert.equal(await button('3 Workspace').getAttribute('aria-expanded'), 'false');
+  await page.setViewportSize({ width: 1400, height: 900 });
   await screenshot(page, 'edited');
 });
 
 test('a syntax error keeps the last good text under a banner that leads to it', async () => {
-  // One line further down than in the file: the test before this one added a line.
-  const line = lineOf('template = PromptTemplate(') + 1;
+  // Further down than in the file: the test before this one added two lines.
+  const line = lineOf('template = PromptTemplate(') + 2;
   await gotoLine(page, line);
   await page.keyboard.press('End');
   await page.keyboard.type('==');
@@ -110,7 +125,7 @@ test('a syntax error keeps the last good text under a banner that leads to it', 
 
 test('Source leads to the section in the editor', async () => {
   await button('Go to the source of 2.2 Asynchronous Code').click();
-  await cursorIsNear(lineOf('title="Asynchronous Code"') + 1);
+  await cursorIsNear(lineOf('title="Asynchronous Code"') + 2);
 });
 
 test('a server that was killed comes back with what was open', async () => {
@@ -118,8 +133,8 @@ test('a server that was killed comes back with what was open', async () => {
   process.kill(first, 'SIGKILL');
   await until('a new server', () => serverPids().length === 2);
   await preview.getByRole('status').waitFor({ state: 'hidden' });
-  await button('Close 2 Reference Documentation').waitFor();
-  await heading('Security Rules').waitFor();
+  await preview.getByText('Mind the tests, too.').waitFor({ state: 'attached' });
+  assert.equal(await heading('Security Rules').count(), 1);
 });
 
 test('a server that was killed again is restarted by command', async () => {

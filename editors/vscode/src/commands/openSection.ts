@@ -4,24 +4,28 @@ import { messageOf } from '../failure';
 import type { PreviewPanel } from '../preview/panel';
 import type { Previews } from '../preview/previews';
 import type { Server } from '../server';
-import type { Block, ListedPrompt, Section } from '../wire';
+import type { Block, ListedPrompt, PromptReference, Section } from '../wire';
 import { pickPrompt } from './pickPrompt';
 
 interface Choice extends vscode.QuickPickItem {
   key: string;
 }
 
-/** *Open Section…*: a pick among the summarised sections of the preview looked at last. */
+interface Asked extends PromptReference {
+  section_keys: string[];
+}
+
+/** *Open Section…*: those of the code action that was chosen, or a pick among the closed ones. */
 export function registerOpenSection(server: Server, previews: Previews): vscode.Disposable {
-  return vscode.commands.registerCommand('foldline.openSection', async (key?: string) => {
+  return vscode.commands.registerCommand('foldline.openSection', async (asked?: Asked) => {
     try {
-      const preview = previews.latest ?? (await previewOfEditor(server, previews));
-      if (preview === undefined) {
-        return;
-      }
-      const chosen = typeof key === 'string' ? key : await pickSection(server, preview);
-      if (chosen !== undefined) {
-        await preview.changeSections('open', [chosen]);
+      const preview =
+        asked === undefined
+          ? (previews.latest ?? (await previewOfEditor(server, previews)))
+          : await previews.open(asked);
+      const keys = asked?.section_keys ?? (preview && (await pickSection(server, preview)));
+      if (keys !== undefined) {
+        await preview?.changeSections('open', keys);
       }
     } catch (error) {
       void vscode.window.showErrorMessage(`foldline: ${messageOf(error)}`);
@@ -37,7 +41,7 @@ async function previewOfEditor(
   return prompt === undefined ? undefined : previews.open(prompt);
 }
 
-async function pickSection(server: Server, preview: PreviewPanel): Promise<string | undefined> {
+async function pickSection(server: Server, preview: PreviewPanel): Promise<string[] | undefined> {
   const prompts = await server.execute<ListedPrompt[]>('prompt.list', { uri: preview.prompt.uri });
   const sections = prompts.find((prompt) => prompt.name === preview.prompt.name)?.sections ?? [];
   const choices = closedSections(preview.blocks.all(), sections);
@@ -49,7 +53,7 @@ async function pickSection(server: Server, preview: PreviewPanel): Promise<strin
     placeHolder: 'Open which section?',
     matchOnDescription: true,
   });
-  return picked?.key;
+  return picked && [picked.key];
 }
 
 /** The summarised blocks, each followed by the summarised sections that are hidden below it. */

@@ -12,7 +12,7 @@ export function registerPreview(server: Server, previews: Previews): vscode.Disp
     try {
       const prompt = asked?.name === undefined ? await pickPrompt(server) : asked;
       if (prompt !== undefined) {
-        await previews.open({ uri: prompt.uri, name: prompt.name });
+        await previews.open(prompt);
       }
     } catch (error) {
       void vscode.window.showErrorMessage(`foldline: ${messageOf(error)}`);

@@ -64,7 +64,8 @@ export class PreviewPanel implements vscode.Disposable {
     }
     try {
       const { uri, name } = this.shown;
-      const preview = await this.server.execute<Preview>('prompt.preview', { uri, name });
+      const started = await this.server.execute<Preview>('prompt.preview', { uri, name });
+      const preview = await this.reopened(started, reopen.map((block) => block.key));
       if (attempt !== this.attempt) {
         await this.leave(preview.sessionId);
         return;
@@ -72,9 +73,6 @@ export class PreviewPanel implements vscode.Disposable {
       this.session = preview.sessionId;
       this.shown = { uri: preview.uri, name: preview.name };
       this.update(preview);
-      if (reopen.length > 0) {
-        await this.reopen(reopen.map((block) => block.key));
-      }
     } catch (error) {
       if (attempt === this.attempt) {
         this.failed(error);
@@ -85,7 +83,7 @@ export class PreviewPanel implements vscode.Disposable {
   /** Opens or closes sections by their keys. */
   async changeSections(change: 'open' | 'close', keys: string[]): Promise<void> {
     try {
-      await this.ask(change, keys);
+      this.update(await this.ask(change, this.session, keys));
     } catch (error) {
       void vscode.window.showErrorMessage(`foldline: ${messageOf(error)}`);
     }
@@ -103,20 +101,23 @@ export class PreviewPanel implements vscode.Disposable {
     }
   }
 
-  private async ask(change: 'open' | 'close', keys: string[]): Promise<void> {
-    const command = change === 'open' ? 'prompt.openSections' : 'prompt.closeSections';
-    this.update(
-      await this.server.execute<Preview>(command, { sessionId: this.session, section_keys: keys }),
-    );
-  }
-
-  private async reopen(keys: string[]): Promise<void> {
+  /** The preview with these sections open again, shown only then: the reader sees no flicker. */
+  private async reopened(preview: Preview, keys: string[]): Promise<Preview> {
+    if (keys.length === 0) {
+      return preview;
+    }
     try {
-      await this.ask('open', keys);
+      return await this.ask('open', preview.sessionId, keys);
     } catch (error) {
       // What was open may be gone from the prompt by now.
       this.server.log.info(`${keys.join(', ')} stay closed: ${messageOf(error)}`);
+      return preview;
     }
+  }
+
+  private ask(change: 'open' | 'close', session: string | null, keys: string[]): Promise<Preview> {
+    const command = change === 'open' ? 'prompt.openSections' : 'prompt.closeSections';
+    return this.server.execute<Preview>(command, { sessionId: session, section_keys: keys });
   }
 
   private update(update: Preview): void {

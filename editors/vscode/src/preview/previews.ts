@@ -35,7 +35,7 @@ export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposabl
       { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
       { enableFindWidget: true },
     );
-    const preview = this.adopt(panel, prompt);
+    const preview = this.adopt(panel, { uri: prompt.uri, name: prompt.name });
     await preview.load();
     return preview;
   }

@@ -21,6 +21,9 @@ export interface Host {
   save(state: PageState): void;
 }
 
+/** A section of which less than this many pixels are in view is not what is read. */
+const ONE_LINE = 24;
+
 export class Page {
   private readonly blocks = new Blocks();
   private readonly views = new Map<string, BlockView>();
@@ -174,7 +177,7 @@ export class Page {
       }
     }
     this.foldButton.textContent = this.folded.size === 0 ? 'Fold All' : 'Unfold All';
-    this.foldButton.hidden = this.views.size === 0;
+    this.foldButton.hidden = this.modeButton.hidden = this.views.size === 0;
   }
 
   private showNotice(notice: Notice | null): void {
@@ -228,10 +231,11 @@ export class Page {
     event.preventDefault();
   }
 
-  /** Runs a change of the page so that the section on top of the window stays where it is. */
+  /** Runs a change of the page so that the first section in view stays where it is. */
   private keepingPlace(change: () => void): void {
+    const edge = this.main.previousElementSibling?.getBoundingClientRect().bottom ?? 0;
     const top = [...this.views.values()].find(
-      ({ root }) => !root.hidden && root.getBoundingClientRect().bottom > 0,
+      ({ root }) => !root.hidden && root.getBoundingClientRect().bottom > edge + ONE_LINE,
     );
     const before = top?.root.getBoundingClientRect().top ?? 0;
     const scrolled = scrollY > 0;
