@@ -15,7 +15,13 @@ BackendError
 │   ├── SymbolNotFoundError      near names
 │   └── AmbiguousSymbolError     candidates, each a name that `read_symbol` accepts
 ├── InvalidArgumentError         argument, reason; also ValueError
-└── LSPError                     what a language server backend raises; the AST backend then answers
+└── LSPError                     server; a language server is absent, late, dead or wrong
+    ├── LSPUnavailableError      none is installed, or it crashed too often
+    ├── LSPStartError            it did not start
+    ├── LSPTimeoutError          also TimeoutError; it did not answer in time
+    ├── LSPDiedError             exit_code, stderr; it ended with requests pending
+    ├── LSPProtocolError         it wrote what is no message
+    └── LSPResponseError         code; it refused the request
 ```
 
 Every message says what to do next. All of them can be pickled, so that they cross process pools.
@@ -145,7 +151,53 @@ class InvalidArgumentError(BackendError, ValueError):
 
 
 class LSPError(BackendError):
-    """A language server that is absent, late, dead or wrong; never the end of an answer."""
+    """A language server that is absent, late, dead or wrong; never the end of an answer.
+
+    `server` is its name in the table of servers, empty where no server is concerned.
+    """
+
+    def __init__(self, message: str = "", server: str = "") -> None:
+        super().__init__(f"{server}: {message}" if server else message)
+        self.server = server
+
+
+class LSPUnavailableError(LSPError):
+    """No server can be asked: none is installed, or it crashed too often lately."""
+
+
+class LSPStartError(LSPError):
+    """The server did not get as far as answering `initialize`."""
+
+
+class LSPTimeoutError(LSPError, TimeoutError):
+    """The server did not answer before the deadline."""
+
+
+class LSPDiedError(LSPError):
+    """The server ended while requests were pending.
+
+    `exit_code` is negative for a signal and None where it is unknown; `stderr` holds the last lines
+    that the server wrote there.
+    """
+
+    def __init__(
+        self, message: str, server: str = "", exit_code: int | None = None, stderr: str = ""
+    ) -> None:
+        super().__init__(message, server)
+        self.exit_code = exit_code
+        self.stderr = stderr
+
+
+class LSPProtocolError(LSPError):
+    """The server wrote something that is no message, so that nothing it says can be read."""
+
+
+class LSPResponseError(LSPError):
+    """The server answered with an error; `code` is JSON-RPC's."""
+
+    def __init__(self, message: str, server: str = "", code: int = 0) -> None:
+        super().__init__(message, server)
+        self.code = code
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -2,51 +2,51 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from foldline.backends import budget as budgets
+from foldline.backends import merging
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
-from foldline.backends.errors import PathError, SymbolError, SymbolNotFoundError
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.files.source import split_lines
 from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
-from foldline.backends.models import FileText, References
+from foldline.backends.models import FileText
+from foldline.backends.navigation import CodeNavigation
 from foldline.backends.symbol_pages import page_symbol
 from foldline.backends.text import reference_line
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
-    from typing import TypeVar
 
     from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.lsp import ServerStatus
     from foldline.backends.models import (
         FileOutline,
         FileTree,
         GrepResults,
+        References,
         SearchResults,
         SymbolDetail,
     )
     from foldline.backends.parsing import Parsing
     from foldline.backends.protocol import FileAnalysisBackend
 
-    Answer = TypeVar("Answer")
-
-logger = logging.getLogger(__name__)
 _REFERENCES, _TEXT = "refs", "text"
 # The bytes of a references text besides its lines: totals, cursor, remarks.
 _REFERENCES_ROOM = 160
+# The headings of the two tiers, and their counts.
+_TIERS_ROOM = 140
 
 
-class SmartFileAccess:
+class SmartFileAccess(CodeNavigation):
     r"""Reads a workspace at the cheapest level that answers: tree, outline, symbol, lines, file.
 
-    The language server backend, where there is one, is asked first; whatever it raises, the
-    analysis backend answers, and the answer's `backend` says which one did. Every method may be
-    called from several threads. A `budget` is in bytes of the answer's text form
+    The language server backend, where there is one, adds what only it knows (`merging` says how);
+    whatever it raises, the analysis backend answers, and `backend` says who did. Every method may
+    be called from several threads. A `budget` is in bytes of the answer's text form
     (`foldline.backends.text`); None is no limit, and `foldline.backends.budget` has defaults for
     models. What a budget leaves out, the answer's `cursor` asks for.
 
@@ -85,6 +85,8 @@ class SmartFileAccess:
         *,
         overlays: Mapping[str, str] | None = None,
         lsp_backend: FileAnalysisBackend | None = None,
+        language_servers: bool = False,
+        trusted: bool = False,
         parsing: Parsing | None = None,
         no_ignore: bool = False,
         patience: float | None = DEFAULT_PATIENCE,
@@ -95,12 +97,19 @@ class SmartFileAccess:
         the background with `start_indexing`; `patience` is how many seconds an answer waits for it
         before it says `partial: indexing`, None for as long as it takes. With `no_ignore` nothing
         is hidden, and no index is kept.
+
+        With `language_servers`, those found on this machine are started when first needed; in a
+        `trusted` workspace also those that may run its code. `close()` stops what runs.
         """
         files = LocalFileBackend(root, no_ignore=no_ignore)
         for path, text in (overlays or {}).items():
             files.set_overlay(path, text)
         index = None if no_ignore else WorkspaceIndex(files, patience=patience)
         analysis = ASTFileAnalysisBackend(files, index, parsing)
+        if language_servers and lsp_backend is None:
+            from foldline.backends.lsp import LSPBackend
+
+            lsp_backend = LSPBackend(files, trusted=trusted)
         return cls(files, analysis, lsp_backend, index=index)
 
     @property
@@ -119,9 +128,18 @@ class SmartFileAccess:
             self._index.start(progress)
 
     def close(self) -> None:
-        """Stop what runs in the background."""
+        """Stop what runs in the background, language servers too. May be called twice."""
+        close_servers = getattr(self._lsp, "close", None)
+        if close_servers is not None:
+            close_servers()
         if self._index is not None:
             self._index.close()
+
+    def server_status(self) -> tuple[ServerStatus, ...]:
+        """The language servers that were asked so far, with their state."""
+        from foldline.backends.lsp import LSPBackend
+
+        return self._lsp.status() if isinstance(self._lsp, LSPBackend) else ()
 
     def get_tree(
         self,
@@ -139,7 +157,7 @@ class SmartFileAccess:
 
     def get_outline(self, file: str) -> FileOutline:
         """The file's definitions, signatures and imports, without bodies."""
-        return self._ask(lambda backend: backend.get_outline(file))
+        return merging.get_outline(self._analysis, self._lsp, file)
 
     def read_symbol(
         self,
@@ -157,9 +175,7 @@ class SmartFileAccess:
             SymbolNotFoundError: with the nearest names.
             AmbiguousSymbolError: with the candidates' names.
         """
-        detail = self._ask(lambda backend: backend.read_symbol(file, name))
-        if detail is None:
-            raise SymbolNotFoundError(file, name)
+        detail = merging.read_symbol(self._analysis, self._lsp, file, name)
         return page_symbol(detail, budget, cursor)
 
     def find_references(
@@ -169,23 +185,19 @@ class SmartFileAccess:
         *,
         budget: int | None = None,
         cursor: str | None = None,
+        seconds: float = merging.DEFAULT_SECONDS,
     ) -> References:
         """The uses of `name` in the workspace, or in the file, folder or glob `scope`.
 
         Grouped by file, those that define the name first and tests last; the totals count all.
+        A language server, where there is one, gets `seconds` to confirm them, and the confirmed
+        ones come first; with 0 it is not asked, and when it is late `coverage` says so.
         """
         budgets.check_budget(budget)
         first = budgets.read_cursor(_REFERENCES, cursor)
-        found = self._ask(lambda backend: backend.find_references(name, scope))
-        if not isinstance(found, References):
-            found = References(
-                name,
-                tuple(found),
-                len(found),
-                len({each.path for each in found}),
-                scope,
-                reason="" if found else "the backend found none",
-            )
+        found = merging.find_references(
+            self._files, self._analysis, self._lsp, name, scope, seconds=seconds
+        )
         return _page_references(found, first, budget)
 
     def read_lines(self, file: str, start: int, end: int, *, no_ignore: bool = False) -> str:
@@ -266,17 +278,6 @@ class SmartFileAccess:
             no_ignore=no_ignore,
         )
 
-    def _ask(self, question: Callable[[FileAnalysisBackend], Answer]) -> Answer:
-        if self._lsp is not None:
-            try:
-                return question(self._lsp)
-            except (PathError, SymbolError):
-                raise
-            except Exception:
-                # Whatever a semantic backend dies of, it is never the end of an answer.
-                logger.warning("the language server backend failed", exc_info=True)
-        return question(self._analysis)
-
 
 def _page_references(found: References, first: int, budget: int | None) -> References:
     """The references from `first` on whose lines fit the budget, at least one."""
@@ -286,6 +287,8 @@ def _page_references(found: References, first: int, budget: int | None) -> Refer
         left = (
             budget - _REFERENCES_ROOM - budgets.size_of(found.name) - budgets.size_of(found.reason)
         )
+        if found.confirmed or found.possible:
+            left -= _TIERS_ROOM
         kept = 0
         for path, group in groupby(references, key=lambda each: each.path):
             left -= budgets.size_of(path) + len(" (test)") + 1

@@ -123,7 +123,11 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """The uses of a name, grouped by file; `total` and `files` count what a budget left out too."""
+    """The uses of a name, grouped by file; `total` and `files` count what a budget left out too.
+
+    `confirmed` and `possible` count the two tiers of all of them; confirmed ones come first. Where
+    no semantic engine answered, both are 0.
+    """
 
     name: str
     references: tuple[Reference, ...]
@@ -134,6 +138,8 @@ class References:
     reason: str = ""
     backend: str = ""
     coverage: str = COMPLETE
+    confirmed: int = 0
+    possible: int = 0
 
     def __iter__(self) -> Iterator[Reference]:
         return iter(self.references)

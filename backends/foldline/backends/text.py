@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     )
 
 _LONGEST_CONTEXT = 160
+_TIERS = {
+    "confirmed": "confirmed:",
+    "possible": "possible (the same name, and no engine confirms that it is the same thing):",
+}
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
@@ -101,9 +105,18 @@ def format_references(references: References) -> str:
     count = references.total
     shown = len(references.references)
     part = "" if shown == count else f", {shown} shown"
+    tiers = ""
+    if references.confirmed or references.possible:
+        tiers = f", {references.confirmed} confirmed, {references.possible} possible"
     uses_text = f"{count} {_plural('reference', count)}"
-    lines = [f"{references.name}: {uses_text} in {_files(references.files)}{part}"]
-    for path, found in groupby(references.references, key=lambda each: each.path):
+    lines = [f"{references.name}: {uses_text} in {_files(references.files)}{tiers}{part}"]
+    tier = ""
+    for (path, each_tier), found in groupby(
+        references.references, key=lambda each: (each.path, each.tier)
+    ):
+        if tiers and each_tier != tier:
+            lines.append(_TIERS[each_tier])
+            tier = each_tier
         uses = list(found)
         lines.append(f"{path} (test)" if uses[0].test else path)
         lines.extend(reference_line(each) for each in uses)

@@ -1,0 +1,195 @@
+"""What a project says about language servers, in `[tool.foldline.lsp]` of its `pyproject.toml`.
+
+```toml
+[tool.foldline.lsp]
+use = ["basedpyright", "ty"]     # tried in this order, before all others
+disable = ["clangd"]
+
+[tool.foldline.lsp.servers.mine]     # a new server, or other values for a known one
+command = ["my-server", "--stdio"]
+languages = ["python"]
+root_markers = ["my.toml"]
+initialization_options = {}
+settings = {}
+```
+
+A `command` is run only in a trusted workspace: whoever wrote the file would run it here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from foldline.backends.lsp.servers import LANGUAGE_IDS, SERVERS, ServerSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+_FILE = "pyproject.toml"
+_KEYS = ("use", "disable", "servers")
+_SERVER_KEYS = ("command", "languages", "root_markers", "initialization_options", "settings")
+_LANGUAGES = frozenset(LANGUAGE_IDS.values())
+_MAX_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ServerChoice:
+    """The table of servers as a project wants it, in the order in which they are tried.
+
+    `commands_from` holds the names of servers whose command the project gave. `problems` says what
+    in its configuration was not understood, and was left out.
+    """
+
+    servers: tuple[ServerSpec, ...]
+    disabled: frozenset[str] = frozenset()
+    commands_from: frozenset[str] = frozenset()
+    preferred: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def read_configuration(root: Path) -> ServerChoice:
+    """The servers for the workspace at `root`."""
+    problems: list[str] = []
+    table = _table(read_toml(root / _FILE), "tool.foldline.lsp", problems)
+    problems.extend(_unknown("[tool.foldline.lsp]", table, _KEYS))
+    known = {spec.name: spec for spec in SERVERS}
+    given: set[str] = set()
+    for name, values in _table(table, "servers", problems).items():
+        spec = _server(name, values, known.get(name), problems)
+        if spec is not None:
+            known[name] = spec
+            if isinstance(values, dict) and "command" in values:
+                given.add(name)
+    use = _names(table, "use", known, problems)
+    disabled = frozenset(_names(table, "disable", known, problems))
+    order = dict.fromkeys([*use, *known])
+    return ServerChoice(
+        tuple(known[name] for name in order), disabled, frozenset(given), use, tuple(problems)
+    )
+
+
+def hiding_settings(spec: ServerSpec, root: Path) -> tuple[str, ...]:
+    """The settings of the project at `root` that may keep files from the server."""
+    found = []
+    for hiding in spec.hiding:
+        value: object = read_settings(root / hiding.file)
+        for part in hiding.key.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        if value:
+            found.append(f"{hiding.key} in {hiding.file}")
+    return tuple(found)
+
+
+def read_settings(path: Path) -> Mapping[str, object]:
+    """The content of a TOML or JSON file; empty where it is missing or broken."""
+    if path.suffix == ".toml":
+        return read_toml(path)
+    try:
+        content = json.loads(_read(path))
+    except (ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def read_toml(path: Path) -> Mapping[str, object]:
+    """The content of a TOML file; empty where it is missing or broken."""
+    try:
+        return tomllib.loads(_read(path))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MAX_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _table(values: object, key: str, problems: list[str]) -> dict[str, object]:
+    for part in key.split("."):
+        values = values.get(part, {}) if isinstance(values, dict) else {}
+    if isinstance(values, dict):
+        return values
+    problems.append(f"{key} is no table")
+    return {}
+
+
+def _server(
+    name: str, values: object, known: ServerSpec | None, problems: list[str]
+) -> ServerSpec | None:
+    where = f"[tool.foldline.lsp.servers.{name}]"
+    if not isinstance(values, dict):
+        problems.append(f"{where} is no table")
+        return None
+    problems.extend(_unknown(where, values, _SERVER_KEYS))
+    base = known or ServerSpec(name, (), ())
+
+    def strings(key: str, default: tuple[str, ...]) -> tuple[str, ...]:
+        found = _strings(values[key]) if key in values else default
+        if found is None:
+            problems.append(f"{where} {key} is no list of strings")
+        return default if found is None else found
+
+    def table(key: str, default: Mapping[str, object]) -> Mapping[str, object]:
+        value = values.get(key, {})
+        if not isinstance(value, dict):
+            problems.append(f"{where} {key} is no table")
+            return default
+        return {**default, **value}
+
+    spec = replace(
+        base,
+        command=strings("command", base.command),
+        languages=strings("languages", base.languages),
+        root_markers=strings("root_markers", base.root_markers),
+        initialization_options=table("initialization_options", base.initialization_options),
+        settings=table("settings", base.settings),
+    )
+    problems.extend(
+        f"{where} has an unknown language {language!r}{_near(language, _LANGUAGES)}"
+        for language in spec.languages
+        if language not in _LANGUAGES
+    )
+    if not spec.command or not spec.languages:
+        problems.append(f"{where} needs a command and languages")
+        return None
+    return spec
+
+
+def _names(
+    table: Mapping[str, object], key: str, known: Mapping[str, ServerSpec], problems: list[str]
+) -> tuple[str, ...]:
+    names = _strings(table.get(key, []))
+    if names is None:
+        problems.append(f"[tool.foldline.lsp] {key} is no list of names")
+        return ()
+    problems.extend(
+        f"[tool.foldline.lsp] {key}: no server {name!r}{_near(name, known)}"
+        for name in names
+        if name not in known
+    )
+    return tuple(name for name in names if name in known)
+
+
+def _strings(value: object) -> tuple[str, ...] | None:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        return None
+    return tuple(value)
+
+
+def _unknown(where: str, keys: Iterable[str], known: Iterable[str]) -> Iterator[str]:
+    for key in keys:
+        if key not in known:
+            yield f"{where} has an unknown {key!r}{_near(key, known)}"
+
+
+def _near(word: str, words: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, list(words), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,166 @@
+"""One connection to one running server: requests with deadlines, and proper answers to its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections import deque
+from copy import copy
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from foldline.backends.errors import (
+    LSPDiedError,
+    LSPError,
+    LSPProtocolError,
+    LSPResponseError,
+    LSPTimeoutError,
+)
+from foldline.backends.lsp.framing import read_message
+from foldline.backends.lsp.protocol import LanguageClient
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from foldline.backends.lsp.process import ServerProcess
+
+log = logging.getLogger(__name__)
+
+# The server's own word for "ask again": the content changed, or it gave precedence to something.
+_RETRIED = frozenset({-32801, -32802})
+_RETRY_SECONDS = 0.05
+_LATENCIES = 64
+_SHUTDOWN_SECONDS = 2.0
+
+
+class Connection:
+    """Speaks to one running server, which may be dead at any time.
+
+    Attributes:
+        received: The number of messages that came; whoever waits for life watches it.
+        latencies: How many seconds each of the last answered requests took.
+    """
+
+    def __init__(self, name: str, process: ServerProcess) -> None:
+        self.name = name
+        self.process = process
+        self.received = 0
+        self.latencies: deque[float] = deque(maxlen=_LATENCIES)
+        self._client = LanguageClient(name, process.writer)
+        self._failure: LSPError | None = None
+        self._closing = False
+        self._ended = asyncio.Event()
+        self._reading = asyncio.create_task(self._read())
+
+    @property
+    def pending(self) -> int:
+        """The requests that still wait for their answer."""
+        return len(self._client.protocol.pending)
+
+    @property
+    def failure(self) -> LSPError | None:
+        """Why nothing can be asked any more, or None while the server lives."""
+        return self._failure
+
+    def on(self, method: str, handler: Callable[[Any], Any]) -> None:
+        """Let `handler` take the params of the server's requests or notifications of `method`."""
+        # pygls leaves a mark on what it is given, and methods take none.
+        self._client.feature(method)(partial(handler))
+
+    async def ended(self) -> None:
+        """Return when the server has ended, by whatever cause; `failure` says which."""
+        await self._ended.wait()
+
+    def notify(self, method: str, params: object) -> None:
+        """Send a notification; one that the server cannot get any more is lost."""
+        self._client.send(method, params)
+
+    async def request(self, method: str, params: object, *, seconds: float) -> Any:
+        """The server's answer to `method`.
+
+        Raises:
+            LSPTimeoutError: It took longer than `seconds`; the server was told to stop.
+            LSPDiedError: The server ended meanwhile, or had before.
+            LSPResponseError: The server refused.
+        """
+        deadline = asyncio.get_running_loop().time() + seconds
+        try:
+            async with asyncio.timeout_at(deadline):
+                while True:
+                    try:
+                        return await self._request_once(method, params)
+                    except LSPResponseError as error:
+                        if error.code not in _RETRIED:
+                            raise LSPResponseError(
+                                f"{method} refused: {error}", self.name, error.code
+                            ) from None
+                    await asyncio.sleep(_RETRY_SECONDS)
+        except LSPError:
+            raise
+        except TimeoutError:
+            raise LSPTimeoutError(
+                f"{method} was not answered within {seconds:.3g} s", self.name
+            ) from None
+
+    async def close(self, grace: float = _SHUTDOWN_SECONDS) -> None:
+        """End the server: `shutdown`, `exit`, end of input, grace, terminate, kill."""
+        self._closing = True
+        if self._failure is None:
+            with contextlib.suppress(LSPError):
+                await self.request("shutdown", None, seconds=grace)
+            self.notify("exit", None)
+        self._fail(LSPDiedError("the server was stopped", self.name))
+        await self.process.stop(grace)
+        self._reading.cancel()
+        await asyncio.gather(self._reading, return_exceptions=True)
+
+    async def _request_once(self, method: str, params: object) -> Any:
+        if self._failure is not None:
+            raise copy(self._failure)
+        protocol = self._client.protocol
+        started = time.perf_counter()
+        try:
+            number, future = protocol.ask(method, params)
+        except OSError as error:
+            raise LSPDiedError(f"{method} cannot be sent: {error}", self.name) from error
+        try:
+            answer = await future
+        except asyncio.CancelledError:
+            if number in protocol.pending:
+                from lsprotocol.types import CANCEL_REQUEST, CancelParams
+
+                self.notify(CANCEL_REQUEST, CancelParams(id=number))
+            raise
+        finally:
+            protocol.drop(number)
+        self.latencies.append(time.perf_counter() - started)
+        return answer
+
+    async def _read(self) -> None:
+        try:
+            while (message := await read_message(self.process.reader)) is not None:
+                self.received += 1
+                self._client.receive(message)
+        except LSPProtocolError as error:
+            self._fail(LSPProtocolError(str(error), self.name))
+            return
+        except OSError as error:
+            log.debug("%s: reading failed: %s", self.name, error)
+        # The exit code comes a moment after the end of the output.
+        await self.process.wait(1.0)
+        code, tail = self.process.exit_code, self.process.stderr_tail
+        how = "closed its output" if code is None else _how_it_ended(code)
+        last = f"; it last wrote: {tail.splitlines()[-1]}" if tail else ""
+        self._fail(LSPDiedError(f"the server {how}{last}", self.name, code, tail))
+
+    def _fail(self, error: LSPError) -> None:
+        if self._failure is None:
+            self._failure = error
+        self._client.protocol.fail_all(self._failure)
+        self._ended.set()
+
+
+def _how_it_ended(code: int) -> str:
+    return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"

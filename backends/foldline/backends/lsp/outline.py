@@ -1,0 +1,50 @@
+"""A server's document symbols as an outline, for languages that have no grammar here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.backends.models import SymbolInfo, SymbolKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from foldline.backends.lsp.results import RawSymbol
+
+# LSP's numbers; what is not listed is a variable.
+_KINDS = {
+    2: SymbolKind.NAMESPACE,
+    3: SymbolKind.NAMESPACE,
+    4: SymbolKind.NAMESPACE,
+    5: SymbolKind.CLASS,
+    6: SymbolKind.METHOD,
+    9: SymbolKind.METHOD,
+    10: SymbolKind.ENUM,
+    11: SymbolKind.INTERFACE,
+    12: SymbolKind.FUNCTION,
+    23: SymbolKind.CLASS,
+    26: SymbolKind.TYPE,
+}
+_LONGEST_SIGNATURE = 200
+
+
+def symbols_from(symbols: Iterable[RawSymbol], lines: Sequence[str]) -> tuple[SymbolInfo, ...]:
+    """The symbols that lie within the file, each with the line of its name for a signature."""
+    return tuple(
+        SymbolInfo(
+            symbol.name,
+            _KINDS.get(symbol.kind, SymbolKind.VARIABLE),
+            symbol.line,
+            min(symbol.line_end, len(lines)),
+            _signature(symbol, lines),
+            symbols_from(symbol.children, lines),
+            name_line=symbol.name_line,
+        )
+        for symbol in symbols
+        if symbol.line <= len(lines) and symbol.name_line <= len(lines)
+    )
+
+
+def _signature(symbol: RawSymbol, lines: Sequence[str]) -> str:
+    line = lines[symbol.name_line - 1].strip().rstrip("{").rstrip()
+    return line[:_LONGEST_SIGNATURE] if symbol.name in line else symbol.name

@@ -1,0 +1,94 @@
+"""From ranges as servers give them to lines and columns of the workspace's files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pygls.uris import to_fs_path
+
+from foldline.backends.errors import PathError
+from foldline.backends.files.source import split_lines
+from foldline.backends.lsp.positions import from_units
+from foldline.backends.lsp.results import read_locations
+from foldline.backends.semantics import CodeLocation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.lsp.pool import Answered
+
+
+class Places:
+    """Collects locations in the order given, each once.
+
+    Attributes:
+        found: Those in files that the workspace shows, and with `keep_outside` the others too.
+        outside: How many were in files that it does not show.
+    """
+
+    def __init__(self, files: BaseFileBackend, *, keep_outside: bool = False) -> None:
+        self._files = files
+        self._keep_outside = keep_outside
+        self._paths: dict[str, tuple[str, bool]] = {}
+        self._lines: dict[str, list[str] | None] = {}
+        self._seen: set[tuple[str, int, int]] = set()
+        self.found: list[CodeLocation] = []
+        self.outside = 0
+
+    def add(self, answered: Answered) -> None:
+        """Add the locations of an answer; those beyond the end of their file are dropped."""
+        encoding = answered.running.encoding
+        for raw in read_locations(answered.result):
+            path, outside = self.path_of(raw.uri)
+            if not path or (raw.uri, raw.line, raw.start) in self._seen:
+                continue
+            self._seen.add((raw.uri, raw.line, raw.start))
+            if outside:
+                self.outside += 1
+                if self._keep_outside:
+                    self.found.append(
+                        CodeLocation(path, raw.line + 1, raw.start + 1, raw.end + 1, outside=True)
+                    )
+                continue
+            lines = self._lines_of(path)
+            if lines is None or raw.line >= len(lines):
+                continue
+            line = lines[raw.line]
+            start = from_units(line, raw.start, encoding)
+            # Servers count the end of a name that spans lines where it begins.
+            end = len(line) if raw.line_end > raw.line else from_units(line, raw.end, encoding)
+            if start < len(line):
+                self.found.append(CodeLocation(path, raw.line + 1, start + 1, end + 1, line))
+
+    def path_of(self, uri: str) -> tuple[str, bool]:
+        """The path of a `file:` URI, and whether the workspace does not show it; else empty."""
+        known = self._paths.get(uri)
+        if known is None:
+            known = self._paths[uri] = self._path_of(uri)
+        return known
+
+    @staticmethod
+    def column(lines: Sequence[str], line: int, units: int, encoding: str) -> int:
+        """The column, from 1, of `units` on the line, from 0, of a file."""
+        return from_units(lines[line], units, encoding) + 1 if line < len(lines) else 1
+
+    def _path_of(self, uri: str) -> tuple[str, bool]:
+        absolute = to_fs_path(uri) if uri.startswith("file:") else None
+        if not absolute or "\0" in absolute:
+            return "", True
+        real = os.path.realpath(absolute)
+        try:
+            return self._files.resolve(real), False
+        except PathError:
+            return str(Path(absolute)), True
+
+    def _lines_of(self, path: str) -> list[str] | None:
+        if path not in self._lines:
+            try:
+                self._lines[path] = split_lines(self._files.load(path).text)
+            except PathError:
+                self._lines[path] = None
+        return self._lines[path]

@@ -1,0 +1,259 @@
+"""The servers of one workspace, and the answers they gave, on the background loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from foldline.backends.errors import LSPDiedError, LSPError, LSPUnavailableError, PathError
+from foldline.backends.lsp.discovery import root_for
+from foldline.backends.lsp.positions import to_units
+from foldline.backends.lsp.servers import ReadyWhen, language_id
+from foldline.backends.lsp.session import ServerSession
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.lsp.discovery import ServerCatalog
+    from foldline.backends.lsp.documents import Snapshot
+    from foldline.backends.lsp.limits import Limits
+    from foldline.backends.lsp.servers import Answer, ServerSpec
+    from foldline.backends.lsp.session import Running, ServerStatus
+    from foldline.backends.semantics import Target
+
+MAX_SERVERS = 6
+_MAX_ANSWERS = 512
+# So many files are opened in a server that knows open files alone.
+_MAX_CANDIDATES = 64
+# Between two answers of a server that is asked until they agree.
+_STABLE_SECONDS = 0.3
+_STABLE_ROUNDS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One request about a place of a file; a `target` at line 0 is the whole file."""
+
+    answer: Answer
+    method: str
+    target: Target
+    candidates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a server said.
+
+    `overdue` marks a server that never told whether it has read the whole project.
+    """
+
+    result: Any
+    session: ServerSession
+    running: Running
+    snapshot: Snapshot
+    overdue: bool
+
+
+class ServerPool:
+    """One server for each (server, root) that was ever asked, at most `MAX_SERVERS` of them."""
+
+    def __init__(self, files: BaseFileBackend, catalog: ServerCatalog, limits: Limits) -> None:
+        self._files = files
+        self._catalog = catalog
+        self._limits = limits
+        # The longest unused first.
+        self._sessions: OrderedDict[tuple[str, Path], ServerSession] = OrderedDict()
+        self._answers: OrderedDict[tuple[object, ...], asyncio.Task[Any]] = OrderedDict()
+        self._snapshot: Snapshot = {}
+        self._walking: asyncio.Task[Snapshot] | None = None
+        self._next_walk: asyncio.Task[Snapshot] | None = None
+        self._closing: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    async def ask(self, question: Question) -> Answered:
+        """The answer of the best server that gives one.
+
+        Raises:
+            LSPError: What the last of them failed of; `LSPUnavailableError` where there is none.
+        """
+        path = question.target.path
+        candidates = self._catalog.candidates(language_id(path), question.answer)
+        problem: LSPError = LSPUnavailableError(
+            f"no language server is installed for {path}; `foldline doctor` says which would do"
+        )
+        for spec, command in candidates:
+            session = self._session(spec, command, path)
+            if not session.is_usable:
+                problem = LSPUnavailableError(
+                    f"{session.state.value}: {session.problem}", spec.name
+                )
+                continue
+            try:
+                return await self._ask_session(session, question)
+            except LSPDiedError as error:
+                problem = error
+                # It may have died of something else: once more, in a fresh one.
+                if session.is_usable:
+                    try:
+                        return await self._ask_session(session, question)
+                    except LSPError as second:
+                        problem = second
+            except LSPError as error:
+                problem = error
+        raise problem
+
+    async def warm(self, path: str, answer: Answer) -> None:
+        """Start the server that would be asked about `path`; failures are for whoever asks."""
+        for spec, command in self._catalog.candidates(language_id(path), answer)[:1]:
+            session = self._session(spec, command, path)
+            if session.is_usable:
+                try:
+                    await session.up(await self.snapshot(), self._read)
+                except LSPError:
+                    return
+
+    def session_for(self, path: str, answer: Answer) -> ServerSession | None:
+        """The session that is asked first about `path`, if it exists already."""
+        for spec, _ in self._catalog.candidates(language_id(path), answer)[:1]:
+            return self._sessions.get((spec.name, root_for(spec, self._files.root, path)))
+        return None
+
+    async def snapshot(self) -> Snapshot:
+        """The versions of all files, by a walk that begins after this call; callers share walks."""
+        if self._next_walk is None:
+            self._next_walk = asyncio.create_task(self._walk_after(self._walking))
+        return await asyncio.shield(self._next_walk)
+
+    def status(self) -> list[ServerStatus]:
+        """Every server that was ever asked."""
+        return [session.status() for session in self._sessions.values()]
+
+    async def close(self) -> None:
+        """Stop all servers; none is started again."""
+        self._closed = True
+        for task in self._answers.values():
+            task.cancel()
+        self._answers.clear()
+        await asyncio.gather(
+            *(session.close() for session in self._sessions.values()),
+            *self._closing,
+            return_exceptions=True,
+        )
+
+    async def restart(self) -> None:
+        """Stop all servers; each starts afresh when it is next asked."""
+        sessions = list(self._sessions.values())
+        self._sessions.clear()
+        self._answers.clear()
+        await asyncio.gather(*(session.close() for session in sessions), return_exceptions=True)
+
+    # Asking
+
+    async def _ask_session(self, session: ServerSession, question: Question) -> Answered:
+        snapshot = await self.snapshot()
+        running = await session.up(snapshot, self._read)
+        key = (session, session.generation, question.method, question.target)
+        task = self._answers.get(key)
+        if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
+            task = asyncio.create_task(self._request(session, running, question))
+            self._answers[key] = task
+            # A failure without anybody left to hear of it is no failure of ours.
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._answers.move_to_end(key)
+        while len(self._answers) > _MAX_ANSWERS and next(iter(self._answers.values())).done():
+            self._answers.popitem(last=False)
+        result = await asyncio.shield(task)
+        return Answered(result, session, running, snapshot, running.ready.overdue)
+
+    async def _request(self, session: ServerSession, running: Running, question: Question) -> Any:
+        target = question.target
+        documents = running.documents
+        text = self._read(target.path)
+        if text is None:
+            raise LSPUnavailableError(f"{target.path} cannot be read any more", session.spec.name)
+        spec = session.spec
+        if spec.opens_candidates and not any(
+            (session.root / name).is_file() for name in spec.project_files
+        ):
+            for path in question.candidates[:_MAX_CANDIDATES]:
+                if spec.understands(path) and (other := self._read(path)) is not None:
+                    documents.show(path, other)
+        documents.show(target.path, text)
+        await running.ready.wait()
+        params = _params(question, documents.uri(target.path), text, running.encoding)
+        result = await session.request(running, question.method, params)
+        if spec.readiness.when is ReadyWhen.STABLE:
+            for _ in range(_STABLE_ROUNDS):
+                await asyncio.sleep(_STABLE_SECONDS)
+                again = await session.request(running, question.method, params)
+                if again == result:
+                    break
+                result = again
+        return result
+
+    def _session(self, spec: ServerSpec, command: tuple[str, ...], path: str) -> ServerSession:
+        root = root_for(spec, self._files.root, path)
+        key = (spec.name, root)
+        session = self._sessions.get(key)
+        if session is None:
+            if self._closed:
+                raise LSPUnavailableError("the language servers have been closed")
+            while len(self._sessions) >= MAX_SERVERS:
+                _, oldest = self._sessions.popitem(last=False)
+                closing = asyncio.create_task(oldest.close())
+                self._closing.add(closing)
+                closing.add_done_callback(self._closing.discard)
+            session = ServerSession(spec, command, self._files.root, root, self._limits)
+            self._sessions[key] = session
+        self._sessions.move_to_end(key)
+        return session
+
+    # Files
+
+    async def _walk_after(self, other: asyncio.Task[Snapshot] | None) -> Snapshot:
+        if other is not None:
+            await asyncio.wait([other])
+        self._walking, self._next_walk = self._next_walk, None
+        snapshot = await asyncio.to_thread(self._walk)
+        # The same object says at once that nothing has changed.
+        if snapshot != self._snapshot:
+            self._snapshot = snapshot
+        return self._snapshot
+
+    def _walk(self) -> Snapshot:
+        names = self._catalog.config_files
+        return {
+            stamp.path: stamp
+            for stamp in self._files.walk()
+            if language_id(stamp.path) or stamp.path.rpartition("/")[2] in names
+        }
+
+    def _read(self, path: str) -> str | None:
+        try:
+            return self._files.load(path).text
+        except PathError:
+            return None
+
+
+def _params(question: Question, uri: str, text: str, encoding: str) -> dict[str, object]:
+    target = question.target
+    params: dict[str, object] = {"textDocument": {"uri": uri}}
+    if target.line:
+        line = _line(text, target.line)
+        column = to_units(line, target.column - 1, encoding)
+        params["position"] = {"line": target.line - 1, "character": column}
+    if question.method == "textDocument/references":
+        # Servers disagree on what false leaves out.
+        params["context"] = {"includeDeclaration": True}
+    return params
+
+
+def _line(text: str, number: int) -> str:
+    from foldline.backends.files.source import split_lines
+
+    lines: Sequence[str] = split_lines(text)
+    return lines[number - 1] if number <= len(lines) else ""

@@ -1,0 +1,102 @@
+"""Whether a server's answers are complete yet, by the rule that its table entry gives."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from typing import TYPE_CHECKING, Any
+
+from foldline.backends.lsp.servers import ReadyWhen
+
+if TYPE_CHECKING:
+    from foldline.backends.lsp.connection import Connection
+    from foldline.backends.lsp.limits import Limits
+    from foldline.backends.lsp.servers import ServerSpec
+
+
+class ReadyWatch:
+    """Listens to one connection until its server says that it has read the project.
+
+    Attributes:
+        overdue: It never said so within the limit, and is taken at its word none the less.
+    """
+
+    def __init__(self, spec: ServerSpec, connection: Connection, limits: Limits) -> None:
+        self._rule = spec.readiness
+        self._limits = limits
+        self._ready = asyncio.Event()
+        self._working: set[object] = set()
+        self._quiet: asyncio.TimerHandle | None = None
+        self.overdue = False
+        connection.on("$/progress", self._progress)
+        connection.on("window/logMessage", self._logged)
+        connection.on("experimental/serverStatus", self._status)
+
+    @property
+    def is_ready(self) -> bool:
+        return self._ready.is_set()
+
+    def begin(self) -> None:
+        """The server has been told that it is initialized."""
+        loop = asyncio.get_running_loop()
+        when = self._rule.when
+        if when in {ReadyWhen.AT_ONCE, ReadyWhen.STABLE}:
+            self._ready.set()
+            return
+        if when is ReadyWhen.NO_PROGRESS and not self._working:
+            self._wait_for_quiet(self._limits.quiet)
+        loop.call_later(self._limits.ready, self._give_up)
+
+    def expect_rescan(self) -> None:
+        """Files came or went: a server that logs when it has looked for files does so again."""
+        if self._rule.when is not ReadyWhen.LOGGED or not self._ready.is_set():
+            return
+        self._ready = asyncio.Event()
+        self._wait_for_quiet(self._limits.rescan)
+
+    async def wait(self) -> None:
+        """Return when the answers are complete, or nobody can say any more."""
+        await self._ready.wait()
+
+    def stop(self) -> None:
+        """Let go of the timers."""
+        self._ready.set()
+        if self._quiet is not None:
+            self._quiet.cancel()
+
+    def _give_up(self) -> None:
+        if not self._ready.is_set():
+            self.overdue = True
+            self._ready.set()
+
+    def _wait_for_quiet(self, seconds: float) -> None:
+        if self._quiet is not None:
+            self._quiet.cancel()
+        self._quiet = asyncio.get_running_loop().call_later(seconds, self._ready.set)
+
+    def _progress(self, params: Any) -> None:
+        with contextlib.suppress(TypeError, KeyError):
+            token, kind = params["token"], params["value"]["kind"]
+            if kind == "begin":
+                self._working.add(token)
+                if self._quiet is not None:
+                    self._quiet.cancel()
+                    self._quiet = None
+            elif kind == "end":
+                self._working.discard(token)
+                if not self._working and self._rule.when is ReadyWhen.NO_PROGRESS:
+                    # The next step may begin at once.
+                    self._wait_for_quiet(self._limits.quiet)
+
+    def _logged(self, params: Any) -> None:
+        if self._rule.when is not ReadyWhen.LOGGED:
+            return
+        with contextlib.suppress(TypeError, KeyError):
+            if re.search(self._rule.pattern, str(params["message"])):
+                self._ready.set()
+
+    def _status(self, params: Any) -> None:
+        with contextlib.suppress(TypeError, KeyError):
+            if params["quiescent"] is True:
+                self._ready.set()

@@ -1,0 +1,160 @@
+"""What servers answer, read with tolerance: an odd item costs itself and no other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
+_MAX_LINE = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class RawLocation:
+    """A range as the server gave it: lines from 0, columns in its own units."""
+
+    uri: str
+    line: int
+    start: int
+    line_end: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class RawDiagnostic:
+    """A diagnostic as the server gave it."""
+
+    line: int
+    start: int
+    severity: str
+    message: str
+    code: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class RawSymbol:
+    """A symbol as the server gave it; `kind` is LSP's number."""
+
+    name: str
+    kind: int
+    line: int
+    line_end: int
+    name_line: int
+    detail: str
+    children: tuple[RawSymbol, ...]
+
+
+def read_locations(result: object) -> list[RawLocation]:
+    """The locations of a `Location`, `LocationLink`, list of these, or null; doubles dropped."""
+    return list(dict.fromkeys(filter(None, map(_location, _items(result)))))
+
+
+def read_hover(result: object) -> str:
+    """The text of a hover in whichever of its forms."""
+    contents = result.get("contents") if isinstance(result, dict) else None
+    parts = []
+    for item in contents if isinstance(contents, list) else [contents]:
+        text = item.get("value") if isinstance(item, dict) else item
+        if isinstance(text, str) and text.strip():
+            parts.append(text.strip())
+    return "\n\n".join(parts)
+
+
+def read_diagnostics(items: object) -> list[RawDiagnostic]:
+    """The diagnostics of a list."""
+    found = []
+    for item in items if isinstance(items, list) else ():
+        span = _range(item.get("range")) if isinstance(item, dict) else None
+        if span is None:
+            continue
+        severity = item.get("severity")
+        code = item.get("code")
+        found.append(
+            RawDiagnostic(
+                span[0],
+                span[1],
+                _SEVERITIES.get(severity if isinstance(severity, int) else 1, "error"),
+                str(item.get("message", "")),
+                str(code) if isinstance(code, str | int) else "",
+                str(item.get("source") or ""),
+            )
+        )
+    return found
+
+
+def read_symbols(result: object, depth: int = 0) -> tuple[RawSymbol, ...]:
+    """The symbols of a document, nested where the server nests them."""
+    found = []
+    for item in result if isinstance(result, list) and depth < 64 else ():
+        if not isinstance(item, dict):
+            continue
+        location = item.get("location")
+        flat = location.get("range") if isinstance(location, dict) else None
+        whole = _range(item.get("range") or flat)
+        name, kind = item.get("name"), item.get("kind")
+        if whole is None or not isinstance(name, str) or not isinstance(kind, int):
+            continue
+        own = _range(item.get("selectionRange")) or whole
+        detail = item.get("detail")
+        found.append(
+            RawSymbol(
+                name,
+                kind,
+                whole[0] + 1,
+                # A range that ends at the start of a line does not hold that line.
+                max(whole[2] + (1 if whole[3] else 0), whole[0] + 1),
+                own[0] + 1,
+                detail if isinstance(detail, str) else "",
+                read_symbols(item.get("children"), depth + 1),
+            )
+        )
+    return tuple(found)
+
+
+def read_call(item: object) -> tuple[str, RawLocation] | None:
+    """The name and place of a call hierarchy's item."""
+    if not isinstance(item, dict) or not isinstance(name := item.get("name"), str):
+        return None
+    place = _location({"uri": item.get("uri"), "range": item.get("selectionRange")})
+    return None if place is None else (name, place)
+
+
+def read_lines_of(ranges: object) -> tuple[int, ...]:
+    """The lines, from 1, on which the ranges of a list start."""
+    spans = (_range(item) for item in ranges) if isinstance(ranges, list) else iter(())
+    return tuple(sorted({span[0] + 1 for span in spans if span is not None}))
+
+
+def _items(result: object) -> Iterator[object]:
+    if isinstance(result, list):
+        yield from result
+    elif result is not None:
+        yield result
+
+
+def _location(item: object) -> RawLocation | None:
+    if not isinstance(item, dict):
+        return None
+    uri = item.get("uri", item.get("targetUri"))
+    span = _range(item.get("targetSelectionRange") or item.get("range"))
+    if not isinstance(uri, str) or span is None:
+        return None
+    return RawLocation(uri, *span)
+
+
+def _range(value: object) -> tuple[int, int, int, int] | None:
+    if not isinstance(value, dict):
+        return None
+    numbers: list[int] = []
+    for end in ("start", "end"):
+        position = value.get(end)
+        for part in ("line", "character"):
+            number = position.get(part) if isinstance(position, dict) else None
+            if not isinstance(number, int) or not 0 <= number < _MAX_LINE:
+                return None
+            numbers.append(number)
+    return numbers[0], numbers[1], numbers[2], numbers[3]

@@ -1,0 +1,283 @@
+"""The language servers foldline knows, as data: what each needs, and what it answers truly.
+
+Users change or extend the table in `[tool.foldline.lsp]`; see `configuration`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# The languages of files that some server understands, by extension, in LSP's names.
+LANGUAGE_IDS = {
+    ".py": "python",
+    ".pyi": "python",
+    ".pyw": "python",
+    ".js": "javascript",
+    ".cjs": "javascript",
+    ".mjs": "javascript",
+    ".jsx": "javascriptreact",
+    ".ts": "typescript",
+    ".cts": "typescript",
+    ".mts": "typescript",
+    ".tsx": "typescriptreact",
+    ".go": "go",
+    ".rs": "rust",
+    ".c": "c",
+    ".h": "c",
+    ".cc": "cpp",
+    ".cpp": "cpp",
+    ".cxx": "cpp",
+    ".hh": "cpp",
+    ".hpp": "cpp",
+    ".hxx": "cpp",
+}
+PYTHON = ("python",)
+SCRIPT = ("javascript", "javascriptreact", "typescript", "typescriptreact")
+
+
+class Answer(StrEnum):
+    """What can be asked of a server; only what it answers truly is asked."""
+
+    REFERENCES = "references"
+    DEFINITION = "definition"
+    SYMBOLS = "symbols"
+    IMPLEMENTATIONS = "implementations"
+    HOVER = "hover"
+    DIAGNOSTICS = "diagnostics"
+    CALLS = "calls"
+
+
+class ReadyWhen(StrEnum):
+    """How a server tells that its answers are complete."""
+
+    AT_ONCE = "at once"
+    LOGGED = "logged"
+    NO_PROGRESS = "no progress"
+    QUIESCENT = "quiescent"
+    STABLE = "stable"
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """When answers count as complete: `pattern` is what the server logs under `LOGGED`."""
+
+    when: ReadyWhen = ReadyWhen.AT_ONCE
+    pattern: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hiding:
+    """A setting of a project that can make a server overlook files: `key` is dotted."""
+
+    file: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSpec:
+    """One language server.
+
+    Attributes:
+        command: The program and its arguments; the program is looked up, never guessed.
+        languages: In LSP's names; the files are those of `LANGUAGE_IDS`.
+        root_markers: The nearest folder that holds one of these is the server's root.
+        executes_workspace: It may run what is in the workspace: only where that is trusted.
+        answers: What it answers truly and completely.
+        settings: What it gets when it asks for `workspace/configuration`.
+        opens_new_files: It sees a new file only once it was opened.
+        opens_candidates: Without a project file it knows open files alone, so those that may hold
+            an answer are opened first; `project_files` are what makes that needless.
+        install: How to get it.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    languages: tuple[str, ...]
+    root_markers: tuple[str, ...] = ()
+    version_arguments: tuple[str, ...] = ("--version",)
+    executes_workspace: bool = False
+    answers: frozenset[Answer] = frozenset(Answer)
+    readiness: Readiness = Readiness()
+    initialization_options: Mapping[str, object] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
+    hiding: tuple[Hiding, ...] = ()
+    opens_new_files: bool = False
+    opens_candidates: bool = False
+    project_files: tuple[str, ...] = ()
+    install: str = ""
+
+    def understands(self, path: str) -> bool:
+        """Whether the file at `path` is in one of its languages."""
+        return language_id(path) in self.languages
+
+
+def language_id(path: str) -> str:
+    """LSP's name of the language of the file at `path`, or the empty string."""
+    dot = path.rfind(".")
+    return LANGUAGE_IDS.get(path[dot:].lower(), "") if dot > path.rfind("/") else ""
+
+
+_PYTHON_MARKERS = ("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt")
+_SCRIPT_MARKERS = ("tsconfig.json", "jsconfig.json", "package.json")
+_NO_REFERENCES = frozenset({Answer.DEFINITION, Answer.SYMBOLS, Answer.HOVER})
+
+# For each language the first that is found, and may be run, is chosen.
+SERVERS = (
+    ServerSpec(
+        "ty",
+        ("ty", "server"),
+        PYTHON,
+        ("ty.toml", *_PYTHON_MARKERS),
+        settings={"ty": {"diagnosticMode": "openFilesOnly"}},
+        hiding=(
+            Hiding("pyproject.toml", "tool.ty.src.include"),
+            Hiding("pyproject.toml", "tool.ty.src.exclude"),
+            Hiding("ty.toml", "src.include"),
+            Hiding("ty.toml", "src.exclude"),
+        ),
+        install="pip install 'foldline[server]'",
+    ),
+    ServerSpec(
+        "basedpyright",
+        ("basedpyright-langserver", "--stdio"),
+        PYTHON,
+        ("pyrightconfig.json", *_PYTHON_MARKERS),
+        (),
+        readiness=Readiness(ReadyWhen.LOGGED, r"Found \d+ source file|No source files found"),
+        settings={"basedpyright": {"analysis": {"diagnosticMode": "openFilesOnly"}}},
+        hiding=(
+            Hiding("pyproject.toml", "tool.basedpyright.include"),
+            Hiding("pyproject.toml", "tool.basedpyright.exclude"),
+            Hiding("pyproject.toml", "tool.pyright.include"),
+            Hiding("pyproject.toml", "tool.pyright.exclude"),
+            Hiding("pyrightconfig.json", "include"),
+            Hiding("pyrightconfig.json", "exclude"),
+        ),
+        opens_new_files=True,
+        install="pip install basedpyright",
+    ),
+    ServerSpec(
+        "pyright",
+        ("pyright-langserver", "--stdio"),
+        PYTHON,
+        ("pyrightconfig.json", *_PYTHON_MARKERS),
+        (),
+        # The wrapper from PyPI downloads the server when it is first run.
+        executes_workspace=True,
+        readiness=Readiness(ReadyWhen.LOGGED, r"Found \d+ source file|No source files found"),
+        settings={"python": {"analysis": {"diagnosticMode": "openFilesOnly"}}},
+        hiding=(
+            Hiding("pyproject.toml", "tool.pyright.include"),
+            Hiding("pyproject.toml", "tool.pyright.exclude"),
+            Hiding("pyrightconfig.json", "include"),
+            Hiding("pyrightconfig.json", "exclude"),
+        ),
+        opens_new_files=True,
+        install="npm install -g pyright",
+    ),
+    ServerSpec(
+        "pyrefly",
+        ("pyrefly", "lsp"),
+        PYTHON,
+        ("pyrefly.toml", *_PYTHON_MARKERS),
+        readiness=Readiness(ReadyWhen.STABLE),
+        hiding=(
+            Hiding("pyproject.toml", "tool.pyrefly.project-includes"),
+            Hiding("pyproject.toml", "tool.pyrefly.project-excludes"),
+            Hiding("pyrefly.toml", "project-includes"),
+            Hiding("pyrefly.toml", "project-excludes"),
+        ),
+        install="pip install pyrefly",
+    ),
+    # These two truncate references without a word.
+    ServerSpec(
+        "jedi-language-server",
+        ("jedi-language-server",),
+        PYTHON,
+        _PYTHON_MARKERS,
+        answers=_NO_REFERENCES,
+        executes_workspace=True,
+        install="pip install jedi-language-server",
+    ),
+    ServerSpec(
+        "pylsp",
+        ("pylsp",),
+        PYTHON,
+        _PYTHON_MARKERS,
+        answers=_NO_REFERENCES,
+        executes_workspace=True,
+        install="pip install python-lsp-server",
+    ),
+    ServerSpec(
+        "typescript-language-server",
+        ("typescript-language-server", "--stdio"),
+        SCRIPT,
+        _SCRIPT_MARKERS,
+        # It loads TypeScript from the workspace's node_modules.
+        executes_workspace=True,
+        readiness=Readiness(ReadyWhen.NO_PROGRESS),
+        initialization_options={"disableAutomaticTypingAcquisition": True},
+        hiding=(Hiding("tsconfig.json", "include"), Hiding("tsconfig.json", "files")),
+        opens_candidates=True,
+        project_files=("tsconfig.json", "jsconfig.json"),
+        install="npm install -g typescript-language-server typescript",
+    ),
+    ServerSpec(
+        "vtsls",
+        ("vtsls", "--stdio"),
+        SCRIPT,
+        _SCRIPT_MARKERS,
+        readiness=Readiness(ReadyWhen.NO_PROGRESS),
+        settings={"typescript": {"disableAutomaticTypeAcquisition": True}},
+        hiding=(Hiding("tsconfig.json", "include"), Hiding("tsconfig.json", "files")),
+        opens_candidates=True,
+        project_files=("tsconfig.json", "jsconfig.json"),
+        install="npm install -g @vtsls/language-server",
+    ),
+    ServerSpec(
+        "tsgo",
+        ("tsgo", "--lsp", "--stdio"),
+        SCRIPT,
+        _SCRIPT_MARKERS,
+        hiding=(Hiding("tsconfig.json", "include"), Hiding("tsconfig.json", "files")),
+        opens_candidates=True,
+        project_files=("tsconfig.json", "jsconfig.json"),
+        install="npm install -g @typescript/native-preview",
+    ),
+    ServerSpec(
+        "gopls",
+        ("gopls",),
+        ("go",),
+        ("go.work", "go.mod"),
+        ("version",),
+        # The go command may fetch and run the toolchain that the workspace names.
+        executes_workspace=True,
+        readiness=Readiness(ReadyWhen.NO_PROGRESS),
+        install="go install golang.org/x/tools/gopls@latest",
+    ),
+    ServerSpec(
+        "rust-analyzer",
+        ("rust-analyzer",),
+        ("rust",),
+        ("Cargo.toml", "rust-project.json"),
+        # It runs build scripts and procedural macros.
+        executes_workspace=True,
+        readiness=Readiness(ReadyWhen.QUIESCENT),
+        install="rustup component add rust-analyzer",
+    ),
+    ServerSpec(
+        "clangd",
+        # Its index would be written into the workspace.
+        ("clangd", "--background-index=false", "--enable-config=false"),
+        ("c", "cpp"),
+        ("compile_commands.json", "compile_flags.txt"),
+        answers=frozenset(Answer) - {Answer.CALLS},
+        opens_candidates=True,
+        install="apt-get install clangd",
+    ),
+)

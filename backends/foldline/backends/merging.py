@@ -1,0 +1,352 @@
+"""Answers in two tiers: what a semantic engine confirms, and what only has the same name.
+
+Identifier matches lose no dynamic call, and a semantic engine takes no namesake for the real thing;
+neither alone is both. Whatever the engine dies of, the matches are the answer.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from foldline.backends.errors import (
+    AmbiguousSymbolError,
+    LSPError,
+    PathError,
+    SymbolError,
+    SymbolNotFoundError,
+)
+from foldline.backends.languages import UNKNOWN
+from foldline.backends.models import COMPLETE, Reference, ReferenceKind, References
+from foldline.backends.references import is_test_path
+from foldline.backends.scopes import Scope
+from foldline.backends.semantics import Confirmation, Navigator, SemanticEngine, Target
+from foldline.backends.symbols import flatten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.models import FileOutline, SymbolDetail
+    from foldline.backends.protocol import FileAnalysisBackend
+    from foldline.backends.semantics import CodeLocation
+
+    Answer = TypeVar("Answer")
+
+log = logging.getLogger(__name__)
+
+DEFAULT_SECONDS = 5.0
+CONFIRMED = "confirmed"
+POSSIBLE = "possible"
+# Where a name is only used, an engine is asked about so many of its uses.
+_MOST_USES = 3
+# What an engine asked too late still gets: its answer may be there already.
+_LEAST_SECONDS = 0.02
+
+
+def guarded(question: Callable[[], Answer]) -> Answer | Exception:
+    """The answer to `question`, or whatever a semantic backend died of.
+
+    Raises:
+        PathError, SymbolError: These are answers: another backend would say the same.
+    """
+    try:
+        return question()
+    except (PathError, SymbolError):
+        raise
+    except LSPError as error:
+        log.debug("answered from syntax trees: %s", error)
+        return error
+    except Exception as error:
+        log.warning("a semantic backend failed; answered from syntax trees", exc_info=True)
+        return error
+
+
+def get_outline(
+    analysis: FileAnalysisBackend, engine: FileAnalysisBackend | None, file: str
+) -> FileOutline:
+    """The outline of the syntax tree; that of the engine where the language has no grammar here."""
+    if engine is not None and not isinstance(engine, SemanticEngine):
+        # Somebody's own backend: first in line, as it was put there for.
+        own = guarded(lambda: engine.get_outline(file))
+        return analysis.get_outline(file) if isinstance(own, Exception) else own
+    outline = analysis.get_outline(file)
+    if engine is None or outline.language != UNKNOWN:
+        return outline
+    found = guarded(lambda: engine.get_outline(file))
+    return outline if isinstance(found, Exception) or not found.symbols else found
+
+
+def read_symbol(
+    analysis: FileAnalysisBackend, engine: FileAnalysisBackend | None, file: str, name: str
+) -> SymbolDetail:
+    """The definition of `name` in `file`; where the file only imports it, from where it stands.
+
+    Raises:
+        SymbolNotFoundError: with the nearest names.
+        AmbiguousSymbolError: with the candidates' names.
+    """
+    if engine is not None and not isinstance(engine, SemanticEngine):
+        own = guarded(lambda: engine.read_symbol(file, name))
+        if own is not None and not isinstance(own, Exception):
+            return own
+    try:
+        detail = analysis.read_symbol(file, name)
+        if detail is not None:
+            return detail
+        missing = SymbolNotFoundError(file, name)
+    except AmbiguousSymbolError:
+        raise
+    except SymbolNotFoundError as error:
+        missing = error
+    if isinstance(engine, Navigator):
+        navigator: Navigator = engine
+        found = guarded(lambda: _read_imported(analysis, navigator, file, name))
+        if found is not None and not isinstance(found, Exception):
+            return found
+    raise missing
+
+
+def find_references(
+    files: BaseFileBackend,
+    analysis: FileAnalysisBackend,
+    engine: FileAnalysisBackend | None,
+    name: str,
+    scope: str | None,
+    *,
+    seconds: float = DEFAULT_SECONDS,
+) -> References:
+    """The uses of `name`: those that the engine confirms first, then those it does not.
+
+    The engine gets what is left of `seconds` once the matches are known; with 0 it is not asked.
+    """
+    deadline = time.monotonic() + seconds
+    matches = _matches(analysis, name, scope)
+    if engine is None or seconds <= 0:
+        return matches
+    if not isinstance(engine, SemanticEngine):
+        return _from_plain(engine, matches, name, scope)
+    asker: SemanticEngine = engine
+    around = matches
+    targets = targets_of(matches, name)
+    if scope is not None and not any(each.kind == ReferenceKind.DEFINITION for each in matches):
+        # What is used here may be defined elsewhere.
+        around = _matches(analysis, name, None)
+        targets = targets_of(around, name)
+    if not targets:
+        return matches
+    candidates = tuple(dict.fromkeys(each.path for each in around))
+    left = max(deadline - time.monotonic(), _LEAST_SECONDS)
+    found = guarded(lambda: asker.confirm(targets, candidates, seconds=left))
+    if isinstance(found, Exception):
+        found = Confirmation(coverage=f"partial: {found or type(found).__name__}")
+    if scope is not None:
+        within = Scope(files, scope)
+        kept = tuple(each for each in found.locations if within.holds(each.path))
+        found = replace(found, locations=kept)
+    return _merged(name, matches, found)
+
+
+def targets_of(matches: Iterable[Reference], name: str) -> list[Target]:
+    """The definitions that `name`, dotted or not, may mean; without any, some of its uses."""
+    matches = list(matches)
+    owner, _, _ = name.strip().rpartition(".")
+    definitions = [
+        each for each in matches if each.kind == ReferenceKind.DEFINITION and _is_in(each, owner)
+    ]
+    if not definitions:
+        # Assigned, never declared: once for each scope.
+        written = [
+            each for each in matches if each.kind == ReferenceKind.WRITE and _is_in(each, owner)
+        ]
+        definitions = list(
+            {(each.path, each.enclosing): each for each in reversed(written)}.values()
+        )
+        definitions.reverse()
+    if not definitions:
+        imports = [each for each in matches if each.kind == ReferenceKind.IMPORT]
+        definitions = list({each.path: each for each in imports or matches}.values())[:_MOST_USES]
+    # Code before its tests: a cap then leaves out what matters least.
+    definitions.sort(key=lambda each: each.test)
+    return [Target(each.path, each.line, each.column) for each in definitions]
+
+
+def _matches(analysis: FileAnalysisBackend, name: str, scope: str | None) -> References:
+    found = analysis.find_references(name, scope)
+    if isinstance(found, References):
+        return found
+    references = tuple(found)
+    return References(
+        name,
+        references,
+        len(references),
+        len({each.path for each in references}),
+        scope,
+        None,
+        "" if references else "no identifier of that name in code below the scope",
+        getattr(analysis, "name", "ast"),
+    )
+
+
+def _is_in(match: Reference, owner: str) -> bool:
+    if not owner:
+        return True
+    # The owner may be a class, or a module, which no enclosing symbol names.
+    inside = match.enclosing
+    module = match.path.rpartition(".")[0].removesuffix("/__init__").replace("/", ".")
+    whole = f"{module}.{inside}" if inside else module
+    return whole == owner or whole.endswith(f".{owner}")
+
+
+def _merged(name: str, matches: References, found: Confirmation) -> References:
+    """Every match and every confirmed place once, confirmed ones first."""
+    places: dict[tuple[str, int], list[CodeLocation]] = {}
+    for place in found.locations:
+        places.setdefault((place.path, place.line), []).append(place)
+    confirmed: list[Reference] = []
+    possible: list[Reference] = []
+    for match in matches:
+        here = places.get((match.path, match.line), [])
+        # `module.Name` may be confirmed as a whole: the name is the end of it.
+        held = [
+            each
+            for each in here
+            if each.column <= match.column and match.column_end <= each.column_end
+        ]
+        if held:
+            confirmed.append(replace(match, tier=CONFIRMED))
+            for each in held:
+                here.remove(each)
+        else:
+            possible.append(match)
+    extra = [_reference(place) for left in places.values() for place in left]
+    if extra:
+        confirmed.extend(extra)
+        order = {path: number for number, path in enumerate(dict.fromkeys(m.path for m in matches))}
+        confirmed.sort(
+            key=lambda each: (order.get(each.path, len(order)), each.path, each.line, each.column)
+        )
+    references = (*confirmed, *possible)
+    remarks = [matches.reason if not references else "", *found.notes]
+    if found.outside:
+        remarks.append(f"{found.outside} more in files that the workspace does not show")
+    coverage = [each for each in (found.coverage, matches.coverage) if each != COMPLETE]
+    return References(
+        name,
+        references,
+        len(references),
+        len({each.path for each in references}),
+        matches.scope,
+        None,
+        "; ".join(filter(None, remarks)),
+        f"{found.engine}+{matches.backend}" if found.engine else matches.backend,
+        "; ".join(coverage) or COMPLETE,
+        len(confirmed) if found.engine else 0,
+        len(possible) if found.engine else 0,
+    )
+
+
+def _reference(place: CodeLocation) -> Reference:
+    """A use under another name: an alias, or a name within a string."""
+    imported = place.context.lstrip().startswith(("import ", "from ", "export "))
+    return Reference(
+        place.path,
+        place.line,
+        place.context,
+        ReferenceKind.IMPORT if imported else ReferenceKind.READ,
+        "",
+        is_test_path(place.path),
+        place.column,
+        place.column_end,
+        CONFIRMED,
+    )
+
+
+def _from_plain(
+    engine: FileAnalysisBackend, matches: References, name: str, scope: str | None
+) -> References:
+    """With a backend that has nothing but the protocol: what it gives is confirmed."""
+    found = guarded(lambda: tuple(engine.find_references(name, scope)))
+    if isinstance(found, Exception):
+        return matches
+    known = {(each.path, each.line) for each in found}
+    confirmed = [replace(each, tier=CONFIRMED) for each in found]
+    possible = [each for each in matches if (each.path, each.line) not in known]
+    references = (*confirmed, *possible)
+    return replace(
+        matches,
+        references=references,
+        total=len(references),
+        files=len({each.path for each in references}),
+        reason=matches.reason if not references else "",
+        backend=f"{getattr(engine, 'name', 'lsp')}+{matches.backend}",
+        confirmed=len(confirmed),
+        possible=len(possible),
+    )
+
+
+def _read_imported(
+    analysis: FileAnalysisBackend, navigator: Navigator, file: str, name: str
+) -> SymbolDetail | None:
+    """The definition of a name that the file does not define itself; None where it is unknown."""
+    first, _, rest = name.strip().partition(".")
+    uses = tuple(analysis.find_references(first, file))
+    imports = [each for each in uses if each.kind == ReferenceKind.IMPORT] or list(uses)
+    if not imports:
+        return None
+    # The last of `import a as b` and `from a import b` is the name that the file uses.
+    use = imports[0]
+    target = Target(use.path, use.line, use.column)
+    found = navigator.goto_definition(target, seconds=DEFAULT_SECONDS)
+    for place in found.locations:
+        if place.outside:
+            continue
+        detail = _symbol_at(analysis, place, rest)
+        if detail is not None:
+            note = f"defined in {detail.path}, shown from there"
+            return replace(
+                detail,
+                notes=(note, *detail.notes),
+                backend=f"{found.backend}+{detail.backend}",
+                coverage=found.coverage,
+            )
+    return None
+
+
+def _symbol_at(
+    analysis: FileAnalysisBackend, place: CodeLocation, rest: str
+) -> SymbolDetail | None:
+    symbols = flatten(analysis.get_outline(place.path))
+    for symbol, qualified_name, _ in symbols:
+        if place.line in {symbol.name_line, symbol.line}:
+            return analysis.read_symbol(
+                place.path, f"{qualified_name}.{rest}" if rest else qualified_name
+            )
+    if place.line == 1 and rest:
+        # The name is that of a module.
+        return analysis.read_symbol(place.path, rest)
+    return None
+
+
+def ask_navigator(
+    engine: object, question: Callable[[Navigator], Answer], nothing: Callable[[str], Answer]
+) -> Answer:
+    """The server's answer, or `nothing` with the reason why there is none."""
+    if not isinstance(engine, Navigator):
+        return nothing("no language server is configured for this workspace")
+    navigator: Navigator = engine
+    found = guarded(lambda: question(navigator))
+    if isinstance(found, LSPError):
+        return nothing(str(found))
+    if isinstance(found, Exception):
+        return nothing(f"the language server backend failed: {found}")
+    return found
+
+
+def first_column(lines: Sequence[str], line: int, name: str) -> int | None:
+    """The column, from 1, of the identifier `name` on `line`; None where it is not there."""
+    found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lines[line - 1])
+    return found.start() + 1 if found else None

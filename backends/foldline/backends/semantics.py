@@ -1,0 +1,147 @@
+"""What semantic engines say, in terms of paths, lines and columns; columns count from 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from foldline.backends.models import COMPLETE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLocation:
+    """A stretch of one line; `context` is the whole line.
+
+    `path` is relative to the root, or absolute for a file outside the workspace, of which nothing
+    but its name is told.
+    """
+
+    path: str
+    line: int
+    column: int
+    column_end: int
+    context: str = ""
+    outside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Locations:
+    """What was found, by which engine, and how completely; `reason` says why nothing was."""
+
+    locations: tuple[CodeLocation, ...]
+    backend: str = ""
+    coverage: str = COMPLETE
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hover:
+    """What an engine says of the symbol at a place: its type, its documentation."""
+
+    text: str
+    backend: str = ""
+    coverage: str = COMPLETE
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeDiagnostic:
+    """One problem that an engine sees; `severity` is error, warning, information or hint."""
+
+    path: str
+    line: int
+    column: int
+    severity: str
+    message: str
+    code: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostics:
+    """The problems of one file."""
+
+    path: str
+    diagnostics: tuple[CodeDiagnostic, ...]
+    backend: str = ""
+    coverage: str = COMPLETE
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function that calls, or is called; `lines` are those of the calls."""
+
+    name: str
+    path: str
+    line: int
+    lines: tuple[int, ...] = ()
+    outside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The callers and the callees of one function."""
+
+    incoming: tuple[Call, ...]
+    outgoing: tuple[Call, ...]
+    backend: str = ""
+    coverage: str = COMPLETE
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A place to ask an engine about: the first code point of a name, counted from 1."""
+
+    path: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """The uses that an engine knows of.
+
+    `notes` say what may be missing although the engine is done; `outside` counts the uses in files
+    that the workspace does not show.
+    """
+
+    locations: tuple[CodeLocation, ...] = ()
+    engine: str = ""
+    coverage: str = COMPLETE
+    notes: tuple[str, ...] = ()
+    outside: int = 0
+
+
+@runtime_checkable
+class SemanticEngine(Protocol):
+    """An engine that tells the uses of one definition from those of its namesakes."""
+
+    def confirm(
+        self, targets: Sequence[Target], candidates: Sequence[str], *, seconds: float
+    ) -> Confirmation:
+        """The uses of what is defined at `targets`, within `seconds`; it never raises for long.
+
+        `candidates` are the files that contain the name. What does not come in time comes at once
+        the next time it is asked.
+        """
+        ...
+
+
+@runtime_checkable
+class Navigator(Protocol):
+    """What servers tell of a place in a file; every method may raise `LSPError`."""
+
+    def goto_definition(self, target: Target, *, seconds: float) -> Locations: ...
+
+    def find_implementations(self, target: Target, *, seconds: float) -> Locations: ...
+
+    def hover(self, target: Target, *, seconds: float) -> Hover: ...
+
+    def diagnostics(self, path: str, *, seconds: float) -> Diagnostics: ...
+
+    def call_hierarchy(self, target: Target, *, seconds: float) -> Calls: ...
