@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -39,7 +40,7 @@ async def connect(
 
     program, *rest = command(*arguments)
     client = Client(
-        StdioServerParameters(command=program, args=rest, cwd=cwd),
+        StdioServerParameters(command=program, args=rest, cwd=cwd, env=dict(os.environ)),
         mode=mode,
         read_timeout_seconds=SECONDS,
         list_roots_callback=list_roots if roots else None,

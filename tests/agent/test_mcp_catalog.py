@@ -49,7 +49,11 @@ template = PromptTemplate(ns="{ns}", key="greeting", sections=[
 
 
 def prompts_of(*roots: Path) -> dict[str, CatalogPrompt]:
-    return {each.name: each for each in find_prompts(FolderCache().open(roots))}
+    cache = FolderCache()
+    try:
+        return {each.name: each for each in find_prompts(cache.open(roots))}
+    finally:
+        cache.close()
 
 
 def write(root: Path, **files: str) -> Path:

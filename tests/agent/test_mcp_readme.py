@@ -2,10 +2,11 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from foldline.agent.mcp import calls
-from foldline.agent.mcp.folders import FolderCache
+from foldline.agent.mcp.folders import Folders
 from foldline.agent.mcp.tools import TOOLS
 from foldline.agent.mcp.tools.tool import ArgumentsError
 from foldline.backends.errors import BackendError
@@ -16,10 +17,11 @@ README = Path(__file__).parents[2] / "README.md"
 SECTION = README.read_text(encoding="utf-8").partition("## Agents (MCP)")[2].partition("\n## ")[0]
 
 
-def test_every_answer_that_is_shown_is_given() -> None:
+def test_every_answer_that_is_shown_is_given(open_folders: Callable[..., Folders]) -> None:
     transcript = re.findall(r"```text\n(.*?)```", SECTION, re.DOTALL)[0]
-    folders = FolderCache().open([EXAMPLE])
-    shown = [step.partition("\n") for step in re.split(r"^> ", transcript, flags=re.MULTILINE)[1:]]
+    folders = open_folders(EXAMPLE)
+    steps = re.split(r"^> ", transcript, flags=re.MULTILINE)[1:]
+    shown = [step.partition("\n") for step in steps]
     assert shown
     for question, _, answer in shown:
         name, _, arguments = question.partition(" ")

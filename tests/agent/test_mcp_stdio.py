@@ -13,6 +13,8 @@ from .mcp_process import EXAMPLE, SECONDS, call, command, connect
 
 NAMES = [
     "get_tree",
+    "search_for_files",
+    "grep_in_files",
     "get_file_outline",
     "read_symbol",
     "read_lines",
@@ -29,6 +31,8 @@ async def test_the_client_lists_and_calls_every_tool(mode: str) -> None:
         assert all(tool.annotations and tool.annotations.read_only_hint for tool in listed.tools)
         answers = {
             "get_tree": await call(client, "get_tree"),
+            "search_for_files": await call(client, "search_for_files", query="session store"),
+            "grep_in_files": await call(client, "grep_in_files", pattern="def sign_\\w+"),
             "get_file_outline": await call(client, "get_file_outline", path="auth/service.py"),
             "read_symbol": await call(
                 client, "read_symbol", path="auth/service.py", name="AuthService.sign_out"
@@ -41,6 +45,8 @@ async def test_the_client_lists_and_calls_every_tool(mode: str) -> None:
         assert not any(is_error for _, is_error in answers.values())
         expected = {
             "get_tree": "  service.py ",
+            "search_for_files": "auth/sessions.py",
+            "grep_in_files": "async def sign_out",
             "get_file_outline": "class AuthService",
             "read_symbol": "async def sign_out(self, token: str) -> None:",
             "read_lines": (EXAMPLE / "auth" / "errors.py").read_text().splitlines()[0],

@@ -2,19 +2,27 @@
 
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from foldline.agent.mcp import calls
-from foldline.agent.mcp.folders import FolderCache, Folders, NoFolderError
+from foldline.agent.mcp.folders import Folders, NoFolderError
 from foldline.agent.mcp.tools import TOOLS
 from foldline.agent.mcp.tools.tool import ArgumentsError, CodeTool
-from foldline.backends.errors import BackendError, OutsideWorkspaceError, PathError
+from foldline.backends.errors import (
+    BackendError,
+    InvalidArgumentError,
+    OutsideWorkspaceError,
+    PathError,
+)
 
-TOOLS_LIST_BYTES = 3_600
+TOOLS_LIST_BYTES = 4_000
+
+Open = Callable[..., Folders]
 
 CODE = '''"""Adds."""
 
@@ -40,10 +48,6 @@ def workspace(tmp_path: Path) -> Path:
     return root
 
 
-def open_folders(*roots: Path) -> Folders:
-    return FolderCache().open(roots)
-
-
 def ask(folders: Folders, name: str, arguments: Mapping[str, object]) -> str:
     return "\n".join(calls.find_tool(name).call(folders, arguments))
 
@@ -64,7 +68,9 @@ def test_every_required_argument_is_asked_for_by_name(tool: CodeTool[Any]) -> No
         assert str(caught.value) == "; ".join(f"{name}: is required" for name in required)
 
 
-def test_answers_name_paths_relative_to_the_only_folder(workspace: Path) -> None:
+def test_answers_name_paths_relative_to_the_only_folder(
+    open_folders: Open, workspace: Path
+) -> None:
     folders = open_folders(workspace)
     assert "pkg/ 1 file" in ask(folders, "get_tree", {})
     assert "pkg/sums.py (python, 11 lines)" in ask(
@@ -81,7 +87,7 @@ def test_answers_name_paths_relative_to_the_only_folder(workspace: Path) -> None
 
 
 def test_paths_begin_with_a_folders_name_where_there_are_several(
-    workspace: Path, tmp_path: Path
+    open_folders: Open, workspace: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "deep" / "app"
     other.mkdir(parents=True)
@@ -96,15 +102,99 @@ def test_paths_begin_with_a_folders_name_where_there_are_several(
     assert ask(folders, "get_tree", {"path": "app/pkg"}).startswith("app/pkg/ 1 file")
 
 
-def test_a_path_of_no_folder_names_the_folders(workspace: Path, tmp_path: Path) -> None:
+def test_a_path_of_no_folder_names_the_folders(
+    open_folders: Open, workspace: Path, tmp_path: Path
+) -> None:
     folders = open_folders(workspace, tmp_path)
     with pytest.raises(PathError, match="begin the path with one of app/, "):
         ask(folders, "read_file", {"path": "pkg/sums.py"})
-    with pytest.raises(ArgumentsError, match="scope: there are several folders"):
-        ask(folders, "find_references", {"name": "add"})
+    with pytest.raises(ArgumentsError, match="a cursor needs its folder, one of app/, "):
+        ask(folders, "get_tree", {"cursor": "tree@3"})
 
 
-def test_no_path_leads_out_of_several_folders(workspace: Path, tmp_path: Path) -> None:
+def test_questions_without_a_path_are_for_every_folder(
+    open_folders: Open, workspace: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "lib"
+    other.mkdir()
+    (other / "use.py").write_text("from pkg.sums import add\nadd(3, 4)\n")
+    folders = open_folders(workspace, other)
+    for name, arguments in (
+        ("find_references", {"name": "add"}),
+        ("search_for_files", {"query": "sums use"}),
+        ("grep_in_files", {"pattern": r"add\("}),
+    ):
+        text = ask(folders, name, arguments)
+        assert "app/pkg/sums.py" in text
+        assert "lib/use.py" in text
+    only = ask(folders, "grep_in_files", {"pattern": "add", "glob": "lib/*.py"})
+    assert "lib/use.py" in only
+    assert "app/" not in only
+
+
+def test_a_cursor_goes_on_in_the_folder_that_its_answer_was_from(
+    open_folders: Open, workspace: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "lib"
+    other.mkdir()
+    (other / "notes.txt").write_text("".join(f"note {n}\n" for n in range(200)))
+    folders = open_folders(workspace, other)
+    for question in (
+        {"pattern": "^note"},
+        {"pattern": "^note", "glob": "lib/**"},
+    ):
+        seen: list[str] = []
+        arguments: dict[str, object] = {**question, "budget": 800}
+        while True:
+            text = ask(folders, "grep_in_files", arguments)
+            seen += re.findall(r": (note \d+)", text)
+            cursor = re.search(r"ask with cursor (lib/\S+)", text)
+            if cursor is None:
+                break
+            arguments["cursor"] = cursor[1]
+        assert seen == [f"note {n}" for n in range(200)]
+    with pytest.raises(InvalidArgumentError, match="leave it out to start anew"):
+        ask(folders, "grep_in_files", {"pattern": "^note", "cursor": "grep@1"})
+    with pytest.raises(ArgumentsError, match="another folder"):
+        ask(folders, "grep_in_files", {"pattern": "x", "glob": "app/*", "cursor": "lib/grep@1"})
+
+
+def test_searches_say_where_and_why(open_folders: Open, workspace: Path) -> None:
+    folders = open_folders(workspace)
+    found = ask(folders, "search_for_files", {"query": "adder"})
+    assert "pkg/sums.py:9 (class Adder, line 9)" in found
+    assert "no path and no symbol" in ask(folders, "search_for_files", {"query": "zebra"})
+    lines = ask(folders, "grep_in_files", {"pattern": "RETURN", "ignore_case": True, "context": 1})
+    assert "  6: " in lines
+    assert "  5- " in lines
+    with pytest.raises(InvalidArgumentError, match="pattern"):
+        ask(folders, "grep_in_files", {"pattern": "("})
+
+
+def test_a_line_longer_than_every_budget_is_cut_and_can_be_read_on(
+    open_folders: Open, workspace: Path
+) -> None:
+    (workspace / "data.py").write_text(f"TABLE = {'7' * 50_000!r}\n")
+    folders = open_folders(workspace)
+    text = ask(folders, "read_symbol", {"path": "data.py", "name": "TABLE"})
+    assert len(text.encode()) < 2_500
+    assert "one line is too long: read_lines 1-1 has it all" in text
+    line = ask(folders, "read_lines", {"path": "data.py", "start": 1, "end": 1})
+    assert len(line.encode()) < 8_200
+    assert "ask with cursor lines@8000" in line
+
+
+def test_bytes_that_are_no_text_are_told(open_folders: Open, workspace: Path) -> None:
+    (workspace / "latin.txt").write_bytes(b"caf\xe9\n")
+    text = ask(open_folders(workspace), "read_file", {"path": "latin.txt"})
+    shown, note = text.split("\n\n")
+    assert shown == "caf\N{REPLACEMENT CHARACTER}"
+    assert note == "(bytes that are not utf-8 are shown as \N{REPLACEMENT CHARACTER})"
+
+
+def test_no_path_leads_out_of_several_folders(
+    open_folders: Open, workspace: Path, tmp_path: Path
+) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "link.txt").symlink_to(tmp_path / "secret.txt")
@@ -122,7 +212,7 @@ def test_no_path_leads_out_of_several_folders(workspace: Path, tmp_path: Path) -
             ask(folders, "read_file", {"path": path})
 
 
-def test_long_answers_go_on_at_their_cursor(workspace: Path) -> None:
+def test_long_answers_go_on_at_their_cursor(open_folders: Open, workspace: Path) -> None:
     folders = open_folders(workspace)
     tool = calls.find_tool("read_file")
     text, note = tool.call(folders, {"path": "notes.txt", "budget": 1000})
@@ -137,7 +227,9 @@ def test_long_answers_go_on_at_their_cursor(workspace: Path) -> None:
     assert "of 10-1999; ask with cursor lines@" in note
 
 
-def test_a_range_beyond_the_file_and_an_empty_file_say_so(workspace: Path) -> None:
+def test_a_range_beyond_the_file_and_an_empty_file_say_so(
+    open_folders: Open, workspace: Path
+) -> None:
     (workspace / "empty.txt").touch()
     folders = open_folders(workspace)
     assert ask(folders, "read_file", {"path": "empty.txt"}) == "(empty.txt is empty)"
@@ -160,20 +252,23 @@ def test_a_range_beyond_the_file_and_an_empty_file_say_so(workspace: Path) -> No
     ],
 )
 def test_wrong_arguments_say_what_fits(
-    workspace: Path, name: str, arguments: dict[str, object], said: str
+    open_folders: Open, workspace: Path, name: str, arguments: dict[str, object], said: str
 ) -> None:
     with pytest.raises(ArgumentsError) as caught:
         ask(open_folders(workspace), name, arguments)
     assert str(caught.value).startswith(said)
 
 
-def test_arguments_that_models_fill_with_nothing_are_left_out(workspace: Path) -> None:
+def test_arguments_that_models_fill_with_nothing_are_left_out(
+    open_folders: Open, workspace: Path
+) -> None:
     folders = open_folders(workspace)
     empty = {"path": "", "depth": None, "budget": None, "cursor": ""}
     assert ask(folders, "get_tree", empty) == ask(folders, "get_tree", {})
 
 
 async def test_an_ignored_file_is_not_shown_and_the_answer_says_which_pattern(
+    open_folders: Open,
     workspace: Path,
 ) -> None:
     (workspace / ".gitignore").write_text("*.log\n")
@@ -186,7 +281,9 @@ async def test_an_ignored_file_is_not_shown_and_the_answer_says_which_pattern(
     assert "no_ignore" not in result.content[0].text  # type: ignore[union-attr]  # There is no such argument.
 
 
-async def test_a_name_that_is_no_text_does_not_break_the_answer(workspace: Path) -> None:
+async def test_a_name_that_is_no_text_does_not_break_the_answer(
+    open_folders: Open, workspace: Path
+) -> None:
     (Path(os.fsdecode(os.fsencode(workspace) + b"/\xff.py"))).write_text("x = 1\n")
     result = await calls.call(calls.find_tool("get_tree"), open_folders(workspace), {})
     assert not result.is_error
@@ -194,27 +291,29 @@ async def test_a_name_that_is_no_text_does_not_break_the_answer(workspace: Path)
 
 
 async def test_a_tool_that_fails_answers_all_the_same(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch
+    open_folders: Open, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders = open_folders(workspace)
 
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr(type(folders.folders[0].access), "read_file", fail)
-    result = await calls.call(calls.find_tool("read_file"), folders, {"path": "notes.txt"})
+    monkeypatch.setattr(folders.folders[0].access, "get_tree", fail)
+    result = await calls.call(calls.find_tool("get_tree"), folders, {})
     assert result.is_error
     assert "ZeroDivisionError: oh" in result.model_dump_json()
 
 
-def test_without_a_readable_folder_the_error_says_how_to_name_one(tmp_path: Path) -> None:
+def test_without_a_readable_folder_the_error_says_how_to_name_one(
+    open_folders: Open, tmp_path: Path
+) -> None:
     with pytest.raises(NoFolderError, match=r"--root DIR`; .*gone: no such file or folder"):
         open_folders(tmp_path / "gone")
     with pytest.raises(NoFolderError, match="--root DIR"):
         open_folders()
 
 
-def test_the_backends_refuse_in_one_family_of_errors(workspace: Path) -> None:
+def test_the_backends_refuse_in_one_family_of_errors(open_folders: Open, workspace: Path) -> None:
     for path in ("pkg/sum.py", "pkg", "\0", "..", "C:\\Windows\\win.ini", "notes.txt/x", "~"):
         with pytest.raises(BackendError):
             ask(open_folders(workspace), "read_file", {"path": path})

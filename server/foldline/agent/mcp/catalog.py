@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from foldline.server.static.values import Field, TemplateValue
 
 # What a module that makes a prompt has to name.
-PROMPT_WORD = "PromptTemplate"
+PROMPT_WORD = r"\bPromptTemplate\b"
 SEQUENCES = ("tuple", "list", "set", "frozenset", "Sequence", "Iterable")
 
 
@@ -94,8 +94,9 @@ def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
 
 
 def _paths(folder: Folder) -> list[str]:
-    references = folder.access.find_references(PROMPT_WORD)
-    return sorted({each.path for each in references if each.path.endswith(".py")})
+    # Unlike references, these are complete while the index is still being made.
+    matches = folder.access.grep(PROMPT_WORD, "**/*.py")
+    return sorted({each.path for each in matches})
 
 
 def _prompts_of(folder: Folder, path: str) -> Iterator[tuple[StaticPrompt, tuple[Parameter, ...]]]:

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from foldline.backends import BackendError, OutsideWorkspaceError, PathError, SmartFileAccess
+from foldline.backends import (
+    BackendError,
+    InvalidArgumentError,
+    OutsideWorkspaceError,
+    PathError,
+    SmartFileAccess,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,6 +39,10 @@ class Folder:
         if self.prefix and path in ("", "."):
             return self.prefix.rstrip("/")
         return self.prefix + path
+
+    def shown_cursor(self, cursor: str | None) -> str | None:
+        """`cursor`, which is from this folder's answer, as `Folders.each` takes it."""
+        return None if cursor is None else self.prefix + cursor
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +78,36 @@ class Folders:
         for folder in self.folders:
             if folder.prefix == f"{name}/":
                 return Place(folder, rest or ".")
-        names = ", ".join(folder.prefix for folder in self.folders)
-        raise PathError(path, f"there are several folders: begin the path with one of {names}")
+        raise PathError(path, f"there are several folders: begin the path with one of {self.names}")
+
+    @property
+    def names(self) -> str:
+        """What paths begin with, to be told in a sentence."""
+        return ", ".join(folder.prefix for folder in self.folders)
+
+    def each(self, budget: int, cursor: str | None) -> tuple[tuple[Folder, int, str | None], ...]:
+        """The folders that a question without a path is for, each with its budget and cursor.
+
+        A cursor, as `Folder.shown_cursor` made it, is for the folder that its answer was from.
+
+        Raises:
+            InvalidArgumentError: The cursor is from no folder's answer.
+        """
+        if len(self.folders) == 1:
+            return ((self.folders[0], budget, cursor),)
+        if cursor is None:
+            share = max(budget // len(self.folders), _SMALLEST_SHARE)
+            return tuple((folder, share, None) for folder in self.folders)
+        for folder in self.folders:
+            if cursor.startswith(folder.prefix):
+                return ((folder, budget, cursor.removeprefix(folder.prefix)),)
+        raise InvalidArgumentError(
+            "cursor", f"{cursor!r} is not from an answer of this kind; leave it out to start anew"
+        )
+
+
+# Less would not hold the first line of an answer and its cursor.
+_SMALLEST_SHARE = 400
 
 
 class FolderCache:
@@ -105,6 +143,12 @@ class FolderCache:
         for root, access in found.items():
             names[_free_name(root.name or "root", names)] = access
         return Folders(tuple(Folder(f"{name}/", access) for name, access in names.items()))
+
+    def close(self) -> None:
+        """End what goes on in the background."""
+        for access in self._access.values():
+            access.close()
+        self._access.clear()
 
 
 def _free_name(name: str, taken: Iterable[str]) -> str:

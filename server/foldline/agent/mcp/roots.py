@@ -77,6 +77,10 @@ class Roots:
             roots = self._told
         return await asyncio.to_thread(self._cache.open, roots)
 
+    def close(self) -> None:
+        """Let go of all folders."""
+        self._cache.close()
+
     def forget(self) -> None:
         """Ask the client anew at the next call: its roots changed."""
         self._current = False

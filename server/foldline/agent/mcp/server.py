@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
 INSTRUCTIONS = """\
-Read code at the cheapest level that answers: get_tree (where is what), get_file_outline (what is \
-in a file), read_symbol (one definition), read_lines (an exact range), find_references (who uses \
-it), read_file (last resort: never on code whose outline you have not seen). Paths are relative to \
-the workspace. An answer that is longer than its budget (bytes) ends with a cursor: repeat the \
-call with it for the rest."""
+Read code at the cheapest level that answers: get_tree, search_for_files and grep_in_files (where \
+is what), get_file_outline (what is in a file), read_symbol (one definition), read_lines (an exact \
+range), find_references (who uses it), read_file (last resort: never on code whose outline you \
+have not seen). Paths are relative to the workspace. An answer that is longer than its budget \
+(bytes) ends with a cursor: repeat the call with it for the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,7 @@ class AgentServer:
                 await self.protocol.run(incoming, outgoing, options)
         finally:
             self.renderer.close()
+            self.roots.close()
 
     async def _list_tools(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None

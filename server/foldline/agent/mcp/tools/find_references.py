@@ -7,42 +7,43 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from foldline.agent.mcp.tools.tool import (
-    Arguments,
-    ArgumentsError,
-    CodeTool,
-    OptionalBudget,
-    OptionalText,
-)
+from foldline.agent.mcp.tools.tool import Arguments, CodeTool, OptionalBudget, OptionalText
 from foldline.backends.budget import REFERENCES_BUDGET
 from foldline.backends.text import format_references
 
 if TYPE_CHECKING:
-    from foldline.agent.mcp.folders import Folders
+    from foldline.agent.mcp.folders import Folder, Folders
 
 
 class ReferencesArguments(Arguments):
     name: str
-    scope: Annotated[OptionalText, Field(description="file or folder")] = None
+    scope: Annotated[OptionalText, Field(description="file, folder or glob")] = None
     budget: OptionalBudget = None
     cursor: OptionalText = None
 
 
 def answer(folders: Folders, given: ReferencesArguments) -> tuple[str, ...]:
-    if given.scope is None and len(folders.folders) > 1:
-        names = ", ".join(folder.prefix for folder in folders.folders)
-        raise ArgumentsError(f"scope: there are several folders, name one: {names}")
-    place = folders.locate(given.scope or ".")
-    found = place.folder.access.find_references(
-        given.name,
-        None if place.path == "." else place.path,
-        budget=given.budget or REFERENCES_BUDGET,
-        cursor=given.cursor,
+    budget = given.budget or REFERENCES_BUDGET
+    if given.scope is not None:
+        place = folders.locate(given.scope)
+        scope = None if place.path == "." else place.path
+        cursor = given.cursor.removeprefix(place.folder.prefix) if given.cursor else None
+        return (_references(place.folder, given.name, scope, budget, cursor),)
+    found = [
+        _references(folder, given.name, None, share, cursor)
+        for folder, share, cursor in folders.each(budget, given.cursor)
+    ]
+    return ("\n".join(found),)
+
+
+def _references(
+    folder: Folder, name: str, scope: str | None, budget: int, cursor: str | None
+) -> str:
+    found = folder.access.find_references(name, scope, budget=budget, cursor=cursor)
+    uses = tuple(replace(each, path=folder.shown(each.path)) for each in found.references)
+    return format_references(
+        replace(found, references=uses, cursor=folder.shown_cursor(found.cursor))
     )
-    references = tuple(
-        replace(each, path=place.folder.shown(each.path)) for each in found.references
-    )
-    return (format_references(replace(found, references=references)),)
 
 
 TOOL = CodeTool(

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.agent.mcp.tools.tool import (
-    SMALLEST_BUDGET,
     Arguments,
+    ArgumentsError,
     CodeTool,
     OptionalBudget,
     OptionalNumber,
@@ -28,18 +28,20 @@ class TreeArguments(Arguments):
 
 
 def answer(folders: Folders, given: TreeArguments) -> tuple[str, ...]:
+    budget = given.budget or TREE_BUDGET
     if len(folders.folders) > 1 and given.path in ("", ".", "./"):
-        share = max((given.budget or TREE_BUDGET) // len(folders.folders), SMALLEST_BUDGET)
-        each = given.model_copy(update={"budget": share, "cursor": None})
-        return ("\n".join(_tree(folder, ".", each) for folder in folders.folders),)
+        if given.cursor is not None:
+            raise ArgumentsError(f"path: a cursor needs its folder, one of {folders.names}")
+        trees = [
+            _tree(folder, ".", share, given) for folder, share, _ in folders.each(budget, None)
+        ]
+        return ("\n".join(trees),)
     place = folders.locate(given.path or ".")
-    return (_tree(place.folder, place.path, given),)
+    return (_tree(place.folder, place.path, budget, given),)
 
 
-def _tree(folder: Folder, path: str, given: TreeArguments) -> str:
-    tree = folder.access.get_tree(
-        path, depth=given.depth, budget=given.budget or TREE_BUDGET, cursor=given.cursor
-    )
+def _tree(folder: Folder, path: str, budget: int, given: TreeArguments) -> str:
+    tree = folder.access.get_tree(path, depth=given.depth, budget=budget, cursor=given.cursor)
     return format_tree(replace(tree, path=folder.shown(tree.path)))
 
 

@@ -20,10 +20,11 @@ class FileArguments(Arguments):
 
 def answer(folders: Folders, given: FileArguments) -> tuple[str, ...]:
     place = folders.locate(given.path)
-    text = place.folder.access.read_file(place.path)
-    if not text:
+    source = place.folder.access.file_backend.read_source(place.path)
+    if not source.text:
         return (f"({given.path} is empty)",)
-    return page(text, "file", given.budget or FILE_BUDGET, given.cursor)
+    pages = page(source.text, "file", given.budget or FILE_BUDGET, given.cursor)
+    return (*pages, f"({source.note})") if source.note else pages
 
 
 TOOL = CodeTool(

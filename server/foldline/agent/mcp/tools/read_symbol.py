@@ -9,7 +9,7 @@ from pydantic import Field
 
 from foldline.agent.mcp.pages import page
 from foldline.agent.mcp.tools.tool import Arguments, CodeTool, OptionalBudget, OptionalText
-from foldline.backends.budget import SYMBOL_BUDGET
+from foldline.backends.budget import SYMBOL_BUDGET, size_of
 from foldline.backends.text import format_symbol
 
 if TYPE_CHECKING:
@@ -25,11 +25,17 @@ class SymbolArguments(Arguments):
 
 def answer(folders: Folders, given: SymbolArguments) -> tuple[str, ...]:
     place = folders.locate(given.path)
-    detail = place.folder.access.read_symbol(place.path, given.name)
-    text = format_symbol(replace(detail, path=place.folder.shown(detail.path)))
-    # The header stands above the symbol's first line.
-    first = (detail.body_line or detail.line) - (text.count("\n") - detail.body.count("\n"))
-    return page(text, "symbol", given.budget or SYMBOL_BUDGET, given.cursor, first_line=first)
+    budget = given.budget or SYMBOL_BUDGET
+    detail = place.folder.access.read_symbol(
+        place.path, given.name, budget=budget, cursor=given.cursor
+    )
+    shown = place.folder.shown(detail.path)
+    if size_of(detail.body) > budget:
+        # Pages are whole lines, and a line may be longer than any budget.
+        body, *_ = page(detail.body, "line", budget, None)
+        note = f"one line is too long: read_lines {detail.body_line}-{detail.line_end} has it all"
+        detail = replace(detail, body=body, notes=(*detail.notes, note))
+    return (format_symbol(replace(detail, path=shown)),)
 
 
 TOOL = CodeTool(
