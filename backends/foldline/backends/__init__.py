@@ -4,6 +4,8 @@
 answers for models and people; `foldline.backends.errors` has what it raises.
 """
 
+from typing import TYPE_CHECKING
+
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.errors import (
     AmbiguousSymbolError,
@@ -24,6 +26,7 @@ from foldline.backends.errors import (
 )
 from foldline.backends.file_access import SmartFileAccess
 from foldline.backends.files.local import LocalFileBackend
+from foldline.backends.files.memory import MemoryFileBackend
 from foldline.backends.index import WorkspaceIndex
 from foldline.backends.models import (
     FileOutline,
@@ -43,9 +46,13 @@ from foldline.backends.models import (
 )
 from foldline.backends.protocol import FileAnalysisBackend, FileBackend
 
+if TYPE_CHECKING:
+    from foldline.backends.async_access import AsyncSmartFileAccess
+
 __all__ = [
     "ASTFileAnalysisBackend",
     "AmbiguousSymbolError",
+    "AsyncSmartFileAccess",
     "BackendError",
     "BinaryFileError",
     "FileAnalysisBackend",
@@ -60,6 +67,7 @@ __all__ = [
     "InvalidArgumentError",
     "LSPError",
     "LocalFileBackend",
+    "MemoryFileBackend",
     "MissingPathError",
     "NotAFileError",
     "NotAFolderError",
@@ -80,3 +88,12 @@ __all__ = [
     "UnreadablePathError",
     "WorkspaceIndex",
 ]
+
+
+def __getattr__(name: str) -> object:
+    # It brings asyncio and multiprocessing along, which most callers have no use for.
+    if name == "AsyncSmartFileAccess":
+        from foldline.backends.async_access import AsyncSmartFileAccess
+
+        return AsyncSmartFileAccess
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

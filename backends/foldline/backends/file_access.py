@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.index.watch import Watcher
     from foldline.backends.lsp import ServerStatus
     from foldline.backends.models import (
         FileOutline,
@@ -72,6 +73,7 @@ class SmartFileAccess(CodeNavigation):
         self._analysis = analysis_backend
         self._lsp = lsp_backend
         self._index = index
+        self._watcher: Watcher | None = None
         self._outlines = (
             analysis_backend
             if isinstance(analysis_backend, ASTFileAnalysisBackend)
@@ -127,11 +129,21 @@ class SmartFileAccess(CodeNavigation):
         if self._index is not None:
             self._index.start(progress)
 
+    def watch(self) -> None:
+        """Keep the index up to date from now on, while files change; a server does this once."""
+        if self._index is not None and self._watcher is None:
+            from foldline.backends.index.watch import Watcher
+
+            self._watcher = Watcher(self._files.root, self._index)
+
     def close(self) -> None:
         """Stop what runs in the background, language servers too. May be called twice."""
         close_servers = getattr(self._lsp, "close", None)
         if close_servers is not None:
             close_servers()
+        if self._watcher is not None:
+            self._watcher.close()
+            self._watcher = None
         if self._index is not None:
             self._index.close()
 

@@ -159,13 +159,16 @@ def _offer_indexed(
     """Offer the files that seem to define the keywords; the outlines have the last word."""
     coverage = COMPLETE
     for keyword in keywords:
-        exact = index.files_with(keyword.rpartition(".")[2], defined=True)
+        word = keyword.rpartition(".")[2]
+        exact = index.files_with(word, defined=True)
+        if not exact.paths and len((used := index.files_with(word)).paths) <= _MOST_VERIFIED:
+            exact = used  # A variable: no keyword says where it is defined.
         coverage = exact.coverage
         for path in exact.paths:
             candidates.setdefault(path, _Candidate(path)).symbols[keyword] = _EXACT_SYMBOL
-        like, coverage = index.files_defining_like(keyword.rpartition(".")[2], _MOST_LIKE)
-        for word, paths in like.items():
-            score = _SAME_SYMBOL if _fold(word) == _fold(keyword) else _SYMBOL_PART
+        like, coverage = index.files_defining_like(word, _MOST_LIKE)
+        for name, paths in like.items():
+            score = _SAME_SYMBOL if _fold(name) == _fold(keyword) else _SYMBOL_PART
             for path in paths:
                 known = candidates.setdefault(path, _Candidate(path)).symbols
                 known[keyword] = max(score, known.get(keyword, 0))

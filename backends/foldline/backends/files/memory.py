@@ -1,0 +1,102 @@
+"""Files held in memory: for tests, and for buffers that were never saved."""
+
+from __future__ import annotations
+
+import posixpath
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foldline.backends.errors import FileTooLargeError, MissingPathError
+from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, BaseFileBackend, Entry
+from foldline.backends.files.ignore import IgnoreRules
+from foldline.backends.files.walk import FileStamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_DEFAULT_ROOT = Path("/memory")
+
+
+class MemoryFileBackend(BaseFileBackend):
+    """The files of a mapping from relative paths to their content; nothing touches the disk."""
+
+    def __init__(
+        self,
+        files: Mapping[str, str | bytes] | None = None,
+        *,
+        root: Path = _DEFAULT_ROOT,
+        size_limit: int = DEFAULT_SIZE_LIMIT,
+        no_ignore: bool = False,
+    ) -> None:
+        super().__init__(root, size_limit=size_limit, no_ignore=no_ignore)
+        self._content: dict[str, tuple[int, bytes]] = {}
+        self._versions = 0
+        self._writing = threading.Lock()
+        for path, text in (files or {}).items():
+            self.write(path, text)
+
+    def write(self, path: str, content: str | bytes) -> None:
+        """Let the file have this content from now on."""
+        key = self._locate(path)
+        data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+        with self._writing:
+            self._versions += 1
+            self._content[key] = (self._versions, data)
+
+    def delete(self, path: str) -> None:
+        """Forget the file."""
+        with self._writing:
+            self._content.pop(self._locate(path), None)
+
+    def _real(self, path: str) -> str | None:
+        text = path
+        root = self._root.as_posix()
+        if text == root or text.startswith(f"{root}/"):
+            text = text[len(root) :].lstrip("/") or "."
+        normal = posixpath.normpath(text or ".")
+        return None if normal.startswith(("/", "../")) or normal == ".." else normal
+
+    def _kind(self, path: str) -> str | None:
+        if path in self._content:
+            return "file"
+        if path == "." or any(key.startswith(f"{path}/") for key in list(self._content)):
+            return "folder"
+        return None
+
+    def _stat(self, path: str) -> FileStamp | None:
+        found = self._content.get(path)
+        return None if found is None else FileStamp(path, len(found[1]), found[0])
+
+    def _read_bytes(self, path: str, limit: int) -> bytes:
+        found = self._content.get(path)
+        if found is None:
+            raise MissingPathError(path, self._near(path))
+        if len(found[1]) > limit:
+            raise FileTooLargeError(path, len(found[1]), limit)
+        return found[1]
+
+    def _read_chunks(self, path: str) -> Iterator[bytes]:
+        found = self._content.get(path)
+        if found is not None:
+            yield found[1]
+
+    def _list(self, folder: str) -> list[Entry]:
+        prefix = "" if folder in {"", "."} else f"{folder}/"
+        entries: dict[str, Entry] = {}
+        for path, (version, data) in list(self._content.items()):
+            if path.startswith(prefix):
+                name, slash, _ = path[len(prefix) :].partition("/")
+                entries[name] = (
+                    Entry(name, True) if slash else Entry(name, False, len(data), version)
+                )
+        return sorted(entries.values())
+
+    def _rules(self) -> IgnoreRules:
+        return IgnoreRules(self._root, self._read_rules)
+
+    def _read_rules(self, file: Path) -> tuple[str, str] | None:
+        found = None
+        if file.is_relative_to(self._root):
+            found = self._content.get(file.relative_to(self._root).as_posix())
+        return None if found is None else (str(found[0]), found[1].decode("utf-8", "replace"))

@@ -1,0 +1,108 @@
+"""Parsing in worker processes, so that an event loop stays free.
+
+A parse holds the interpreter's lock as long as it takes. That is below a tick for most files; a
+server that must answer meanwhile hands larger ones, and many at once, to workers.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import threading
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import TYPE_CHECKING
+
+from foldline.backends.outlines import outline_source
+from foldline.backends.parsing import InProcessParsing, Parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from foldline.backends.models import Reference
+    from foldline.backends.parsers.draft import Outline
+
+# Below this a parse takes less than sending the source to a worker and reading its answer.
+_WORTH_SENDING = 100_000
+_BATCH_BYTES = 500_000
+
+logger = logging.getLogger(__name__)
+
+
+class PoolParsing:
+    """Parses in worker processes, which start with the first source that is worth it.
+
+    When a worker dies, the source is parsed in this process and the pool starts anew.
+    """
+
+    def __init__(self, workers: int = 2) -> None:
+        self._workers = workers
+        self._here = InProcessParsing()
+        self._pool: ProcessPoolExecutor | None = None
+        self._lock = threading.Lock()
+
+    def outline(self, source: Parsed) -> Outline:
+        """What the source defines."""
+        if len(source.data) < _WORTH_SENDING:
+            return self._here.outline(source)
+        try:
+            return self._started().submit(outline_source, source.language, source.data).result()
+        except BrokenProcessPool:
+            self._forget()
+            return self._here.outline(source)
+
+    def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference]:
+        """The uses of the name, source by source."""
+        batches = list(_batches(sources))
+        if len(batches) == 1 and sum(len(each.data) for each in batches[0]) < _WORTH_SENDING:
+            yield from self._here.references(batches[0], name)
+            return
+        done = 0
+        try:
+            pool = self._started()
+            waiting = [pool.submit(_references_in_all, batch, name) for batch in batches]
+            for found in waiting:
+                yield from found.result()
+                done += 1
+        except BrokenProcessPool:
+            self._forget()
+            for batch in batches[done:]:
+                yield from self._here.references(batch, name)
+
+    def close(self) -> None:
+        """End the workers."""
+        with self._lock:
+            if self._pool is not None:
+                self._pool.shutdown(cancel_futures=True)
+                self._pool = None
+
+    def _started(self) -> ProcessPoolExecutor:
+        with self._lock:
+            if self._pool is None:
+                # A fork would copy the locks that other threads hold.
+                self._pool = ProcessPoolExecutor(
+                    self._workers, mp_context=multiprocessing.get_context("spawn")
+                )
+            return self._pool
+
+    def _forget(self) -> None:
+        logger.warning("a parsing worker died; parsing goes on in this process")
+        with self._lock:
+            self._pool = None
+
+
+def _references_in_all(sources: list[Parsed], name: str) -> list[Reference]:
+    return list(InProcessParsing().references(sources, name))
+
+
+def _batches(sources: Iterable[Parsed]) -> Iterator[list[Parsed]]:
+    batch: list[Parsed] = []
+    size = 0
+    for source in sources:
+        batch.append(source)
+        size += len(source.data)
+        if size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
