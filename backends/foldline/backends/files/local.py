@@ -114,7 +114,8 @@ class LocalFileBackend(BaseFileBackend):
                     raise NotAFileError(path, "is no regular file and is never opened")
                 if before.st_size > limit:
                     raise FileTooLargeError(path, before.st_size, limit)
-                data = _read_up_to(descriptor, limit + 1)
+                # Not to the end: a log that grows faster than it is read has none.
+                data = _read_up_to(descriptor, (before.st_size or limit) + 1)
                 after = os.fstat(descriptor)
             except OSError as error:
                 if isinstance(error, PathError):

@@ -1,0 +1,79 @@
+"""Real code to test on: downloaded once, and kept outside the repository."""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import tarfile
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+VARIABLE = "FOLDLINE_CORPORA"
+DJANGO = "5.2"
+TYPESCRIPT = Path(__file__).parent / "typescript"
+
+
+def folder() -> Path:
+    """Where the corpora are kept; `FOLDLINE_CORPORA` names another place."""
+    place = os.environ.get(VARIABLE)
+    return Path(place) if place else user_cache_path("foldline-corpora", appauthor=False)
+
+
+def django() -> Path:
+    """The unpacked Django sdist."""
+    unpacked = folder() / f"Django-{DJANGO}"
+    if not (unpacked / "setup.cfg").exists():
+        folder().mkdir(parents=True, exist_ok=True)
+        command = ["uv", "tool", "run", "pip", "download", "--quiet", "--no-deps"]
+        run([*command, "--no-binary=:all:", f"--dest={folder()}", f"django=={DJANGO}"])
+        (archive,) = folder().glob("[Dd]jango-*.tar.gz")
+        with tarfile.open(archive) as files:
+            files.extractall(folder(), filter="data")
+    return unpacked
+
+
+def standard_library() -> Path:
+    """CPython's `Lib/`."""
+    return Path(sysconfig.get_paths()["stdlib"])
+
+
+def node_modules() -> Path:
+    """The folder with the TypeScript compiler and the packages that it judges with us."""
+    place = folder() / "typescript"
+    manifest = (TYPESCRIPT / "package.json").read_text(encoding="utf-8")
+    marker = place / "installed.json"
+    if not marker.exists() or marker.read_text(encoding="utf-8") != manifest:
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "package.json").write_text(manifest, encoding="utf-8")
+        options = [
+            "--ignore-scripts",
+            "--no-audit",
+            "--no-fund",
+            "--no-package-lock",
+            "--legacy-peer-deps",
+        ]
+        run(["npm", "install", "--silent", *options], cwd=place)
+        marker.write_text(manifest, encoding="utf-8")
+    return place
+
+
+def top_level_declarations(files: list[Path]) -> dict[str, list[tuple[str, int, int]]]:
+    """By path, the declarations that the TypeScript compiler sees: name, first and last line."""
+    script = TYPESCRIPT / "top_level.mjs"
+    done = run(["node", str(script), str(node_modules())], "\n".join(map(str, files)))
+    found: dict[str, list[tuple[str, int, int]]] = {
+        path: [(str(name), int(first), int(last)) for name, first, last in rows]
+        for path, rows in json.loads(done).items()
+    }
+    return found
+
+
+def run(command: list[str], text: str = "", cwd: Path | None = None) -> str:
+    """The output of a command that must succeed."""
+    done = subprocess.run(
+        command, input=text, capture_output=True, text=True, check=False, cwd=cwd, timeout=280
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}\n{sys.version}"
+    return done.stdout
