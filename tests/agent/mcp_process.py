@@ -1,4 +1,4 @@
-"""Starts `foldline mcp` as a client does and talks to it with the SDK's own client."""
+"""Talks to `foldline mcp` with the SDK's own client: to a process, or to a server in this one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 import mcp_types as types
 from mcp import Client, StdioServerParameters
+from pydantic import FileUrl
+
+from foldline.agent.mcp.server import AgentServer, Options
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -26,27 +29,41 @@ def command(*arguments: str) -> list[str]:
 
 @asynccontextmanager
 async def connect(
-    *arguments: str,
-    cwd: Path = EXAMPLE,
+    *arguments: str, cwd: Path = EXAMPLE, mode: str = "legacy"
+) -> AsyncIterator[Client]:
+    """A client of a new process `foldline mcp`."""
+    program, *rest = command(*arguments)
+    parameters = StdioServerParameters(command=program, args=rest, cwd=EXAMPLE, env=dict(os.environ))
+    async with Client(parameters, mode=mode, read_timeout_seconds=SECONDS) as client:
+        yield client
+
+
+@asynccontextmanager
+async def connect_here(
+    options: Options,
+    *,
     mode: str = "legacy",
     roots: Callable[[], Sequence[Path]] | None = None,
 ) -> AsyncIterator[Client]:
-    """A client of a new server; `roots` are what it answers to roots/list, None if it cannot."""
+    """A client of a server in this process; `roots` are what the client shares, if it can."""
 
     async def list_roots(context: ClientRequestContext) -> types.ListRootsResult:
         return types.ListRootsResult(
-            roots=[types.Root(uri=path.as_uri()) for path in roots()] if roots else []  # type: ignore[arg-type]  # Parsed.
+            roots=[types.Root(uri=FileUrl(path.as_uri())) for path in roots()] if roots else []
         )
 
-    program, *rest = command(*arguments)
+    server = AgentServer(options)
     client = Client(
-        StdioServerParameters(command=program, args=rest, cwd=cwd, env=dict(os.environ)),
+        server.protocol,
         mode=mode,
         read_timeout_seconds=SECONDS,
         list_roots_callback=list_roots if roots else None,
     )
-    async with client:
-        yield client
+    try:
+        async with client:
+            yield client
+    finally:
+        server.close()
 
 
 async def call(client: Client, tool: str, /, **arguments: object) -> tuple[str, bool]:

@@ -7,7 +7,9 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from .mcp_process import EXAMPLE, connect
+from foldline.agent.mcp.server import Options
+
+from .mcp_process import EXAMPLE, connect, connect_here
 
 REVIEW = "examples/code-reviewer/review"
 
@@ -50,7 +52,7 @@ async def text_of(client: Client, prompt: str, /, **arguments: str) -> str:
 
 
 async def test_listing_executes_nothing_and_rendering_says_how_to_trust(workspace: Path) -> None:
-    async with connect("--root", str(workspace)) as client:
+    async with connect_here(Options(roots=(workspace,))) as client:
         (prompt,) = (await client.list_prompts()).prompts
         assert prompt.name == "demo/greeting"
         assert prompt.description == "template in greeting.py: Greeting, Rules"
@@ -65,7 +67,7 @@ async def test_listing_executes_nothing_and_rendering_says_how_to_trust(workspac
     assert not (workspace / "executed").exists()
 
 
-async def test_a_trusted_prompt_renders_with_its_arguments(workspace: Path) -> None:
+async def test_a_trusted_prompt_that_prints_renders_over_standard_output(workspace: Path) -> None:
     async with connect("--root", str(workspace), "--trust") as client:
         text = await text_of(client, "demo/greeting", name="Ada", times="3")
         assert "Hello Ada, 3 times." in text
@@ -79,7 +81,7 @@ async def test_a_trusted_prompt_renders_with_its_arguments(workspace: Path) -> N
 
 
 async def test_the_example_tells_what_can_be_opened() -> None:
-    async with connect("--root", str(EXAMPLE), "--trust") as client:
+    async with connect_here(Options(roots=(EXAMPLE,), trusted=True)) as client:
         result = await client.get_prompt(REVIEW, {"files": "auth/tokens.py, auth/models.py"})
         assert "to be opened by open_sections: reference-docs" in (result.description or "")
         text = await text_of(client, REVIEW, open_sections="reference-docs")
@@ -88,7 +90,7 @@ async def test_the_example_tells_what_can_be_opened() -> None:
 
 
 async def test_wrong_arguments_say_what_fits(workspace: Path) -> None:
-    async with connect("--root", str(workspace), "--trust") as client:
+    async with connect_here(Options(roots=(workspace,), trusted=True)) as client:
         for name, arguments, said in (
             ("demo/greting", {}, "did you mean demo/greeting"),
             ("demo/greeting", {}, "demo/greeting needs name"),
@@ -106,7 +108,7 @@ async def test_wrong_arguments_say_what_fits(workspace: Path) -> None:
 async def test_a_module_that_fails_is_an_error_with_its_line(workspace: Path) -> None:
     file = workspace / "greeting.py"
     file.write_text(PROMPT.replace("print(", "1 / 0\nprint("))
-    async with connect("--root", str(workspace), "--trust") as client:
+    async with connect_here(Options(roots=(workspace,), trusted=True)) as client:
         with pytest.raises(MCPError, match="division by zero") as caught:
             await client.get_prompt("demo/greeting", {"name": "Ada"})
         line = file.read_text().splitlines().index("1 / 0") + 1
@@ -122,7 +124,7 @@ async def test_open_sections_are_completed_one_after_another(workspace: Path) ->
         result = await client.complete(reference, {"name": name, "value": value})
         return list(result.completion.values)
 
-    async with connect("--root", str(workspace)) as client:
+    async with connect_here(Options(roots=(workspace,))) as client:
         assert await complete(client, "open_sections", "") == ["rules", "rules.more"]
         assert await complete(client, "open_sections", "rules.m") == ["rules.more"]
         assert await complete(client, "open_sections", "rules,r") == ["rules,rules.more"]
@@ -136,7 +138,7 @@ async def test_many_prompts_are_listed_in_pages(tmp_path: Path) -> None:
     ]
     source = "\n".join(["from foldline.prompts import PromptTemplate", *templates])
     (tmp_path / "many.py").write_text(source)
-    async with connect("--root", str(tmp_path)) as client:
+    async with connect_here(Options(roots=(tmp_path,))) as client:
         first = await client.list_prompts()
         second = await client.list_prompts(cursor=first.next_cursor)
         assert second.next_cursor is None

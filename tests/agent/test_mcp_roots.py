@@ -6,7 +6,9 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from .mcp_process import EXAMPLE, call, connect
+from foldline.agent.mcp.server import Options
+
+from .mcp_process import EXAMPLE, call, connect_here
 
 MODERN = "2026-07-28"
 
@@ -23,7 +25,7 @@ def other(tmp_path: Path) -> Path:
 async def test_the_clients_roots_are_read_and_not_the_working_folder(
     other: Path, mode: str
 ) -> None:
-    async with connect(mode=mode, roots=lambda: [other]) as client:
+    async with connect_here(Options(), mode=mode, roots=lambda: [other]) as client:
         tree, is_error = await call(client, "get_tree")
         assert not is_error
         assert "only_here.py" in tree
@@ -41,7 +43,7 @@ async def test_the_option_wins_over_the_clients_roots(other: Path, mode: str) ->
         asked.append(EXAMPLE)
         return asked
 
-    async with connect("--root", str(other), mode=mode, roots=roots) as client:
+    async with connect_here(Options(roots=(other,)), mode=mode, roots=roots) as client:
         tree, _ = await call(client, "get_tree")
         assert "only_here.py" in tree
         assert not asked
@@ -55,7 +57,7 @@ async def test_the_roots_are_asked_for_once_and_again_after_a_change(other: Path
         asked.append(current)
         return [current]
 
-    async with connect(cwd=other, roots=roots) as client:
+    async with connect_here(Options(), roots=roots) as client:
         for _ in range(2):
             tree, _ = await call(client, "get_tree")
             assert "auth/" in tree
@@ -70,7 +72,7 @@ async def test_the_roots_are_asked_for_once_and_again_after_a_change(other: Path
 
 
 async def test_several_roots_are_told_apart_by_their_names(other: Path) -> None:
-    async with connect(roots=lambda: [EXAMPLE, other]) as client:
+    async with connect_here(Options(), roots=lambda: [EXAMPLE, other]) as client:
         tree, _ = await call(client, "get_tree")
         assert "code_reviewer/ " in tree
         assert "with space/ 1 file" in tree
@@ -80,7 +82,7 @@ async def test_several_roots_are_told_apart_by_their_names(other: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["legacy", MODERN])
 async def test_a_root_that_is_gone_says_what_to_do(other: Path, mode: str) -> None:
-    async with connect(mode=mode, roots=lambda: [other / "gone"]) as client:
+    async with connect_here(Options(), mode=mode, roots=lambda: [other / "gone"]) as client:
         text, is_error = await call(client, "get_tree")
         assert is_error
         assert "foldline mcp --root DIR" in text
@@ -88,7 +90,7 @@ async def test_a_root_that_is_gone_says_what_to_do(other: Path, mode: str) -> No
 
 
 async def test_no_roots_at_all_say_what_to_do() -> None:
-    async with connect(roots=list) as client:
+    async with connect_here(Options(), roots=list) as client:
         text, is_error = await call(client, "get_tree")
         assert is_error
         assert "There is no folder to read" in text
@@ -104,7 +106,7 @@ async def test_a_client_that_fails_to_tell_its_roots_is_asked_again(other: Path)
             raise MCPError(types.INTERNAL_ERROR, "not now")
         return [other]
 
-    async with connect(roots=roots) as client:
+    async with connect_here(Options(), roots=roots) as client:
         text, is_error = await call(client, "get_tree")
         assert is_error
         assert "did not tell its roots (not now)" in text
@@ -112,14 +114,21 @@ async def test_a_client_that_fails_to_tell_its_roots_is_asked_again(other: Path)
         assert "only_here.py" in tree
 
 
-async def test_without_roots_the_working_folder_is_read(other: Path) -> None:
-    async with connect(cwd=other) as client:
+async def test_without_roots_the_working_folder_is_read(
+    other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(other)
+    async with connect_here(Options()) as client:
         tree, _ = await call(client, "get_tree")
         assert "only_here.py" in tree
 
 
-async def test_a_working_folder_that_is_no_workspace_is_refused() -> None:
-    async with connect(cwd=Path(EXAMPLE.anchor)) as client:
+@pytest.mark.parametrize("folder", [Path(EXAMPLE.anchor), Path.home()])
+async def test_a_working_folder_that_is_no_workspace_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    async with connect_here(Options()) as client:
         text, is_error = await call(client, "get_tree")
         assert is_error
         assert "which is no workspace: start it with `foldline mcp --root DIR`" in text

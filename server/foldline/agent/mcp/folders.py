@@ -111,9 +111,15 @@ _SMALLEST_SHARE = 400
 
 
 class FolderCache:
-    """Keeps what was learned of a folder's files for as long as the server runs."""
+    """Keeps what was learned of a folder's files for as long as the server runs.
 
-    def __init__(self) -> None:
+    With `language_servers`, references are confirmed by those of this machine; where the
+    workspace is `trusted`, also by those that may run its code.
+    """
+
+    def __init__(self, *, language_servers: bool = False, trusted: bool = False) -> None:
+        self._language_servers = language_servers
+        self._trusted = trusted
         self._access: dict[Path, SmartFileAccess] = {}
 
     def open(self, roots: Iterable[Path]) -> Folders:
@@ -126,7 +132,9 @@ class FolderCache:
         problems: list[str] = []
         for root in roots:
             try:
-                access = self._access.get(root) or SmartFileAccess.for_workspace(root)
+                access = self._access.get(root) or SmartFileAccess.for_workspace(
+                    root, language_servers=self._language_servers, trusted=self._trusted
+                )
             except (BackendError, OSError) as error:
                 problems.append(str(error))
             else:

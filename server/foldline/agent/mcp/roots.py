@@ -34,9 +34,9 @@ ANSWER_SECONDS = 10.0
 
 
 class Roots:
-    def __init__(self, given: Sequence[Path]) -> None:
+    def __init__(self, given: Sequence[Path], *, trusted: bool) -> None:
         self._given = tuple(given)
-        self._cache = FolderCache()
+        self._cache = FolderCache(language_servers=True, trusted=trusted)
         self._told: tuple[Path, ...] = ()
         self._current = False
         self._asking = asyncio.Lock()

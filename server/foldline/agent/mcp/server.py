@@ -37,7 +37,7 @@ class Options:
 
     Attributes:
         roots: The folders to serve; without any, the client's.
-        trusted: Whether prompts may be executed.
+        trusted: Whether prompts, and what language servers want to run, may be executed.
         interpreter: The Python that executes prompts; None finds it.
     """
 
@@ -50,7 +50,7 @@ class AgentServer:
     """The server of one client."""
 
     def __init__(self, options: Options) -> None:
-        self.roots = Roots(options.roots)
+        self.roots = Roots(options.roots, trusted=options.trusted)
         self.renderer = Renderer()
         self.prompts = WorkspacePrompts(
             self.renderer, trusted=options.trusted, interpreter=options.interpreter
@@ -79,8 +79,12 @@ class AgentServer:
             async with stdio_server() as (incoming, outgoing):
                 await self.protocol.run(incoming, outgoing, options)
         finally:
-            self.renderer.close()
-            self.roots.close()
+            self.close()
+
+    def close(self) -> None:
+        """End everything that goes on for this client."""
+        self.renderer.close()
+        self.roots.close()
 
     async def _list_tools(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None

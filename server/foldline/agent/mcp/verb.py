@@ -31,7 +31,7 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "--trust",
         action="store_true",
-        help="let prompts/get execute the workspace's prompt modules",
+        help="let the code of the workspace run: its prompt modules, for prompts/get",
     )
     parser.add_argument(
         "--interpreter", metavar="PYTHON", help="the Python that executes prompt modules"
@@ -57,6 +57,8 @@ def run(options: argparse.Namespace) -> int:
         stream=sys.stderr,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
+    # Which handlers it registers for each language server concerns nobody here.
+    logging.getLogger("pygls").setLevel(max(logging.WARNING, logging.root.level))
     serve_stdio(
         Options(
             roots=tuple(root.resolve() for root in options.root),
