@@ -33,7 +33,8 @@ async def connect(
 ) -> AsyncIterator[Client]:
     """A client of a new process `foldline mcp`."""
     program, *rest = command(*arguments)
-    parameters = StdioServerParameters(command=program, args=rest, cwd=EXAMPLE, env=dict(os.environ))
+    environment = dict(os.environ)
+    parameters = StdioServerParameters(command=program, args=rest, cwd=EXAMPLE, env=environment)
     async with Client(parameters, mode=mode, read_timeout_seconds=SECONDS) as client:
         yield client
 
