@@ -1,0 +1,247 @@
+"""Anthropic's messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS
+from foldline.prompts.adapters.protocol import Conversation, ModelTurn
+from foldline.prompts.adapters.schemas import anthropic_tools, output_schema
+from foldline.prompts.adapters.sdk import (
+    DEFAULT_MAX_RETRIES,
+    DEFAULT_TIMEOUT,
+    Request,
+    SdkAdapter,
+    SdkErrors,
+)
+from foldline.prompts.errors import EvaluationFailure, PromptConfigurationError
+from foldline.prompts.runtime.dispatch import ToolCall, tool_text
+from foldline.prompts.runtime.usage import TokenUsage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import anthropic
+    import httpx2
+    from anthropic.types import Message, Usage
+
+    from foldline.prompts.deadline import Deadline
+    from foldline.prompts.rendered import RenderedPrompt
+    from foldline.prompts.runtime.bounded import Cancellation
+    from foldline.prompts.runtime.dispatch import ToolOutcome
+
+__all__ = ["AnthropicAdapter"]
+
+DEFAULT_MAX_TOKENS = 8_192
+
+
+class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
+    """Has a model answer by Anthropic's messages.
+
+    >>> adapter = AnthropicAdapter(model="claude-sonnet-4-5", max_tokens=4_096)
+
+    The prompt's text is the user's message. A declared output is asked for by a JSON schema;
+    what that cannot express (mappings with arbitrary keys, arrays of different items) is an error.
+    Without `api_key` the SDK looks for credentials where it always does.
+
+    Args:
+        model: The model's name.
+        max_tokens: How long one message may become.
+        client: As for every adapter on an SDK, like the following.
+        api_key: The key.
+        base_url: Another endpoint that speaks the same protocol.
+        max_turns: How many messages a model may need for one answer.
+        timeout: Seconds without a byte after which a request is given up.
+        max_retries: How often the SDK repeats a request that failed for a passing reason.
+        options: More arguments of the SDK's function for each request, such as
+            `{"output_config": {"effort": "low"}}`.
+    """
+
+    provider = "anthropic"
+    sdk = "anthropic"
+    own_options = frozenset({"messages", "model", "tools", "max_tokens", "stream"})
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        client: anthropic.Anthropic | None = None,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        max_turns: int = DEFAULT_MAX_TURNS,
+        timeout: float = DEFAULT_TIMEOUT,
+        max_retries: int = DEFAULT_MAX_RETRIES,
+        options: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(
+            model,
+            client=client,
+            api_key=api_key,
+            base_url=base_url,
+            max_turns=max_turns,
+            timeout=timeout,
+            max_retries=max_retries,
+            options=options,
+        )
+        self.max_tokens = max_tokens
+
+    def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
+        """A new exchange of messages that begins with this prompt.
+
+        Raises:
+            PromptConfigurationError: The declared output cannot be asked for.
+        """
+        return _Exchange(self, rendered)
+
+    def make_client(self, http_client: httpx2.Client) -> anthropic.Anthropic:
+        """A client of the SDK that sends its requests with this one."""
+        from anthropic import Anthropic
+
+        return Anthropic(
+            api_key=self._api_key,
+            base_url=self._base_url,
+            max_retries=self._max_retries,
+            http_client=http_client,
+        )
+
+    def client_settings(self) -> type[httpx2.Client]:
+        """The SDK's own class for HTTP clients, with its defaults."""
+        from anthropic import DefaultHttpxClient
+
+        return DefaultHttpxClient
+
+    def errors(self) -> SdkErrors:
+        """The SDK's error classes."""
+        import anthropic
+
+        return SdkErrors(
+            timeout=anthropic.APITimeoutError,
+            connection=anthropic.APIConnectionError,
+            status=anthropic.APIStatusError,
+            validation=anthropic.APIResponseValidationError,
+            api=anthropic.APIError,
+            root=anthropic.AnthropicError,
+        )
+
+
+class _Exchange:
+    def __init__(self, adapter: AnthropicAdapter, rendered: RenderedPrompt[object]) -> None:
+        adapter.check_options(adapter.client.messages.create)
+        self._adapter = adapter
+        self._messages: list[dict[str, object]] = [{"role": "user", "content": rendered.text}]
+        self._request: dict[str, Any] = {
+            **adapter.options,
+            "model": adapter.model,
+            "max_tokens": adapter.max_tokens,
+            "messages": self._messages,
+        }
+        tools = anthropic_tools(rendered)
+        if tools:
+            self._request["tools"] = tools
+        schema = _schema(rendered)
+        if schema is not None:
+            self._request["output_config"] = {
+                **self._request.get("output_config", {}),
+                "format": {"type": "json_schema", "schema": schema},
+            }
+
+    def ask(
+        self,
+        *,
+        deadline: Deadline | None,
+        cancellation: Cancellation | None,
+        on_text: Callable[[str], object] | None,
+    ) -> ModelTurn:
+        return self._adapter.asked(
+            self._send, deadline=deadline, cancellation=cancellation, on_text=on_text
+        )
+
+    def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
+        self._messages.append(
+            {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": outcome.call.id,
+                        "content": tool_text(outcome.result),
+                        "is_error": not outcome.result.success,
+                    }
+                    for outcome in outcomes
+                ],
+            }
+        )
+
+    def _send(self, request: Request) -> ModelTurn:
+        messages = self._adapter.client.messages
+        if not request.streaming:
+            message: Message = messages.create(
+                **self._request, stream=False, timeout=request.timeout
+            )
+            return self._turn(message, getattr(message, "_request_id", None))
+        with messages.stream(**self._request, timeout=request.timeout) as stream:
+            for piece in stream.text_stream:
+                request.lifeline.emit(piece)
+            return self._turn(stream.get_final_message(), stream.request_id)
+
+    def _turn(self, message: Message, request_id: str | None) -> ModelTurn:
+        text = "".join(block.text for block in message.content if block.type == "text")
+        problem = _problem(message)
+        if problem is not None:
+            kind, explanation = problem
+            raise self._adapter.failed(explanation, kind, request_id=request_id, text=text)
+        # As it came, because thinking is signed and must be sent back unchanged.
+        self._messages.append({"role": "assistant", "content": list(message.content)})
+        return ModelTurn(
+            text=text,
+            tool_calls=tuple(
+                ToolCall(block.id, block.name, block.input)
+                for block in message.content
+                if block.type == "tool_use"
+            ),
+            usage=_usage(message.usage),
+            model=message.model,
+            request_id=request_id,
+        )
+
+
+def _problem(message: Message) -> tuple[EvaluationFailure, str] | None:
+    match message.stop_reason:
+        case "refusal":
+            return EvaluationFailure.REFUSAL, "The model declined to answer."
+        case "max_tokens":
+            return (
+                EvaluationFailure.TRUNCATED,
+                "The answer reached the limit of its length; raise `max_tokens` of the adapter.",
+            )
+        case "model_context_window_exceeded":
+            return (
+                EvaluationFailure.TRUNCATED,
+                "The conversation has outgrown the model's context window.",
+            )
+        case None:
+            return EvaluationFailure.CONNECTION, "The answer ended before it was complete."
+    return None
+
+
+def _schema(rendered: RenderedPrompt[object]) -> dict[str, Any] | None:
+    from anthropic import transform_schema
+
+    output = output_schema(rendered)
+    if output is None:
+        return None
+    if not output.strict:
+        raise PromptConfigurationError(
+            "Anthropic's structured outputs cannot express the declared output: "
+            f"{'; '.join(output.obstacles)}.",
+            dataclass_type=rendered.output_type,
+        )
+    return transform_schema(dict(output.schema))
+
+
+def _usage(usage: Usage) -> TokenUsage:
+    cached = usage.cache_read_input_tokens or 0
+    written = usage.cache_creation_input_tokens or 0
+    # The provider counts the three kinds of input apart.
+    return TokenUsage(usage.input_tokens + cached + written, usage.output_tokens, cached)

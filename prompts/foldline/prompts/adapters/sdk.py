@@ -1,0 +1,324 @@
+"""What the adapters on official SDKs share: one client, bounded requests, one kind of error."""
+
+from __future__ import annotations
+
+import contextvars
+import importlib.util
+import inspect
+import threading
+import weakref
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS, BaseAdapter
+from foldline.prompts.errors import (
+    EvaluationFailure,
+    EvaluationTimeoutError,
+    PromptConfigurationError,
+    PromptEvaluationError,
+    near_names,
+)
+from foldline.prompts.runtime.bounded import Abandoned, Lifeline, bounded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Self
+
+    import httpx2
+
+    from foldline.prompts.adapters.protocol import ModelTurn
+    from foldline.prompts.deadline import Deadline
+    from foldline.prompts.runtime.bounded import Cancellation
+
+__all__ = ["DEFAULT_MAX_RETRIES", "DEFAULT_TIMEOUT", "Request", "SdkAdapter", "SdkErrors"]
+
+ClientT = TypeVar("ClientT")
+
+DEFAULT_TIMEOUT = 120.0
+"""Seconds without a byte from the provider after which a request is given up."""
+DEFAULT_MAX_RETRIES = 2
+
+_LIFELINE: contextvars.ContextVar[Lifeline | None] = contextvars.ContextVar(
+    "foldline_lifeline", default=None
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SdkErrors:
+    """The error classes of an SDK by what they mean; the last is the root of all."""
+
+    timeout: type[Exception]
+    connection: type[Exception]
+    status: type[Exception]
+    validation: type[Exception]
+    api: type[Exception]
+    root: type[Exception]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request that is under way, in its own thread."""
+
+    lifeline: Lifeline
+    timeout: float
+    streaming: bool
+
+
+class SdkAdapter(BaseAdapter, Generic[ClientT]):
+    """An adapter whose requests an official SDK makes.
+
+    Args:
+        model: The model's name, as the provider knows it.
+        client: A client to use as it is, for everything that the other arguments do not cover.
+        api_key: The key; the SDK's environment variable if none is given.
+        base_url: Another endpoint that speaks the same protocol.
+        max_turns: How many messages a model may need for one answer.
+        timeout: Seconds without a byte from the provider after which a request is given up; a
+            deadline shortens them.
+        max_retries: How often the SDK repeats a request that failed for a passing reason.
+        options: More arguments of the SDK's function for each request.
+
+    Raises:
+        PromptConfigurationError: The SDK is not installed, or an option is the adapter's own.
+    """
+
+    sdk: str
+    """The name of the SDK's package and of the extra that installs it."""
+    own_options: frozenset[str]
+    """What of a request the adapter decides."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        client: ClientT | None = None,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        max_turns: int = DEFAULT_MAX_TURNS,
+        timeout: float = DEFAULT_TIMEOUT,
+        max_retries: int = DEFAULT_MAX_RETRIES,
+        options: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(max_turns=max_turns)
+        if importlib.util.find_spec(self.sdk) is None:
+            raise PromptConfigurationError(
+                f"{type(self).__name__} needs the package {self.sdk!r}: "
+                f"pip install 'foldline[{self.sdk}]'."
+            )
+        self.model = model
+        self.options: dict[str, Any] = dict(options or {})
+        taken = sorted(self.own_options & self.options.keys())
+        if taken:
+            raise PromptConfigurationError(
+                f"`options` cannot set {', '.join(taken)}: the prompt and the adapter's own "
+                "arguments decide that."
+            )
+        self._api_key = api_key
+        self._base_url = base_url
+        self._timeout = timeout
+        self._max_retries = max_retries
+        self._lock = threading.Lock()
+        self._client = client
+        self._closing: weakref.finalize[..., SdkAdapter[ClientT]] | None = None
+
+    @property
+    def client(self) -> ClientT:
+        """The SDK's client; made when it is first needed.
+
+        Raises:
+            PromptConfigurationError: The SDK lacks something, such as a key.
+        """
+        with self._lock:
+            if self._client is None:
+                self._client = self._connect()
+            return self._client
+
+    def close(self) -> None:
+        """Close the connections; not those of a client that was given."""
+        with self._lock:
+            if self._closing is not None:
+                self._closing()
+                self._client = self._closing = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def check_options(self, send: Callable[..., object]) -> None:
+        """Make sure that the SDK's function for requests takes all options.
+
+        Raises:
+            PromptConfigurationError: It does not; the message names what it takes instead.
+        """
+        known = inspect.signature(send).parameters
+        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+            return
+        for name in self.options:
+            if name not in known:
+                near = near_names(name, known)
+                raise PromptConfigurationError(
+                    f"The SDK {self.sdk!r} knows no option {name!r}"
+                    + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "")
+                    + "; `extra_body` takes what it does not know.",
+                    near=near,
+                )
+
+    @abstractmethod
+    def make_client(self, http_client: httpx2.Client) -> ClientT:
+        """A client of the SDK that sends its requests with this one."""
+
+    @abstractmethod
+    def errors(self) -> SdkErrors:
+        """The SDK's error classes."""
+
+    @abstractmethod
+    def client_settings(self) -> type[httpx2.Client]:
+        """The SDK's own class for HTTP clients, with its defaults."""
+
+    def asked(
+        self,
+        request: Callable[[Request], ModelTurn],
+        *,
+        deadline: Deadline | None,
+        cancellation: Cancellation | None,
+        on_text: Callable[[str], object] | None,
+    ) -> ModelTurn:
+        """The answer to one request, which runs in its own thread so that it can be left behind.
+
+        A request that is left behind is not repeated and stops reading at the next byte.
+        """
+
+        def call(lifeline: Lifeline) -> ModelTurn:
+            _LIFELINE.set(lifeline)
+            timeout = self._timeout
+            if deadline is not None:
+                # Never 0, which would not even let a request of the last moment connect.
+                timeout = max(min(timeout, deadline.remaining), 0.001)
+            try:
+                return request(Request(lifeline, timeout, streaming=on_text is not None))
+            except (PromptEvaluationError, PromptConfigurationError, Abandoned):
+                raise
+            except Exception as error:
+                # Whatever an SDK raises about an answer, callers handle one kind of error.
+                raise self._failure(error) from error
+
+        def receive(piece: object) -> None:
+            if on_text is not None:
+                on_text(str(piece))
+
+        return bounded(
+            call,
+            what="a request",
+            deadline=deadline,
+            cancellation=cancellation,
+            provider=self.provider,
+            receive=receive,
+        )
+
+    def failed(
+        self,
+        message: str,
+        kind: EvaluationFailure,
+        *,
+        request_id: str | None = None,
+        text: str = "",
+    ) -> PromptEvaluationError:
+        """An error about an answer that came, but is none."""
+        return PromptEvaluationError(
+            message, kind=kind, provider=self.provider, request_id=request_id, text=text
+        )
+
+    def _connect(self) -> ClientT:
+        http_client = self.client_settings()(
+            event_hooks={"request": [_still_wanted], "response": [_watch]}
+        )
+        # An adapter that is simply dropped leaves no connections behind.
+        self._closing = weakref.finalize(self, http_client.close)
+        try:
+            return self.make_client(http_client)
+        except self.errors().root as error:
+            self._closing()
+            raise PromptConfigurationError(f"{type(self).__name__}: {error}") from error
+
+    def _failure(self, error: Exception) -> PromptEvaluationError:
+        kinds = self.errors()
+        response = getattr(error, "response", None)
+        headers: Mapping[str, str] = getattr(response, "headers", {})
+        request_id = headers.get("x-request-id") or headers.get("request-id")
+        if isinstance(error, kinds.timeout):
+            return EvaluationTimeoutError(
+                f"{self.provider} kept quiet for too long.", provider=self.provider
+            )
+        if isinstance(error, kinds.connection):
+            cause = error.__cause__
+            return self.failed(
+                f"{self.provider} could not be reached, or the connection broke: "
+                f"{(cause and str(cause)) or error}",
+                EvaluationFailure.CONNECTION,
+            )
+        if isinstance(error, kinds.status):
+            status = getattr(error, "status_code", None)
+            return PromptEvaluationError(
+                f"{self.provider} answered with status {status}: {error}",
+                kind=EvaluationFailure.PROVIDER,
+                provider=self.provider,
+                status=status,
+                request_id=request_id,
+                retry_after=_seconds(headers.get("retry-after")),
+            )
+        if isinstance(error, kinds.api) and not isinstance(error, kinds.validation):
+            # An error that arrives in the middle of a stream has no status of its own.
+            return self.failed(
+                f"{self.provider} broke off with an error: {error}", EvaluationFailure.PROVIDER
+            )
+        if type(error).__module__.partition(".")[0].startswith("httpx"):
+            return self.failed(
+                f"The connection to {self.provider} broke: {error}", EvaluationFailure.CONNECTION
+            )
+        if isinstance(error, kinds.root) and not isinstance(error, kinds.validation):
+            return self.failed(f"{self.provider}: {error}", EvaluationFailure.UNKNOWN)
+        return self.failed(
+            f"The answer of {self.provider} is not what its protocol says: "
+            f"{type(error).__name__}: {error}",
+            EvaluationFailure.MALFORMED,
+            request_id=request_id,
+        )
+
+
+def _still_wanted(_: object) -> None:
+    """Keep the SDK from repeating a request that nobody waits for."""
+    lifeline = _LIFELINE.get()
+    if lifeline is not None:
+        lifeline.check()
+
+
+def _watch(response: httpx2.Response) -> None:
+    """Stop reading an answer, however slowly it drips, once nobody waits for it."""
+    from httpx2 import SyncByteStream
+
+    class Watched(SyncByteStream):
+        def __init__(self, stream: SyncByteStream, lifeline: Lifeline) -> None:
+            self._stream = stream
+            self._lifeline = lifeline
+
+        def __iter__(self) -> Iterator[bytes]:
+            for chunk in self._stream:
+                self._lifeline.check()
+                yield chunk
+
+        def close(self) -> None:
+            self._stream.close()
+
+    lifeline = _LIFELINE.get()
+    if lifeline is not None and isinstance(response.stream, SyncByteStream):
+        response.stream = Watched(response.stream, lifeline)
+
+
+def _seconds(value: str | None) -> float | None:
+    try:
+        return None if value is None else float(value)
+    except ValueError:
+        return None

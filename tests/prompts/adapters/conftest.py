@@ -1,0 +1,41 @@
+"""Both adapters against a provider on loopback, streaming and not."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from foldline.prompts.runtime.bounded import THREAD_NAME
+
+from .providers import Provider
+from .wires import AnthropicWire, Line, OpenAIWire, Wire
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    """A provider on loopback; nothing of the machine's own settings reaches the SDKs."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    made = Provider()
+    thread = threading.Thread(target=made.server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield made
+    made.over.set()
+    made.server.shutdown()
+    thread.join()
+    made.server.server_close()
+    for left in threading.enumerate():
+        if left.name == THREAD_NAME:
+            left.join(10)
+            assert not left.is_alive(), "a request that was left behind never ended"
+
+
+@pytest.fixture(params=["openai", "anthropic"])
+def wire(request: pytest.FixtureRequest) -> Wire:
+    return OpenAIWire() if request.param == "openai" else AnthropicWire()
+
+
+@pytest.fixture(params=[False, True], ids=["whole", "streamed"])
+def line(request: pytest.FixtureRequest, wire: Wire, provider: Provider) -> Line:
+    return Line(wire, provider, request.param)

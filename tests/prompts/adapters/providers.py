@@ -1,0 +1,120 @@
+"""A provider on loopback: answers from a list, keeps the requests, misbehaves on demand."""
+
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass
+class Reply:
+    """One answer: a whole body, or the pieces of a stream."""
+
+    body: object = None
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    pieces: list[str] | None = None
+    cut: bool = False
+    """Break the connection after the body or the pieces, before the end that was announced."""
+    drip: bool = False
+    """Go on sending spaces for as long as somebody reads."""
+    hang: bool = False
+    """Say nothing until the test is over."""
+
+
+class Provider:
+    """The server and what it was asked."""
+
+    def __init__(self) -> None:
+        self.replies: list[Reply] = []
+        self.requests: list[Json] = []
+        self.headers: list[Mapping[str, str]] = []
+        self.paths: list[str] = []
+        self.over = threading.Event()
+        self.readers_gone = threading.Event()
+        handler = type("Handler", (_Handler,), {"provider": self})
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def will(self, *replies: Reply) -> None:
+        self.replies.extend(replies)
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        length = int(handler.headers["content-length"])
+        self.requests.append(json.loads(handler.rfile.read(length)))
+        self.headers.append({name.lower(): value for name, value in handler.headers.items()})
+        self.paths.append(handler.path)
+        if not self.replies:
+            _send(handler, Reply({"error": {"message": "nothing left", "type": "test"}}, 418))
+            return
+        reply = self.replies.pop(0)
+        if reply.hang:
+            self.over.wait(30)
+            return
+        _send(handler, reply, self._dripping(handler) if reply.drip else None)
+
+    def _dripping(self, handler: BaseHTTPRequestHandler) -> Callable[[], None]:
+        def drip() -> None:
+            try:
+                while not self.over.wait(0.01):
+                    handler.wfile.write(b"1\r\n \r\n")
+                    handler.wfile.flush()
+            except OSError:
+                self.readers_gone.set()
+
+        return drip
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    provider: Provider
+
+    def do_POST(self) -> None:
+        self.provider.answer(self)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def _send(
+    handler: BaseHTTPRequestHandler, reply: Reply, drip: Callable[[], None] | None = None
+) -> None:
+    streamed = reply.pieces is not None or drip is not None
+    body = reply.body if isinstance(reply.body, str) else json.dumps(reply.body)
+    data = body.encode()
+    handler.send_response(reply.status)
+    kind = "text/event-stream" if reply.pieces is not None else "application/json"
+    for name, value in {
+        "content-type": kind,
+        "x-request-id": "req_1",
+        "request-id": "req_1",
+    }.items():
+        if name not in reply.headers:
+            handler.send_header(name, value)
+    for name, value in reply.headers.items():
+        handler.send_header(name, value)
+    if streamed:
+        handler.send_header("transfer-encoding", "chunked")
+    else:
+        handler.send_header("content-length", str(len(data) + (100 if reply.cut else 0)))
+    handler.end_headers()
+    if not streamed:
+        handler.wfile.write(data)
+    for piece in reply.pieces or ():
+        encoded = piece.encode()
+        handler.wfile.write(b"%x\r\n%s\r\n" % (len(encoded), encoded))
+        handler.wfile.flush()
+    if drip is not None:
+        drip()
+    elif streamed and not reply.cut:
+        handler.wfile.write(b"0\r\n\r\n")
+    if reply.cut or drip is not None:
+        handler.close_connection = True
+        with contextlib.suppress(OSError):
+            handler.connection.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,657 @@
+"""OpenAI's and Anthropic's adapters on the wire: what they send, and what they make of answers."""
+
+import functools
+import json
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from anthropic.types import message_create_params
+from openai.types.chat import completion_create_params
+from pydantic import TypeAdapter
+
+from foldline.prompts import (
+    Deadline,
+    MarkdownSection,
+    PromptTemplate,
+    SectionVisibility,
+    Task,
+    TaskSection,
+    Tool,
+    ToolContext,
+    ToolResult,
+)
+from foldline.prompts.adapters import ScriptedAdapter
+from foldline.prompts.adapters.anthropic import AnthropicAdapter
+from foldline.prompts.adapters.openai import OpenAIAdapter
+from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.errors import (
+    EvaluationFailure,
+    EvaluationTimeoutError,
+    OutputParseError,
+    PromptConfigurationError,
+    PromptEvaluationError,
+    VisibilityExpansionRequired,
+)
+from foldline.prompts.runtime import (
+    Expansion,
+    InProcessEventBus,
+    PromptExecuted,
+    PromptRendered,
+    Session,
+    TokenUsage,
+    ToolInvoked,
+    evaluate_with_disclosure,
+)
+from foldline.prompts.runtime.bounded import THREAD_NAME
+
+from .providers import Json, Provider, Reply
+from .wires import Line, Said, Wire
+
+FULL, SUMMARY = SectionVisibility
+
+
+@FrozenDataclass()
+class City:
+    name: str
+    days: int = 1
+
+
+@FrozenDataclass()
+class Finding:
+    title: str
+    line: int | None = None
+
+
+@FrozenDataclass()
+class Anything:
+    values: dict[str, int]
+
+
+asked: list[City] = []
+
+
+def weather(params: City, *, context: ToolContext) -> ToolResult[str]:
+    asked.append(params)
+    if params.name == "Atlantis":
+        raise LookupError("no such city")
+    return ToolResult(value=f"Rain in {params.name}.")
+
+
+SECTIONS = [
+    TaskSection[Task](
+        tools=[Tool[City, str](name="weather", description="Tells it.", handler=weather)]
+    ),
+    MarkdownSection[None](
+        title="Docs", key="docs", template="All docs.", summary="Some.", visibility=SUMMARY
+    ),
+]
+TEMPLATE = PromptTemplate(ns="t", key="wire", sections=SECTIONS, disclosure="open")
+PROMPT = TEMPLATE.bind(Task("How is the weather?"))
+
+
+def evaluate(line: Line, *, prompt: Any = PROMPT, **settings: Any) -> Any:
+    adapter = line.adapter(**settings)
+    return adapter.evaluate(prompt, on_text=line.on_text)
+
+
+def failure(line: Line, **settings: Any) -> PromptEvaluationError:
+    with pytest.raises(PromptEvaluationError) as caught:
+        evaluate(line, **settings)
+    assert caught.value.provider == line.wire.name
+    return caught.value
+
+
+def consumed(value: object) -> object:
+    """The value with its lazily checked parts checked."""
+    if isinstance(value, dict):
+        return {key: consumed(item) for key, item in value.items()}
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        return value
+    return [consumed(item) for item in value]
+
+
+@functools.cache
+def checker(kind: Any) -> TypeAdapter[Any]:
+    """Kept, because what is checked lazily needs it; and building one takes a second."""
+    return TypeAdapter(kind)
+
+
+def check_request(wire: Wire, request: Json) -> None:
+    """The request is what the SDK's own types say."""
+    streaming = request.get("stream", False)
+    if wire.name == "openai":
+        kind: object = (
+            completion_create_params.CompletionCreateParamsStreaming
+            if streaming
+            else completion_create_params.CompletionCreateParamsNonStreaming
+        )
+    else:
+        kind = (
+            message_create_params.MessageCreateParamsStreaming
+            if streaming
+            else message_create_params.MessageCreateParamsNonStreaming
+        )
+    checked = consumed(checker(kind).validate_python(request, strict=True))
+    assert json.loads(json.dumps(checked)) == request, "nothing is sent that the types do not know"
+
+
+def test_an_answer_comes_back_with_its_usage_and_ids(line: Line) -> None:
+    line.will_say(Said("It rains in Oslo."))
+    response = evaluate(line)
+    assert response.text == "It rains in Oslo."
+    assert response.usage == TokenUsage(20, 5, 8)
+    assert response.model == "test-model-1"
+    assert response.request_id == "req_1"
+    assert response.turns == 1
+    (request,) = line.provider.requests
+    assert request["messages"] == [{"role": "user", "content": response.rendered.text}]
+    assert request.get("stream", False) is line.streaming
+    assert "".join(line.heard) == ("It rains in Oslo." if line.streaming else "")
+    if line.streaming:
+        assert len(line.heard) > 1
+    check_request(line.wire, request)
+
+
+def test_parallel_calls_run_in_order_and_their_results_go_back(line: Line) -> None:
+    asked.clear()
+    calls: tuple[tuple[str, object], ...] = (
+        ("weather", {"name": "Oslo"}),
+        ("weather", {"name": "Atlantis"}),
+        ("wether", {}),
+        ("weather", {"name": "Rome", "days": "many"}),
+        ("weather", {"name": "Rome", "days": 2}),
+    )
+    line.will_say(Said("Let me look.", calls), Said("Rain."))
+    response = evaluate(line)
+    assert asked == [City("Oslo"), City("Atlantis"), City("Rome", 2)]
+    assert response.text == "Rain."
+    assert response.usage == TokenUsage(40, 10, 16)
+    assert [o.result.success for o in response.tool_outcomes] == [True, False, False, False, True]
+    for request in line.provider.requests:
+        check_request(line.wire, request)
+    first, second = line.provider.requests
+    assert second["messages"][0] == first["messages"][0]
+    assert second["tools"] == first["tools"]
+    told = line.wire.tool_results(second)
+    assert [(name, success) for name, _, success in told] == [
+        ("call_0", True),
+        ("call_1", False),
+        ("call_2", False),
+        ("call_3", False),
+        ("call_4", True),
+    ]
+    texts = [text for _, text, _ in told]
+    assert texts[0] == "Rain in Oslo."
+    assert "no such city" in texts[1]
+    assert "Did you mean 'weather'" in texts[2]
+    assert "$.days" in texts[3]
+
+
+def test_the_models_own_message_goes_back_unchanged(line: Line) -> None:
+    line.will_say(Said("Let me look.", (("weather", {"name": "Oslo"}),)), Said("Rain."))
+    evaluate(line)
+    message = line.provider.requests[1]["messages"][1]
+    assert message["role"] == "assistant"
+    if line.wire.name == "openai":
+        assert message["content"] == "Let me look."
+        (call,) = message["tool_calls"]
+        assert call["id"] == "call_0"
+        assert json.loads(call["function"]["arguments"]) == {"name": "Oslo"}
+    else:
+        text, call = message["content"]
+        assert text["text"] == "Let me look."
+        assert (call["id"], call["input"]) == ("call_0", {"name": "Oslo"})
+
+
+def test_the_tools_are_offered_with_their_schemas(line: Line) -> None:
+    line.will_say(Said("Fine."))
+    evaluate(line)
+    tools = line.provider.requests[0]["tools"]
+    if line.wire.name == "openai":
+        tools = [tool["function"] for tool in tools]
+    assert [tool["name"] for tool in tools] == ["weather", "open_sections"]
+    schema = tools[0]["parameters" if line.wire.name == "openai" else "input_schema"]
+    assert schema["required"] == ["name"]
+    assert schema["properties"]["days"] == {"type": "integer"}
+
+
+@pytest.mark.parametrize("array", [False, True])
+def test_ad_07_a_declared_output_is_asked_for_natively(line: Line, array: bool) -> None:
+    prompt: Any
+    expected: object
+    if array:
+        prompt = PromptTemplate[list[Finding]](ns="t", key="o", sections=SECTIONS)
+        said, expected = '{"items": [{"title": "a", "line": null}]}', [Finding("a")]
+    else:
+        prompt = PromptTemplate[Finding](ns="t", key="o", sections=SECTIONS)
+        said, expected = '{"title": "a", "line": 3}', Finding("a", 3)
+    line.will_say(Said(said))
+    response = evaluate(line, prompt=prompt.bind(Task("Find.")))
+    assert response.output == expected
+    (request,) = line.provider.requests
+    check_request(line.wire, request)
+    if line.wire.name == "openai":
+        described = request["response_format"]["json_schema"]
+        assert described["strict"] is True
+        assert described["name"] == "Finding"
+        schema = described["schema"]
+    else:
+        schema = request["output_config"]["format"]["schema"]
+    assert schema["additionalProperties"] is False
+    item = schema["properties"]["items"]["items"] if array else schema
+    assert item["required"] == ["title", "line"]
+
+
+def test_an_answer_that_does_not_fit_carries_the_raw_response(line: Line) -> None:
+    line.will_say(Said('{"titel": "a"}'))
+    prompt = PromptTemplate[Finding](ns="t", key="o", sections=SECTIONS).bind(Task("Find."))
+    with pytest.raises(OutputParseError) as caught:
+        evaluate(line, prompt=prompt)
+    assert caught.value.raw_response == '{"titel": "a"}'
+
+
+def test_an_output_that_strict_modes_cannot_express(wire: Wire, provider: Provider) -> None:
+    template = PromptTemplate[Anything](ns="t", key="o", sections=SECTIONS)
+    adapter = wire.adapter(provider)
+    if wire.name == "anthropic":
+        with pytest.raises(PromptConfigurationError, match="mapping with arbitrary keys"):
+            adapter.evaluate(template, Task("Go."))
+        assert provider.requests == []
+        return
+    provider.will(wire.whole(Said('{"values": {"a": 1}}')))
+    assert adapter.evaluate(template, Task("Go.")).output == Anything({"a": 1})
+    assert provider.requests[0]["response_format"]["json_schema"]["strict"] is False
+
+
+def test_extra_keys_are_no_obstacle(wire: Wire, provider: Provider) -> None:
+    template = PromptTemplate[Finding](ns="t", key="o", sections=SECTIONS, allow_extra_keys=True)
+    provider.will(wire.whole(Said('{"title": "a", "extra": 1}')))
+    assert wire.adapter(provider).evaluate(template, Task("Go.")).output == Finding("a")
+    check_request(wire, provider.requests[0])
+
+
+def test_ts_08_the_whole_disclosure_flow_with_its_telemetry(line: Line) -> None:
+    asked.clear()
+    opening = {"section_keys": ["docs"], "reason": "need the API"}
+    line.will_say(
+        Said("", (("weather", {"name": "Oslo"}), ("open_sections", opening), ("weather", {}))),
+        Said("Done."),
+    )
+    bus = InProcessEventBus()
+    renders: list[PromptRendered] = []
+    calls: list[ToolInvoked] = []
+    answers: list[PromptExecuted] = []
+    bus.subscribe(PromptRendered, renders.append)
+    bus.subscribe(ToolInvoked, calls.append)
+    bus.subscribe(PromptExecuted, answers.append)
+    session = Session(bus=bus)
+    response = evaluate_with_disclosure(
+        line.adapter(), PROMPT, session=session, on_text=line.on_text
+    )
+    assert response.text == "Done."
+    assert response.expansions == (Expansion(("docs",), "need the API"),)
+    before, after = (request["messages"] for request in line.provider.requests)
+    assert len(before) == len(after) == 1, "the second evaluation begins anew"
+    assert "All docs." not in before[0]["content"]
+    assert 'call `open_sections` with key "docs"' in before[0]["content"]
+    assert "All docs." in after[0]["content"]
+    assert "**Expansion Context:** Sections expanded: `docs`." in after[0]["content"]
+    assert [t["name"] for t in _tools(line, 0)] == ["weather", "open_sections"]
+    assert [t["name"] for t in _tools(line, 1)] == ["weather"]
+    assert asked == [City("Oslo")], "what comes after the request does not run"
+    assert [(call.name, call.turn, call.success) for call in calls] == [
+        ("weather", 1, True),
+        ("open_sections", 1, True),
+    ]
+    assert calls[1].metadata == {
+        "requested_sections": ("docs",),
+        "reason": "need the API",
+        "current_visibility_state": {"task": "FULL", "docs": "SUMMARY"},
+    }
+    assert [event.provider for event in renders] == [line.wire.name] * 2
+    assert [(e.text, e.turns, e.usage) for e in answers] == [("Done.", 1, TokenUsage(20, 5, 8))]
+
+
+def _tools(line: Line, request: int) -> list[Json]:
+    tools: list[Json] = line.provider.requests[request]["tools"]
+    return [tool.get("function", tool) for tool in tools]
+
+
+def test_ad_02_the_request_for_expansion_reaches_the_caller_itself(line: Line) -> None:
+    line.will_say(Said("", (("open_sections", {"section_keys": ["docs"], "reason": "r"}),)))
+    with pytest.raises(VisibilityExpansionRequired) as caught:
+        line.adapter().evaluate(PROMPT, on_text=line.on_text, deadline=Deadline.after(60))
+    assert caught.value.requested_overrides == {("docs",): FULL}
+
+
+def test_a_refusal_is_an_error_with_what_the_model_said(line: Line) -> None:
+    line.will_say(Said("I would rather not.", stop="refusal"))
+    error = failure(line)
+    assert error.kind is EvaluationFailure.REFUSAL
+    assert error.text == "I would rather not."
+    assert error.request_id == "req_1"
+
+
+def test_a_truncated_answer_is_an_error_with_what_there_is(line: Line) -> None:
+    line.will_say(Said("Once upon a", stop="length"))
+    error = failure(line)
+    assert error.kind is EvaluationFailure.TRUNCATED
+    assert error.text == "Once upon a"
+    assert "max_" in str(error)
+
+
+def test_a_busy_provider_is_asked_again_after_the_time_it_names(line: Line) -> None:
+    busy = Reply(line.wire.error("slow down"), 429, {"retry-after": "0.01"})
+    line.provider.will(busy, busy)
+    line.will_say(Said("Now."))
+    assert evaluate(line).text == "Now."
+    assert len(line.provider.requests) == 3
+
+
+def test_a_provider_that_stays_busy_is_an_error_with_status_and_time(line: Line) -> None:
+    headers = {"retry-after": "7", "x-request-id": "req_9", "request-id": "req_9"}
+    line.provider.will(Reply(line.wire.error("slow down"), 429, headers))
+    error = failure(line, max_retries=0)
+    assert error.kind is EvaluationFailure.PROVIDER
+    assert (error.status, error.request_id, error.retry_after) == (429, "req_9", 7.0)
+    assert "slow down" in str(error)
+
+
+def test_a_failing_provider_is_an_error_with_its_status(line: Line) -> None:
+    line.provider.will(Reply(line.wire.error("broken"), 500, {"x-should-retry": "false"}))
+    error = failure(line)
+    assert (error.kind, error.status) == (EvaluationFailure.PROVIDER, 500)
+    assert error.retry_after is None
+    assert len(line.provider.requests) == 1
+
+
+@pytest.mark.parametrize("body", ["{not json", "[]", "{}", '"text"', "null"])
+def test_malformed_json_is_an_error(wire: Wire, provider: Provider, body: str) -> None:
+    provider.will(Reply(body))
+    with pytest.raises(PromptEvaluationError) as caught:
+        wire.adapter(provider, max_retries=0).evaluate(PROMPT)
+    assert caught.value.kind is EvaluationFailure.MALFORMED
+    assert caught.value.__cause__ is not None
+
+
+@pytest.mark.parametrize("event", ["{not json", "[]", '{"type": "surprise"}'])
+def test_a_malformed_stream_is_an_error(wire: Wire, provider: Provider, event: str) -> None:
+    provider.will(Reply(pieces=[f"data: {event}\n\n"]))
+    with pytest.raises(PromptEvaluationError) as caught:
+        wire.adapter(provider, max_retries=0).evaluate(PROMPT, on_text=print)
+    assert caught.value.kind in (EvaluationFailure.MALFORMED, EvaluationFailure.CONNECTION)
+
+
+def test_malformed_arguments_of_a_tool_go_back_to_the_model(
+    provider: Provider,
+) -> None:
+    from .wires import OpenAIWire
+
+    for streaming in (False, True):
+        line = Line(OpenAIWire(), provider, streaming)
+        line.will_say(Said("", (("weather", '{"name": '),)), Said("Sorry."))
+        assert evaluate(line).text == "Sorry."
+        check_request(line.wire, provider.requests[-1])
+        ((_, text, success),) = line.wire.tool_results(provider.requests[-1])
+        assert not success
+        assert "no JSON" in text
+
+
+def test_a_connection_cut_in_a_whole_answer_is_an_error(wire: Wire, provider: Provider) -> None:
+    reply = wire.whole(Said("never complete"))
+    reply.cut = True
+    provider.will(reply)
+    with pytest.raises(PromptEvaluationError) as caught:
+        wire.adapter(provider, max_retries=0).evaluate(PROMPT)
+    assert caught.value.kind is EvaluationFailure.CONNECTION
+
+
+@pytest.mark.parametrize("clean", [False, True], ids=["cut", "ended early"])
+def test_a_stream_that_breaks_off_is_an_error(wire: Wire, provider: Provider, clean: bool) -> None:
+    pieces = wire.streamed(Said("one two three four", stop="none"))
+    provider.will(Reply(pieces=pieces[:5], cut=not clean))
+    heard: list[str] = []
+    with pytest.raises(PromptEvaluationError) as caught:
+        wire.adapter(provider).evaluate(PROMPT, on_text=heard.append)
+    assert caught.value.kind is EvaluationFailure.CONNECTION
+    assert heard[0] == "one "
+    assert len(provider.requests) == 1, "what was heard already is not asked for again"
+
+
+def test_an_error_inside_a_stream_is_an_error(wire: Wire, provider: Provider) -> None:
+    event = "event: error\n" if wire.name == "anthropic" else ""
+    broken = f"{event}data: {json.dumps(wire.error('overloaded'))}\n\n"
+    provider.will(Reply(pieces=[*wire.streamed(Said("one two"))[:4], broken]))
+    with pytest.raises(PromptEvaluationError, match="overloaded") as caught:
+        wire.adapter(provider).evaluate(PROMPT, on_text=lambda _: None)
+    assert caught.value.kind is EvaluationFailure.PROVIDER
+
+
+def test_nobody_at_the_other_end_is_an_error(wire: Wire, provider: Provider) -> None:
+    provider.url = "http://127.0.0.1:9"
+    with pytest.raises(PromptEvaluationError) as caught:
+        wire.adapter(provider, max_retries=0).evaluate(PROMPT)
+    assert caught.value.kind is EvaluationFailure.CONNECTION
+
+
+@pytest.mark.parametrize("make", ["drip", "hang"])
+def test_the_deadline_ends_a_slow_answer(line: Line, make: str) -> None:
+    adapter = line.adapter()
+    line.will_say(Said("Fine."))
+    adapter.evaluate(PROMPT, on_text=line.on_text)
+    if make == "hang":
+        line.provider.will(Reply(hang=True))
+    elif line.streaming:
+        line.provider.will(
+            Reply(pieces=line.wire.streamed(Said("a b", stop="none"))[:3], drip=True)
+        )
+    else:
+        line.provider.will(Reply("", drip=True))
+    with pytest.raises(EvaluationTimeoutError) as caught:
+        adapter.evaluate(PROMPT, on_text=line.on_text, deadline=Deadline.after(1))
+    assert caught.value.provider == line.wire.name
+    if make == "drip":
+        assert line.provider.readers_gone.wait(10), "the answer is read no further"
+
+
+def test_the_deadline_ends_the_wait_for_another_try(wire: Wire, provider: Provider) -> None:
+    busy = Reply(wire.error("later"), 429, {"retry-after": "1"})
+    provider.will(wire.whole(Said("Fine.")), busy, busy, busy)
+    adapter = wire.adapter(provider)
+    adapter.evaluate(PROMPT)
+    with pytest.raises(EvaluationTimeoutError):
+        adapter.evaluate(PROMPT, deadline=Deadline.after(0.5))
+    for thread in threading.enumerate():
+        if thread.name == THREAD_NAME:
+            thread.join(10)
+    assert len(provider.requests) == 2, "nobody is asked after the deadline"
+
+
+def test_a_silent_provider_runs_into_the_timeout(wire: Wire, provider: Provider) -> None:
+    provider.will(Reply(hang=True))
+    with pytest.raises(EvaluationTimeoutError, match="quiet"):
+        wire.adapter(provider, timeout=0.2, max_retries=0).evaluate(PROMPT)
+
+
+def test_a_cancellation_ends_a_request(line: Line) -> None:
+    line.provider.will(Reply(hang=True))
+    cancellation = threading.Event()
+    threading.Timer(0.1, cancellation.set).start()
+    with pytest.raises(PromptEvaluationError) as caught:
+        line.adapter(timeout=1).evaluate(PROMPT, on_text=line.on_text, cancellation=cancellation)
+    assert caught.value.kind is EvaluationFailure.CANCELLED
+
+
+def test_text_is_heard_in_the_callers_thread_and_a_failing_listener_ends_the_evaluation(
+    wire: Wire, provider: Provider
+) -> None:
+    line = Line(wire, provider, streaming=True)
+    line.will_say(Said("one two three"), Said("one two three"))
+    threads: set[int] = set()
+    line.adapter().evaluate(PROMPT, on_text=lambda _: threads.add(threading.get_ident()))
+    assert threads == {threading.get_ident()}
+
+    def fail(_: str) -> None:
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        line.adapter().evaluate(PROMPT, on_text=fail)
+
+
+def test_one_adapter_serves_many_threads(line: Line) -> None:
+    line.will_say(*[Said("Fine.")] * 4)
+    adapter = line.adapter()
+    texts: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: texts.append(adapter.evaluate(PROMPT).text))
+        for _ in range(4)
+    ]
+    if line.streaming:
+        line.provider.replies[:] = [line.wire.whole(Said("Fine."))] * 4
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert texts == ["Fine."] * 4
+
+
+def test_options_reach_the_request(wire: Wire, provider: Provider) -> None:
+    provider.will(wire.whole(Said("Fine.")))
+    option = {"seed": 3} if wire.name == "openai" else {"output_config": {"effort": "low"}}
+    wire.adapter(provider, options=option).evaluate(PROMPT)
+    (request,) = provider.requests
+    assert option.items() <= request.items()
+    check_request(wire, request)
+
+
+def test_an_option_that_the_sdk_does_not_know_is_refused(wire: Wire, provider: Provider) -> None:
+    with pytest.raises(PromptConfigurationError, match="did you mean 'service_tier'"):
+        wire.adapter(provider, options={"servicetier": "auto"}).evaluate(PROMPT)
+
+
+@pytest.mark.parametrize("option", ["model", "messages", "tools", "stream"])
+def test_an_option_that_the_adapter_decides_is_refused(
+    wire: Wire, provider: Provider, option: str
+) -> None:
+    with pytest.raises(PromptConfigurationError, match=option):
+        wire.adapter(provider, options={option: None})
+
+
+def test_the_turn_limit_holds(line: Line) -> None:
+    line.will_say(*[Said("", (("weather", {"name": "Oslo"}),))] * 2)
+    error = failure(line, max_turns=2)
+    assert error.kind is EvaluationFailure.TURN_LIMIT
+
+
+@pytest.mark.parametrize("kind", [OpenAIAdapter, AnthropicAdapter])
+def test_a_missing_sdk_says_how_to_install_it(
+    kind: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(PromptConfigurationError, match=r"pip install 'foldline\["):
+        kind(model="m")
+
+
+def test_a_missing_key_is_a_configuration_error(provider: Provider) -> None:
+    assert provider.requests == []
+    with pytest.raises(PromptConfigurationError, match="OPENAI_API_KEY"):
+        OpenAIAdapter(model="m", base_url=provider.url).evaluate(PROMPT)
+
+
+def test_a_client_of_the_callers_own_is_used_as_it_is(provider: Provider) -> None:
+    from openai import OpenAI
+
+    from .wires import OpenAIWire
+
+    provider.will(OpenAIWire().whole(Said("Fine.")))
+    with OpenAI(base_url=provider.url, api_key="own", max_retries=0) as client:
+        adapter = OpenAIAdapter("m", client=client)
+        assert adapter.client is client
+        assert adapter.evaluate(PROMPT).text == "Fine."
+    assert provider.headers[0]["authorization"] == "Bearer own"
+
+
+def test_a_compatible_server_without_ids_usage_or_the_right_reason_still_works(
+    provider: Provider,
+) -> None:
+    from .wires import OpenAIWire
+
+    line = Line(OpenAIWire(), provider, streaming=False)
+    reply = line.wire.whole(Said("", (("weather", {"name": "Oslo"}),)))
+    body: Any = reply.body
+    body["usage"] = None
+    body["choices"][0]["finish_reason"] = "stop"
+    body["choices"][0]["message"]["tool_calls"][0]["id"] = ""
+    provider.will(reply)
+    line.will_say(Said("Rain."))
+    response = evaluate(line)
+    assert response.text == "Rain."
+    assert response.usage == TokenUsage(20, 5, 8)
+    ((name, text, _),) = line.wire.tool_results(provider.requests[1])
+    assert name
+    assert text == "Rain in Oslo."
+
+
+def test_thinking_goes_back_as_it_came(provider: Provider) -> None:
+    from .wires import AnthropicWire
+
+    line = Line(AnthropicWire(), provider, streaming=False)
+    reply = line.wire.whole(Said("", (("weather", {"name": "Oslo"}),)))
+    body: Any = reply.body
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "signed"}
+    body["content"].insert(0, thought)
+    provider.will(reply)
+    line.will_say(Said("Rain."))
+    assert evaluate(line).text == "Rain."
+    assert provider.requests[1]["messages"][1]["content"][0] == thought
+
+
+def test_the_deadline_is_not_overrun_by_the_tools(line: Line) -> None:
+    release = threading.Event()
+
+    def wait(params: None, *, context: ToolContext) -> ToolResult[None]:
+        release.wait(30)
+        return ToolResult()
+
+    template = PromptTemplate(
+        ns="t",
+        key="slow",
+        sections=[
+            MarkdownSection[None](
+                title="Slow",
+                key="slow",
+                template="Be slow.",
+                tools=[Tool[None, None](name="wait", description="Waits.", handler=wait)],
+            )
+        ],
+    )
+    line.will_say(Said("", (("wait", {}),)))
+    started = time.monotonic()
+    with pytest.raises(EvaluationTimeoutError, match="'wait'"):
+        line.adapter().evaluate(template, on_text=line.on_text, deadline=Deadline.after(0.5))
+    release.set()
+    assert started < time.monotonic()
+
+
+def test_the_three_adapters_say_the_same_of_the_same(line: Line) -> None:
+    """What a program sees does not depend on who answers."""
+    calls = (("weather", {"name": "Oslo"}),)
+    line.will_say(Said("Let me look.", calls), Said("Rain."))
+    real = evaluate(line)
+    from foldline.prompts.adapters import ScriptedCall, ScriptedTurn, Transcript
+
+    script = Transcript.of(
+        [
+            ScriptedTurn("Let me look.", (ScriptedCall("weather", {"name": "Oslo"}),)),
+            ScriptedTurn("Rain."),
+        ]
+    )
+    scripted = ScriptedAdapter(script).evaluate(PROMPT)
+    assert real.text == scripted.text
+    assert real.turns == scripted.turns
+    assert [(o.params, o.result) for o in real.tool_outcomes] == [
+        (o.params, o.result) for o in scripted.tool_outcomes
+    ]
