@@ -77,7 +77,8 @@ def test_return_opens_the_summary_under_the_cursor_and_c_closes_it(nvim: Neovim)
 
 def test_a_nested_section_opens_by_its_key(nvim: Neovim) -> None:
     keys = nvim.strings("return vim.fn.getcompletion('FoldlineOpen ', 'cmdline')")
-    assert sorted(set(keys)) == ["reference-docs", "workspace.history"]
+    assert {"reference-docs", "workspace.history"} <= set(keys)
+    assert "guidance" not in keys
     nvim.command("FoldlineOpen workspace.history")
     nvim.wait("vim.bo.filetype == 'markdown'")
     nvim.wait("vim.fn.search('They are lost at a restart', 'nw') > 0")
@@ -128,7 +129,7 @@ def test_a_syntax_error_keeps_the_last_good_text_below_a_banner(nvim: Neovim) ->
     nvim.command("wincmd p")
     nvim.command("call search('^template =')")
     nvim.keys("A (<Esc>")
-    nvim.wait("vim.wo[shown].winbar:find('last good render') ~= nil")
+    nvim.wait("vim.wo[shown].winbar:find('last good text') ~= nil")
     assert "reviewer_prompt.py:" in nvim.text("return vim.wo[shown].winbar")
     nvim.keys("u")
     nvim.wait("vim.wo[shown].winbar:find('executed') ~= nil")
@@ -139,10 +140,31 @@ def test_a_syntax_error_keeps_the_last_good_text_below_a_banner(nvim: Neovim) ->
 def test_the_lens_above_a_prompt_previews_it(nvim: Neovim) -> None:
     nvim.command("call search('^reviewer =')")
     nvim.lua("vim.lsp.codelens.refresh({ bufnr = 0 })")
-    nvim.wait("#vim.lsp.codelens.get(0) == 2")
+    nvim.wait("#vim.lsp.codelens.get(0) > 0")
     nvim.lua("vim.lsp.codelens.run()")
     nvim.wait("vim.bo.filetype == 'markdown'")
     assert nvim.text("return vim.api.nvim_buf_get_name(0)").endswith("reviewer_prompt.py#reviewer")
+
+
+def test_the_lens_above_a_folded_section_shows_it_opened(nvim: Neovim) -> None:
+    nvim.command("call search('key=\"history\"')")
+    nvim.lua("vim.lsp.codelens.refresh({ bufnr = 0 })")
+    nvim.wait("#vim.lsp.codelens.get(0) > 0")
+    nvim.lua(
+        """
+        local section
+        for _, lens in ipairs(vim.lsp.codelens.get(0)) do
+          local argument = lens.command.arguments[1]
+          if argument.section_keys and argument.section_keys[1] == 'workspace.history' then
+            section = lens
+          end
+        end
+        vim.api.nvim_win_set_cursor(0, { section.range.start.line + 1, 0 })
+        vim.lsp.codelens.run()
+        """
+    )
+    nvim.wait("vim.bo.filetype == 'markdown'")
+    nvim.wait("vim.fn.search('They are lost at a restart', 'nw') > 0")
 
 
 def test_the_code_action_on_a_section_previews_it_opened(nvim: Neovim) -> None:
@@ -183,6 +205,7 @@ def test_the_outline_lists_the_file_and_leads_to_it(nvim: Neovim) -> None:
     nvim.wait("vim.bo.buftype == 'nofile'")
     nvim.command("call search('class CodeReviewTask')")
     assert "class CodeReviewTask(Task)" in nvim.text("return vim.fn.getline('.')")
+    assert "budget" not in nvim.buffer()
     nvim.keys("<CR>")
     assert "CodeReviewTask" in nvim.text(
         "return table.concat(vim.fn.getline(vim.fn.line('.'), vim.fn.line('.') + 1), ' ')"
@@ -225,7 +248,7 @@ def test_nothing_of_an_untrusted_folder_is_executed(tmp_path: Path, project: Pat
         }
         assert len(nvim.strings("return questions")) == 1
         nvim.lua("vim.lsp.codelens.refresh({ bufnr = 0 })")
-        nvim.wait("#vim.lsp.codelens.get(0) == 2")
+        nvim.wait("#vim.lsp.codelens.get(0) > 0")
         nvim.command("FoldlineOutline")
         nvim.wait("vim.bo.buftype == 'nofile'")
         nvim.command("close | checkhealth foldline | close")

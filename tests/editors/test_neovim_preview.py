@@ -216,7 +216,7 @@ def test_a_failed_render_keeps_the_text_below_a_banner(nvim: Neovim) -> None:
     stale = {"kind": "exception", "message": "100% broken", "file": "/a/review.py", "line": 7}
     push(nvim, update(uri, [], order=["task"], stale=stale))
     nvim.wait("vim.wo.winbar:find('broken') ~= nil")
-    assert "100%% broken (review.py:7)" in nvim.text("return vim.wo.winbar")
+    assert "review.py:7: 100%% broken" in nvim.text("return vim.wo.winbar")
     assert nvim.buffer() == "## 1. Task\n\nReview it.\n"
     push(nvim, update(uri, [], order=["task"]))
     nvim.wait("vim.wo.winbar:find('broken') == nil")
@@ -258,6 +258,14 @@ def test_closing_the_preview_tells_the_server(nvim: Neovim) -> None:
     preview(nvim, TASK)
     nvim.command("close")
     assert arguments(nvim, "prompt.closePreview") == [{"sessionId": "one"}]
+
+
+def test_a_closed_preview_can_be_shown_again(nvim: Neovim) -> None:
+    preview(nvim, TASK)
+    nvim.command("close | FoldlinePreview")
+    nvim.wait("vim.bo.filetype == 'markdown'")
+    assert nvim.buffer() == "## 1. Task\n\nReview it.\n"
+    assert len(arguments(nvim, "prompt.preview")) == 2
 
 
 def test_the_same_prompt_is_not_previewed_twice(nvim: Neovim) -> None:
@@ -332,6 +340,9 @@ def test_the_outline_leads_to_the_source(nvim: Neovim) -> None:
     nvim.command("3")
     nvim.keys("<CR>")
     assert nvim.lua("return { vim.fn.expand('%:t'), vim.fn.line('.') }") == ["review.py", 3]
+    nvim.command("FoldlineOutline")
+    nvim.wait("vim.bo.buftype == 'nofile'")
+    assert nvim.number("return #vim.api.nvim_list_wins()") == 2
 
 
 def test_the_lens_shows_the_prompt_it_stands_on(nvim: Neovim) -> None:

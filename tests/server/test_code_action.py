@@ -93,12 +93,11 @@ async def test_a_prompt_is_previewed_and_its_summaries_opened_where_it_is_made(
 ) -> None:
     async with served(tmp_path) as client:
         offered = await actions(client, "reviewer = template.bind(")
-    assert list(offered) == [
-        "Preview prompt reviewer",
-        "Open section 2 Reference Documentation of reviewer",
-        "Open section 3.1 History of reviewer",
-        *ALWAYS,
-    ]
+    titles = list(offered)
+    assert titles[0] == "Preview prompt reviewer"
+    assert "Open section 2 Reference Documentation of reviewer" in titles
+    assert "Open section 3.1 History of reviewer" in titles
+    assert titles[-len(ALWAYS) :] == ALWAYS
     assert list(offered["Open section 3.1 History of reviewer"].arguments or ()) == [
         {"uri": URI, "name": "reviewer", "section_keys": ["workspace.history"], "what": "prompt"}
     ]

@@ -22,6 +22,8 @@ local M = {}
 ---@field name string?
 
 local COMPLETION_MS = 1000
+-- A person scrolls; the server's own budget is a model's.
+local OUTLINE_BYTES = 100000
 
 local flatten, matching, prompt_at, prompts_now
 
@@ -88,7 +90,7 @@ function M.outline(opts)
     return
   end
   local uri = M.python_uri(bufnr)
-  M.execute(client, 'code.outline', { uri = uri }, function(outline)
+  M.execute(client, 'code.outline', { uri = uri, budget = OUTLINE_BYTES }, function(outline)
     require('foldline.outline').show(outline.text, bufnr, opts and opts.mods)
   end)
 end

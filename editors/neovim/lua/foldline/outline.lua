@@ -7,7 +7,14 @@ local fill, jump
 ---@param source integer
 ---@param mods table?
 function M.show(text, source, mods)
+  local file = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(source), ':~:.')
+  local name = ('foldline://%s outline'):format(file)
+  local shown = vim.fn.bufnr(vim.fn.fnameescape(name))
+  if shown > 0 then
+    vim.api.nvim_buf_delete(shown, { force = true })
+  end
   local buf = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_name(buf, name)
   vim.bo[buf].bufhidden = 'wipe'
   fill(buf, vim.split(text, '\n', { plain = true }))
   require('foldline.window').split(buf, mods)

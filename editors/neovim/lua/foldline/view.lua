@@ -10,7 +10,7 @@ local M = {}
 local hints = vim.api.nvim_create_namespace('foldline.preview')
 local layouts = {} ---@type table<integer, foldline.Layout>
 
-local apply, banner, differences, moved, some, text_of
+local apply, banner, bar, differences, moved, some, text_of
 
 ---@param preview foldline.Preview
 ---@return integer buf
@@ -49,6 +49,7 @@ function M.dress(win, preview)
   options.foldenable = true
   options.wrap = true
   options.linebreak = true
+  options.breakindent = true
   options.winbar = banner(preview)
 end
 
@@ -195,25 +196,31 @@ function moved(line, changes)
 end
 
 ---@param preview foldline.Preview
----@return string
+---@return string winbar
 function banner(preview)
-  local function plain(text)
-    return (text:gsub('%s+', ' '):gsub('%%', '%%%%'))
-  end
-  if preview.lost then
-    return '%#DiagnosticError# ' .. plain(('%s: %s'):format(preview.name, preview.lost))
-  end
   local stale = some(preview.stale)
+  if preview.lost then
+    return bar('DiagnosticError', { preview.name, preview.lost })
+  end
   if stale then
     local file = some(stale.file)
-    local where = file and (' (%s:%s)'):format(vim.fs.basename(file), some(stale.line) or '?') or ''
-    return '%#DiagnosticWarn# ' .. plain(('%s: last good render; %s%s'):format(preview.name, stale.message, where))
+    local where = file and ('%s:%s: '):format(vim.fs.basename(file), some(stale.line) or '?') or ''
+    return bar('DiagnosticWarn', { preview.name, 'last good text', where .. stale.message })
   end
   local folded = 0
   for _, id in ipairs(preview.order) do
     folded = folded + (preview.blocks[id].visibility == 'SUMMARY' and 1 or 0)
   end
-  return plain((' %s · %s · %d of %d sections folded'):format(preview.name, some(preview.fidelity) or '?', folded, #preview.order))
+  local count = ('%d of %d sections folded'):format(folded, #preview.order)
+  return bar('WinBar', { preview.name, some(preview.fidelity) or '?', count })
+end
+
+---@param highlight string
+---@param parts string[]
+---@return string winbar whose end is cut off where it is too long
+function bar(highlight, parts)
+  local text = table.concat(parts, ' · '):gsub('%s+', ' '):gsub('%%', '%%%%')
+  return ('%%#%s# %s%%<'):format(highlight, text)
 end
 
 ---@param order string[]

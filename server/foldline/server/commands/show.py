@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
 
 COMMAND = "foldline.server.show"
+# In bytes: a person scrolls; the commands' own budgets are a model's.
+BUDGET = 100_000
 
 
 class Shown(StrEnum):
@@ -59,11 +61,12 @@ async def _text(ls: FoldlineServer, arguments: Arguments) -> tuple[str, str]:
         answer = await status.handle(ls, status.Arguments(arguments.uri))
         return "status.json", json.dumps(answer, indent=2)
     if arguments.what is Shown.TREE:
-        tree = await code_tree.handle(ls, code_tree.Arguments(uri=arguments.uri))
+        tree = await code_tree.handle(ls, code_tree.Arguments(uri=arguments.uri, budget=BUDGET))
         return "tree.txt", str(tree["text"])
     if arguments.what is Shown.OUTLINE:
         document = await find_document(ls, arguments.uri)
-        outline = await code_outline.handle(ls, code_outline.Arguments(uri=document.uri))
+        asked = code_outline.Arguments(uri=document.uri, budget=BUDGET)
+        outline = await code_outline.handle(ls, asked)
         return f"{document.path.name}.outline.txt", str(outline["text"])
     target = await find_prompt(ls, arguments.uri, arguments.name)
     if arguments.section_keys:
