@@ -50,7 +50,6 @@ class Connection:
         self.latencies: deque[float] = deque(maxlen=_LATENCIES)
         self._client = LanguageClient(name, process.writer)
         self._failure: LSPError | None = None
-        self._closing = False
         self._ended = asyncio.Event()
         self._reading = asyncio.create_task(self._read())
 
@@ -104,14 +103,13 @@ class Connection:
                 f"{method} was not answered within {seconds:.3g} s", self.name
             ) from None
 
-    async def close(self, grace: float = _SHUTDOWN_SECONDS) -> None:
+    async def close(self, grace: float = _SHUTDOWN_SECONDS, reason: str = "") -> None:
         """End the server: `shutdown`, `exit`, end of input, grace, terminate, kill."""
-        self._closing = True
         if self._failure is None:
             with contextlib.suppress(LSPError):
                 await self.request("shutdown", None, seconds=grace)
             self.notify("exit", None)
-        self._fail(LSPDiedError("the server was stopped", self.name))
+        self._fail(LSPDiedError(reason or "the server was stopped", self.name))
         await self.process.stop(grace)
         self._reading.cancel()
         await asyncio.gather(self._reading, return_exceptions=True)

@@ -21,7 +21,7 @@ from foldline.backends.errors import (
 from foldline.backends.lsp.changes import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
     from pathlib import Path
 
     from foldline.backends.lsp.connection import Connection
@@ -116,7 +116,8 @@ class ServerSession:
         self._limits = limits
         self._running: Running | None = None
         self._starting: asyncio.Task[Running] | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._watching: set[asyncio.Task[None]] = set()
+        self._ending: set[asyncio.Task[None]] = set()
         self._crashes = 0
         self._starts = 0
         self._requests = 0
@@ -203,7 +204,7 @@ class ServerSession:
             return await connection.request(method, params, seconds=limit)
         except LSPTimeoutError:
             if connection.received == before and limit >= self._limits.request:
-                self._spawn(self._end(running, "it stopped answering", crashed=True))
+                self._begin_end(running, "it stopped answering", crashed=True)
             raise
         finally:
             self._busy -= 1
@@ -217,9 +218,10 @@ class ServerSession:
             await asyncio.gather(self._starting, return_exceptions=True)
         if self._running is not None:
             await self._end(self._running, "", crashed=False)
-        for task in self._tasks:
+        for task in self._watching:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        # An end that has begun is waited for: cut short, it would leave the process behind.
+        await asyncio.gather(*self._watching, *self._ending, return_exceptions=True)
 
     # Starting
 
@@ -283,8 +285,8 @@ class ServerSession:
         self._running = task.result()
         self._problem = ""
         self.generation += 1
-        self._spawn(self._watch(self._running))
-        self._spawn(self._await_end(self._running))
+        self._spawn(self._watch(self._running), self._watching)
+        self._spawn(self._await_end(self._running), self._watching)
 
     def _check_backoff(self) -> None:
         left = self._retry_at - time.monotonic()
@@ -310,7 +312,10 @@ class ServerSession:
         if self._running is running:
             failure = running.connection.failure
             crashed = isinstance(failure, LSPDiedError | LSPProtocolError)
-            await self._end(running, str(failure), crashed=crashed)
+            self._begin_end(running, str(failure), crashed=crashed)
+
+    def _begin_end(self, running: Running, problem: str, *, crashed: bool) -> None:
+        self._spawn(self._end(running, problem, crashed=crashed), self._ending)
 
     async def _end(self, running: Running, problem: str, *, crashed: bool) -> None:
         if self._running is not running:
@@ -325,7 +330,7 @@ class ServerSession:
             self._crashed(problem)
         else:
             self._problem = problem
-        await running.connection.close(self._limits.grace)
+        await running.connection.close(self._limits.grace, problem)
 
     def _crashed(self, problem: str) -> None:
         limits = self._limits
@@ -360,19 +365,19 @@ class ServerSession:
                 self.memory = await asyncio.to_thread(tree_memory, pid)
             if self.memory > self._limits.memory:
                 problem = f"it held {self.memory >> 20:,} MiB and was restarted"
-                self._spawn(self._end(running, problem, crashed=True))
+                self._begin_end(running, problem, crashed=True)
                 return
             if not self._busy and time.monotonic() - self._used > self._limits.idle:
-                self._spawn(self._end(running, "", crashed=False))
+                self._begin_end(running, "", crashed=False)
                 return
 
-    def _spawn(self, work: Any) -> None:
-        task: asyncio.Task[None] = asyncio.create_task(work)
-        self._tasks.add(task)
+    def _spawn(self, work: Coroutine[object, object, None], group: set[asyncio.Task[None]]) -> None:
+        task = asyncio.create_task(work)
+        group.add(task)
+        task.add_done_callback(group.discard)
         task.add_done_callback(self._finished)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None and not isinstance(error, LSPError):
             log.error("%s: internal failure", self.spec.name, exc_info=error)

@@ -1,0 +1,55 @@
+"""A workspace whose only language server is the scripted one."""
+
+import sys
+from pathlib import Path
+
+import psutil
+
+from foldline.backends import LocalFileBackend, SmartFileAccess
+from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.lsp import Limits, LSPBackend, ServerSpec
+
+PATIENCE = 60.0
+SERVER = Path(__file__).with_name("faulty_server.py")
+LIMITS = Limits(start=5.0, request=5.0, grace=0.2, watch=0.1, backoff=(0.0, 0.05), down=60.0)
+FILES = {
+    "shop.py": "def pay():\n    return 1\n",
+    "main.py": "import shop\n\nshop.pay()\nprint(shop.pay)\n",
+}
+MATCHES = [("main.py", 3), ("main.py", 4), ("shop.py", 1)]
+
+
+class Faulty:
+    """The workspace at `folder`, and what its server has noted."""
+
+    def __init__(self, folder: Path, way: str, limits: Limits = LIMITS) -> None:
+        self.root = folder / "workspace"
+        self.state = folder / "state"
+        for path in (self.root, self.state):
+            path.mkdir(exist_ok=True)
+        for name, text in FILES.items():
+            (self.root / name).write_text(text)
+        spec = ServerSpec(
+            "faulty",
+            (sys.executable, str(SERVER), str(self.state), way),
+            ("python",),
+            settings={"a": {"b": 7}},
+        )
+        files = LocalFileBackend(self.root)
+        self.backend = LSPBackend(files, limits=limits, servers=[spec])
+        self.access = SmartFileAccess(files, ASTFileAnalysisBackend(files), self.backend)
+
+    def notes(self, name: str) -> list[str]:
+        path = self.state / name
+        return path.read_text().splitlines() if path.exists() else []
+
+    def living(self) -> list[psutil.Process]:
+        """The processes that the server has noted and that are still there, given some time."""
+        processes = []
+        for pid in map(int, self.notes("pids")):
+            try:
+                processes.append(psutil.Process(pid))
+            except psutil.NoSuchProcess:
+                continue
+        _, alive = psutil.wait_procs(processes, timeout=PATIENCE)
+        return alive
