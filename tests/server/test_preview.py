@@ -1,5 +1,6 @@
 """A preview follows its document, opens and closes sections, and keeps the last good blocks."""
 
+import asyncio
 from pathlib import Path
 
 from .conftest import Connect, Editor
@@ -53,6 +54,21 @@ async def test_a_broken_edit_keeps_the_last_good_blocks_and_says_why(
     assert "SyntaxError" in update["stale"]["message"]
     editor.change(uri, PROMPT, version=3)
     assert (await editor.update(2))["stale"] is None
+
+
+async def test_an_edit_ends_a_render_that_does_not_end(connect: Connect, tmp_path: Path) -> None:
+    editor = await connect(tmp_path, trusted=True, render_deadline=600)
+    uri = editor.open("both.py", PROMPT)
+    await editor.command("prompt.preview")
+    started = tmp_path / "started"
+    editor.change(uri, f"{PROMPT}\nopen({str(started)!r}, 'w').close()\nwhile True: pass\n")
+    async with asyncio.timeout(30):
+        while not started.exists():
+            await asyncio.sleep(0.01)
+    editor.change(uri, PROMPT.replace("Two.", "Mended."), version=3)
+    update = await editor.update(1)
+    assert update["documentVersion"] == 3
+    assert update["blocks"][0]["text"] == "## 2. Second\n\nMended."
 
 
 async def test_an_unsaved_import_is_seen(connect: Connect, tmp_path: Path) -> None:

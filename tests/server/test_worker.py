@@ -1,8 +1,10 @@
 """The process that runs user code: what that code does is an answer, never an accident."""
 
 import asyncio
+import os
+import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from foldline.prompts import MarkdownSection, PromptTemplate
 p = PromptTemplate(ns="n", key="k", sections=[
     MarkdownSection[None](title="T", key="t", template="body")])
 """
+Ask = Callable[[str], Coroutine[None, None, str]]
 OURS = Interpreter(Path(sys.executable), "the tests' own")
 
 
@@ -47,7 +50,11 @@ async def render(
             **action,
         },
     )
-    return await Renderer().run(interpreter, job)
+    renderer = Renderer()
+    try:
+        return await renderer.run(interpreter, job)
+    finally:
+        await renderer.stop()
 
 
 async def failure(root: Path, text: str, **options: Any) -> RenderError:
@@ -238,6 +245,96 @@ async def test_params_that_do_not_fit_are_told(tmp_path: Path) -> None:
     assert answer["text"] == "## 1. T\n\nx ('a', 'b')"
 
 
+SAYS = """
+from foldline.prompts import MarkdownSection, PromptTemplate
+p = PromptTemplate(ns="n", key="k", sections=[
+    MarkdownSection[None](title="T", key="t", template=SAID.replace("$", "$$"))])
+"""
+
+
+@pytest.fixture
+async def ask(tmp_path: Path) -> AsyncIterator[Ask]:
+    """Asks one renderer what a module says, again and again."""
+    renderer = Renderer()
+
+    async def said(text: str) -> str:
+        file = tmp_path / "prompt.py"
+        action: dict[str, object] = {"action": "render", "name": None, "params": {}}
+        action["overrides"] = {}
+        job = Job(file, tmp_path, {str(file): text + SAYS}, 30.0, action)
+        answer = await renderer.run(OURS, job)
+        return str(answer["text"]).partition("\n\n")[2]
+
+    yield said
+    await renderer.stop()
+
+
+async def test_installed_packages_are_there_the_next_time(ask: Ask) -> None:
+    text = "import sys\nSAID = str('rich.text' in sys.modules)\nimport rich.text\n"
+    assert [await ask(text), await ask(text)] == ["False", "True"]
+
+
+async def test_modules_of_the_workspace_are_imported_afresh(ask: Ask, tmp_path: Path) -> None:
+    helper = tmp_path / "helper.py"
+    helper.write_text("WORD = 'old'\n", encoding="utf-8")
+    text = (
+        "import sys\nBEFORE = 'helper' in sys.modules\n"
+        "import helper\nSAID = f'{BEFORE} {helper.WORD}'"
+    )
+    assert await ask(text) == "False old"
+    helper.write_text("WORD = 'younger'\n", encoding="utf-8")
+    assert await ask(text) == "False younger"
+
+
+async def test_what_one_render_changes_the_next_does_not_see(ask: Ask) -> None:
+    text = (
+        "import os, json\n"
+        "SAID = f\"{os.environ.get('LEFT')} {getattr(json, 'left', None)}\"\n"
+        "os.environ['LEFT'] = 'here'; json.left = 'here'; os.chdir('/')\n"
+    )
+    assert [await ask(text), await ask(text)] == ["None None", "None None"]
+
+
+async def test_a_package_that_starts_threads_does_not_stay(ask: Ask, tmp_path: Path) -> None:
+    package = tmp_path / "site-packages" / "threads_at_import.py"
+    package.parent.mkdir()
+    package.write_text(
+        "import threading, time\n"
+        "threading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n",
+        encoding="utf-8",
+    )
+    text = (
+        f"import sys, os\nsys.path.insert(0, {str(package.parent)!r})\n"
+        "import threads_at_import\nSAID = 'rendered'\n"
+    )
+    assert [await ask(text) for _ in range(3)] == ["rendered"] * 3
+
+
+async def test_a_worker_that_a_request_was_taken_from_answers_the_next(
+    ask: Ask, tmp_path: Path
+) -> None:
+    parent = "import os\nSAID = str(os.getppid())\n"
+    first = await ask(parent)
+    task = asyncio.create_task(
+        ask(f"import pathlib\npathlib.Path({str(tmp_path / 'on')!r}).touch()\nwhile True: pass\n")
+    )
+    async with asyncio.timeout(20):
+        while not (tmp_path / "on").exists():
+            await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await ask(parent) == first
+
+
+async def test_a_worker_that_was_killed_is_replaced(ask: Ask) -> None:
+    worker = int(await ask("import os\nSAID = str(os.getppid())\n"))
+    os.kill(worker, signal.SIGKILL)
+    while Path(f"/proc/{worker}/stat").exists():
+        await asyncio.sleep(0.01)
+    assert await ask("SAID = 'again'\n") == "again"
+
+
 async def test_many_renders_side_by_side_are_all_answered(tmp_path: Path) -> None:
     renderer = Renderer()
     jobs = []
@@ -248,4 +345,5 @@ async def test_many_renders_side_by_side_are_all_answered(tmp_path: Path) -> Non
         action["overrides"] = {}
         jobs.append(renderer.run(OURS, Job(file, tmp_path, {str(file): text}, 30.0, action)))
     answers = await asyncio.gather(*jobs)
+    await renderer.stop()
     assert [answer["text"] for answer in answers] == [f"## 1. T\n\nbody {n}" for n in range(8)]

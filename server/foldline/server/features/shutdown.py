@@ -14,4 +14,5 @@ OPTIONS = None
 
 
 def handle(ls: FoldlineServer, params: None) -> None:
+    # At once: the client may send `exit` without waiting for the answer.
     ls.close()

@@ -136,23 +136,40 @@ class PreviewHub:
             preview.changed.set()
 
     async def _follow(self, ls: FoldlineServer, preview: Preview) -> None:
-        """Render `preview` after each change until the preview is closed."""
+        """Render `preview` after each change until the preview is closed.
+
+        A change that comes while a render goes on ends that render: nobody needs its answer.
+        """
         while True:
             await preview.changed.wait()
             await asyncio.sleep(DEBOUNCE_SECONDS)
             preview.changed.clear()
+            refresh = asyncio.create_task(self._refresh(ls, preview))
+            changed = asyncio.create_task(preview.changed.wait())
             try:
-                await self._render(ls, preview)
-            except JsonRpcException as error:
-                details = error.data if isinstance(error.data, dict) else {}
-                preview.version += 1
-                preview.stale = {
-                    "kind": details.get("kind"),
-                    "message": error.message,
-                    "file": details.get("file"),
-                    "line": details.get("line"),
-                }
-                ls.protocol.notify(DID_UPDATE, preview.state([]))
+                await asyncio.wait({refresh, changed}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                changed.cancel()
+                refresh.cancel()
+                await asyncio.gather(refresh, changed, return_exceptions=True)
+
+    async def _refresh(self, ls: FoldlineServer, preview: Preview) -> None:
+        """Render `preview` again, or tell the client why what it has is stale."""
+        try:
+            await self._render(ls, preview)
+        except JsonRpcException as error:
+            details = error.data if isinstance(error.data, dict) else {}
+            preview.version += 1
+            preview.stale = {
+                "kind": details.get("kind"),
+                "message": error.message,
+                "file": details.get("file"),
+                "line": details.get("line"),
+            }
+            ls.protocol.notify(DID_UPDATE, preview.state([]))
+        except Exception:
+            # The preview goes on: the next change may be rendered.
+            log.exception("The preview of %s was not rendered", preview.uri)
 
     async def _render(self, ls: FoldlineServer, preview: Preview) -> dict[str, Any]:
         target = await find_prompt(ls, preview.uri, preview.name)

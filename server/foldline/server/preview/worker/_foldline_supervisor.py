@@ -7,6 +7,7 @@ longer. Elsewhere one process does both, and ends itself.
 
 import contextlib
 import faulthandler
+import json
 import os
 import re
 import select
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import _foldline_failures
 import _foldline_job
+import _foldline_warmth
 
 MAX_ANSWER_BYTES = 1 << 25
 # The stack is written down this long before the deadline, so that the answer can name the line.
@@ -25,13 +27,18 @@ DUMP_SECONDS = 0.2
 POLL_SECONDS = 0.01
 
 
-def supervise(request: _foldline_job.Request, leash: int) -> bytes | None:
-    """The answer to `request`, or None when nobody waits for it any more.
+Outcome = tuple[bytes, list[str]]
+"""An answer, and the installed modules that were imported for it."""
 
-    `leash` is the descriptor whose end says that nobody waits.
+
+def supervise(request: _foldline_job.Request, leash: int) -> Outcome | None:
+    """The answer to `request`, or None when nobody waits for answers any more.
+
+    `leash` is the descriptor of the requests: its end says that nobody waits, and a further line
+    that this request is taken back.
     """
     if not hasattr(os, "fork"):
-        return _run_here(request, leash)
+        return _run_here(request, leash), []
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     answer_reader, answer_writer = os.pipe()
     dump_reader, dump_writer = os.pipe()
@@ -49,6 +56,8 @@ def supervise(request: _foldline_job.Request, leash: int) -> bytes | None:
         return _watch(request, child, leash, answer_reader, dump_reader)
     finally:
         _kill_all(child)
+        os.close(answer_reader)
+        os.close(dump_reader)
 
 
 def _run_in_fork(request: _foldline_job.Request, answer: int, dump: int) -> None:
@@ -61,6 +70,7 @@ def _run_in_fork(request: _foldline_job.Request, answer: int, dump: int) -> None
             max(request["deadline"] - DUMP_SECONDS, request["deadline"] / 2), file=dump
         )
         reply = _foldline_job.run(request) + b"\n"
+        reply += json.dumps(_foldline_warmth.installed_modules(request["root"])).encode() + b"\n"
         while reply:
             reply = reply[os.write(answer, reply) :]
         status = 0
@@ -74,7 +84,7 @@ def _run_in_fork(request: _foldline_job.Request, answer: int, dump: int) -> None
 
 def _watch(
     request: _foldline_job.Request, child: int, leash: int, answer_reader: int, dump_reader: int
-) -> bytes | None:
+) -> Outcome | None:
     deadline = time.monotonic() + request["deadline"]
     answer = b""
     while True:
@@ -82,24 +92,27 @@ def _watch(
         # Only what was written before the end counts: a process that it left behind may hold the
         # other end of the pipe open for ever.
         readable, _, _ = select.select([leash, answer_reader], [], [], POLL_SECONDS)
-        if leash in readable and not os.read(leash, 1 << 12):
-            return None
+        if leash in readable:
+            if not os.read(leash, 1 << 12):
+                return None
+            return _foldline_failures.failure("cancelled", "The request was taken back"), []
         if answer_reader in readable and (chunk := os.read(answer_reader, 1 << 16)):
             answer += chunk
-            if answer.endswith(b"\n"):
-                return answer[:-1]
+            if chunk.endswith(b"\n") and answer.count(b"\n") == 2:
+                reply, modules, _ = answer.split(b"\n")
+                return reply, json.loads(modules)
             if len(answer) > MAX_ANSWER_BYTES:
                 message = f"The answer is larger than {MAX_ANSWER_BYTES} bytes"
-                return _foldline_failures.failure("output", message)
+                return _foldline_failures.failure("output", message), []
             continue
         if status is not None:
-            return _foldline_failures.ended(request, status)
+            return _foldline_failures.ended(request, status), []
         if time.monotonic() > deadline:
             dump = os.read(dump_reader, 1 << 16) if _is_readable(dump_reader) else b""
             frames = re.findall(r'File "(.+?)", line (\d+)', dump.decode("utf-8", "replace"))
             # The dump shows the innermost frame first.
             places = [(file, int(line)) for file, line in reversed(frames)]
-            return _foldline_failures.late(request, places)
+            return _foldline_failures.late(request, places), []
 
 
 def _is_readable(descriptor: int) -> bool:

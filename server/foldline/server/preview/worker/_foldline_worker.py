@@ -1,8 +1,12 @@
-"""Carries out one request about a prompt module, in the user's interpreter.
+"""Carries out requests about prompt modules, in the user's interpreter.
 
-Started by its path, so it is made of the standard library and, in the process that it forks, of the
-user's own foldline. The request is one line of JSON on standard input, the answer one line on
-standard output. Standard input stays open for as long as somebody waits for the answer.
+Started by its path, so it is made of the standard library and, in the processes that it forks, of
+the user's own foldline. A request is one line of JSON on standard input, its answer one line on
+standard output. Standard input stays open for as long as somebody waits for answers; a line that
+comes before the answer takes the request back.
+
+With the argument `--once` it carries out one request and leaves. Without, it stays, and imports the
+installed packages that the user's module needed, so that the next process has them from the start.
 """
 
 import json
@@ -13,20 +17,37 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
 
 import _foldline_supervisor
+import _foldline_warmth
+
+# Exit statuses that tell the server what to do next time.
+STALE, UNSAFE = 75, 76
 
 
-def main() -> None:
+def main() -> int:
     requests, answers = _claim_standard_streams()
-    with os.fdopen(os.dup(requests), "rb", buffering=0) as stream:
-        request = json.loads(stream.readline())
-    answer = _foldline_supervisor.supervise(request, requests)
-    if answer is not None:
-        with os.fdopen(answers, "wb") as out:
+    warmth = None if "--once" in sys.argv else _foldline_warmth.Warmth()
+    with os.fdopen(requests, "rb", buffering=0) as stream, os.fdopen(answers, "wb") as out:
+        while line := stream.readline():
+            request = json.loads(line)
+            if "file" not in request:
+                continue  # What it takes back was answered already.
+            if warmth is not None and warmth.is_stale():
+                return STALE
+            outcome = _foldline_supervisor.supervise(request, requests)
+            if outcome is None:
+                return 0
+            answer, modules = outcome
             out.write(answer + b"\n")
+            out.flush()
+            if warmth is None:
+                return 0
+            if not warmth.take(modules):
+                return UNSAFE
+    return 0
 
 
 def _claim_standard_streams() -> tuple[int, int]:
-    """Private descriptors for the request and the answer, before anything can print on them."""
+    """Private descriptors for requests and answers, before anything can print on them."""
     requests, answers = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -35,4 +56,8 @@ def _claim_standard_streams() -> tuple[int, int]:
     return requests, answers
 
 
-main()
+if __name__ == "__main__":
+    status = main()
+    sys.stderr.flush()
+    # Whatever an imported package has left to do at the end, nobody waits for it.
+    os._exit(status)

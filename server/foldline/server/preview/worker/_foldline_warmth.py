@@ -1,0 +1,64 @@
+"""What is imported before the user's module is: the installed packages that it needed last time.
+
+They are imported into the process that forks the others, so that each of those has them at once. No
+module of the workspace ever is: those are imported afresh for each request.
+"""
+
+import contextlib
+import importlib
+import os
+import sys
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class Warmth:
+    """The packages that this process has imported for those that it forks."""
+
+    def __init__(self) -> None:
+        self._stamp = _stamp()
+
+    def take(self, modules: Iterable[str]) -> bool:
+        """Import `modules`; False if forking is not safe any more, because one started a thread."""
+        for name in modules:
+            if name not in sys.modules:
+                # A package that cannot be imported here fails again, and is told, where it is used.
+                with contextlib.suppress(BaseException):
+                    importlib.import_module(name)
+        return _threads() == 1
+
+    def is_stale(self) -> bool:
+        """Whether a package was installed, changed or removed since this process started."""
+        return _stamp() != self._stamp
+
+
+def installed_modules(root: str) -> list[str]:
+    """The names of the imported modules that are not the user's, in the order of their import."""
+    names = []
+    for name, module in tuple(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if name.startswith("_foldline_") or name == "__main__" or not isinstance(file, str):
+            continue
+        path = Path(file)
+        if {"site-packages", "dist-packages"} & set(path.parts) or not path.is_relative_to(root):
+            names.append(name)
+    return names
+
+
+def _stamp() -> tuple[tuple[str, int], ...]:
+    """What changes when packages are installed: the times of the folders that hold them."""
+    stamps = []
+    for folder in sys.path:
+        with contextlib.suppress(OSError):
+            if "-packages" in folder:
+                stamps.append((folder, os.stat(folder).st_mtime_ns))  # noqa: PTH116
+    return tuple(stamps)
+
+
+def _threads() -> int:
+    """How many threads this process has, those that Python does not know of included."""
+    try:
+        return len(os.listdir("/proc/self/task"))  # noqa: PTH208
+    except OSError:
+        return threading.active_count()
