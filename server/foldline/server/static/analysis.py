@@ -101,18 +101,18 @@ class PromptFacts:
 class ModuleAnalysis:
     """One state of a file, analysed as far as somebody asks."""
 
-    def __init__(self, document: Document, evaluator: Evaluator) -> None:
+    def __init__(self, document: Document, evaluator: Evaluator, *, concerned: bool = True) -> None:
         self.document = document
         self.evaluator = evaluator
         self.file = document.file
         self.text = document.text
         self.scope = document.scope
-        self.statements = document.parsed.statements
+        self.statements = document.parsed.statements if concerned else ()
 
     @cached_property
     def module(self) -> PromptModule:
         """The prompts of the file."""
-        return self.document.prompts(self.evaluator)
+        return self.document.prompts(self.evaluator, self.statements)
 
     @cached_property
     def facts(self) -> tuple[StatementFacts, ...]:

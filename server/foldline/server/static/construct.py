@@ -28,6 +28,7 @@ from foldline.server.static.values import (
     InstanceValue,
     Item,
     PromptValue,
+    Record,
     SectionValue,
     Specialised,
     TemplateValue,
@@ -116,7 +117,12 @@ def _arguments(evaluator: Evaluator, node: Call, scope: Scope) -> tuple[dict[str
     opaque = False
     for keyword in node.keywords:
         if keyword.name is None:
-            opaque = True
+            spread = evaluator.value(keyword.value, scope)
+            if isinstance(spread, Record):
+                given.update(spread.arguments)
+                opaque = opaque or not spread.complete
+            else:
+                opaque = True
         else:
             given[keyword.name.id] = evaluator.argument(keyword.value, scope, keyword.name)
     return given, opaque

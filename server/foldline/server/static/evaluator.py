@@ -6,6 +6,7 @@ literals; everything else is `UNKNOWN`, which no diagnostic is ever based on.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from foldline.server.static import construct, mapped
@@ -18,6 +19,7 @@ from foldline.server.static.syntax import (
     ClassDefinition,
     Conditional,
     Constant,
+    Dictionary,
     Display,
     Expression,
     FunctionDefinition,
@@ -49,6 +51,7 @@ from foldline.server.static.values import (
     Nothing,
     Plain,
     PromptValue,
+    Record,
     SectionValue,
     Specialised,
     TemplateValue,
@@ -63,6 +66,12 @@ if TYPE_CHECKING:
 _DEPTH = 60
 _TRANSPARENT = frozenset({"functools.cache", "functools.lru_cache", "builtins.staticmethod"})
 _DEDENT = frozenset({"textwrap.dedent", "inspect.cleandoc"})
+_CASES = {
+    "capitalize": str.capitalize,
+    "lower": str.lower,
+    "title": str.title,
+    "upper": str.upper,
+}
 _BUILTINS = frozenset({"list", "tuple", "str", "int", "float", "bool", "dict", "set", "frozenset"})
 
 
@@ -126,6 +135,8 @@ class Evaluator:
                 return _either(self.value(node.body, scope), self.value(node.orelse, scope))
             case Lambda():
                 return LambdaValue(node, scope)
+            case Dictionary():
+                return self._record(node, scope)
         return UNKNOWN
 
     def _subscript(self, node: Subscript, scope: Scope) -> Value:
@@ -206,6 +217,13 @@ class Evaluator:
         return value
 
     def _changed(self, value: Value, bound: Bound, scope: Scope) -> Value:
+        if bound.change == "bind":
+            if not isinstance(value, PromptValue) or not isinstance(bound.value, Call):
+                return value
+            if bound.conditional:
+                return replace(value, maybe=True)
+            items = tuple(Item(each, self.value(each, scope)) for each in bound.value.args)
+            return replace(value, bound=(*value.bound, *items))
         if not isinstance(value, Items):
             if isinstance(value, Text) and bound.change == "+=" and bound.value is not None:
                 added = self.value(bound.value, scope)
@@ -319,7 +337,28 @@ class Evaluator:
                 items.append(Item(node, self.value(node, scope)))
         return Items(tuple(items), complete)
 
+    def _record(self, node: Dictionary, scope: Scope) -> Record:
+        given: dict[str, Argument] = {}
+        complete = True
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is None:
+                spread = self.value(value, scope)
+                if isinstance(spread, Record):
+                    given.update(spread.arguments)
+                    complete = complete and spread.complete
+                else:
+                    complete = False
+                continue
+            name = self.value(key, scope)
+            if isinstance(name, Text) and name.known is not None:
+                given[name.known] = self.argument(value, scope)
+            else:
+                complete = False
+        return Record(given, complete)
+
     def _operation(self, node: Operation, scope: Scope) -> Value:
+        if node.operator == "or":
+            return self._or(node, scope)
         left, right = self.value(node.left, scope), self.value(node.right, scope)
         if node.operator != "+":
             if isinstance(left, Text) and node.operator in ("%", "*"):
@@ -333,6 +372,14 @@ class Evaluator:
         if isinstance(left, Text) or isinstance(right, Text):
             return Text(_as_text(left, node.left) + _as_text(right, node.right))
         return UNKNOWN
+
+    def _or(self, node: Operation, scope: Scope) -> Value:
+        left = self.value(node.left, scope)
+        if isinstance(left, Nothing) or (isinstance(left, Text) and left.known == ""):
+            return self.value(node.right, scope)
+        if isinstance(left, Text) and left.known:
+            return left
+        return _either(left, self.value(node.right, scope))
 
     # Calls
 
@@ -348,8 +395,8 @@ class Evaluator:
             if func.dotted in _DEDENT and len(node.args) == 1:
                 text = self.value(node.args[0], scope)
                 if isinstance(text, Text):
-                    dedented = text.mapped.dedent()
-                    return Text(dedented.strip() if "cleandoc" in func.dotted else dedented)
+                    clean = func.dotted == "inspect.cleandoc"
+                    return Text(text.mapped.cleandoc() if clean else text.mapped.dedent())
                 return UNKNOWN
             if func.dotted in ("builtins.list", "builtins.tuple"):
                 items = self.value(node.args[0], scope) if node.args else Items(())
@@ -415,6 +462,10 @@ class Evaluator:
     def _text_method(self, owner: Text, name: str, node: Call, scope: Scope) -> Value:
         if name == "strip" and not node.args:
             return Text(owner.mapped.strip())
+        if name in _CASES and not node.args and owner.known is not None:
+            changed = _CASES[name](owner.known)
+            if len(changed) == len(owner.known):
+                return Text(mapped.MappedText(changed, owner.mapped.runs))
         if name == "join" and len(node.args) == 1:
             items = self.value(node.args[0], scope)
             if isinstance(items, Items) and items.complete:
@@ -470,17 +521,17 @@ def _picked(items: Items, index: tuple[Value, ...]) -> Value:
 
 
 def _either(first: Value, second: Value) -> Value:
-    """What can be said where the one or the other may hold."""
-    if isinstance(first, Items):
-        return Items(first.items, complete=False)
-    if isinstance(first, Items | SectionValue | TemplateValue | PromptValue | ClassValue):
+    """What can be said where the one or the other may hold: the first that says anything."""
+    if first is second:
         return first
-    if isinstance(second, SectionValue | TemplateValue | PromptValue | ClassValue):
-        return second
-    if isinstance(first, External) and first.library_name:
-        return first
-    if isinstance(second, Items):
-        return Items(second.items, complete=False)
+    for value in (first, second):
+        if isinstance(value, Items):
+            items = tuple(replace(item, maybe=True) for item in value.items)
+            return Items(items, complete=False)
+        if isinstance(value, SectionValue | TemplateValue | PromptValue):
+            return replace(value, maybe=True)
+        if isinstance(value, ClassValue) or (isinstance(value, External) and value.library_name):
+            return value
     return UNKNOWN
 
 

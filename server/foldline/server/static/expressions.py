@@ -258,6 +258,7 @@ class ExpressionReader:
 _READERS: Mapping[str, Callable[[ExpressionReader, tree_sitter.Node], Expression | None]] = {
     "attribute": ExpressionReader.attribute,
     "binary_operator": ExpressionReader.operation,
+    "boolean_operator": ExpressionReader.operation,
     "call": ExpressionReader.call,
     "concatenated_string": ExpressionReader.strings,
     "conditional_expression": ExpressionReader.conditional,

@@ -122,6 +122,27 @@ class MappedText:
             at, out = end + 1, out + 1
         return MappedText(dedented, tuple(_merged(runs)))
 
+    def cleandoc(self) -> MappedText:
+        """As `inspect.cleandoc` has it; tabs, which that expands, are left alone."""
+        lines = self.text.split("\n")
+        indents = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
+        margin = min(indents, default=0)
+        pieces: list[tuple[int, int]] = []
+        at = 0
+        for index, line in enumerate(lines):
+            cut = margin if index else len(line) - len(line.lstrip())
+            pieces.append((min(at + cut, at + len(line)), at + len(line)))
+            at += len(line) + 1
+        while pieces and not self.text[slice(*pieces[0])].strip():
+            pieces.pop(0)
+        while pieces and not self.text[slice(*pieces[-1])].strip():
+            pieces.pop()
+        parts: list[MappedText] = []
+        for index, (start, end) in enumerate(pieces):
+            last = index == len(pieces) - 1
+            parts.append(self.slice(start, end if last else end + 1))
+        return join(parts)
+
 
 def _run_start(run: Run) -> int:
     return run.start

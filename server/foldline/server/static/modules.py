@@ -57,10 +57,12 @@ class Document:
         self.parsed = statements.parse(text, self.file, self.parsed)
         return self._scopes.update(self.scope, self.parsed)
 
-    def prompts(self, evaluator: Evaluator) -> PromptModule:
-        """The prompts of the file, in the order of their definitions."""
+    def prompts(
+        self, evaluator: Evaluator, among: tuple[TopLevel, ...] | None = None
+    ) -> PromptModule:
+        """The prompts of the file, in the order of their definitions; `among` some statements."""
         found: list[StaticPrompt] = []
-        for statement in self.parsed.statements:
+        for statement in self.parsed.statements if among is None else among:
             for node, name, value in prompt_values(statement, self.scope, evaluator):
                 prompt = _prompt(node, name, value, evaluator, stale=statement.stale)
                 # A name that is bound anew means the last of its prompts.
@@ -79,6 +81,10 @@ def prompt_values(
         for target in node.targets:
             if isinstance(target, Name):
                 value: Value = evaluator.value(node.value, scope)
+                if isinstance(value, PromptValue):
+                    # What is bound to it further down belongs to it as well.
+                    last = evaluator.member(scope, target.id)
+                    value = last if isinstance(last, PromptValue) else value
                 if isinstance(value, TemplateValue | PromptValue):
                     yield node, target, value
 

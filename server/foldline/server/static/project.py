@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from collections import OrderedDict
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 2_000_000
 """Files beyond this size hold no prompts that a person wrote."""
+
+LIBRARY_WORD = LIBRARY.partition(".")[0]
+
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\w+)?|import[ \t]+([\w.]+))", re.MULTILINE
+)
 
 _CLOSED_FILES = 24
 """How many files that nobody has open are kept parsed."""
@@ -41,6 +48,7 @@ class Project:
         self._open: dict[str, Document] = {}
         self._closed: OrderedDict[str, Document | None] = OrderedDict()
         self._found: dict[tuple[str, int, str], str | None] = {}
+        self._sources: dict[str, str] = {}
         self._evaluator = Evaluator(self)
         self._analyses: dict[str, ModuleAnalysis] = {}
 
@@ -75,6 +83,7 @@ class Project:
         """Forgets what was read of a file that nobody has open."""
         with self.lock:
             self._closed.pop(file, None)
+            self._sources.pop(file, None)
             self._found.clear()
             if file not in self._open:
                 self._changed()
@@ -102,8 +111,41 @@ class Project:
                 document = self._document(file)
                 if document is None:
                     return None
-                known = self._analyses[file] = ModuleAnalysis(document, self._evaluator)
+                concerned = self._concerned(file, document.text)
+                known = ModuleAnalysis(document, self._evaluator, concerned=concerned)
+                self._analyses[file] = known
             return known
+
+    def _concerned(self, file: str, text: str) -> bool:
+        """Whether a file names the prompt library, or imports one that does, at however many hops.
+
+        Only then it is looked at closely: other code would have all that it imports read.
+        """
+        pending = [(file, text)]
+        seen = {file}
+        while pending:
+            importer, source = pending.pop()
+            if LIBRARY_WORD in source:
+                return True
+            for level, dotted in imports_of(source):
+                found = self._module_of(dotted, level, importer)
+                if found is not None and found not in seen:
+                    seen.add(found)
+                    pending.append((found, self._source(found)))
+        return False
+
+    def _source(self, file: str) -> str:
+        """The text of a file, read but not parsed."""
+        opened = self._open.get(file)
+        if opened is not None:
+            return opened.text
+        known = self._sources.get(file)
+        if known is None:
+            text = self._read(file) or ""
+            # Of most files only the imports matter.
+            known = text if LIBRARY_WORD in text else _imports_alone(text)
+            self._sources[file] = known
+        return known
 
     def analyses(self) -> Iterator[ModuleAnalysis]:
         """The analyses of all open files."""
@@ -150,6 +192,11 @@ class Project:
 
     def find(self, dotted: str, level: int, importer: str) -> ModuleScope | None:
         """The names of the module that an import means; None where it is not of the workspace."""
+        file = self._module_of(dotted, level, importer)
+        document = self._document(file) if file is not None else None
+        return document.scope if document is not None else None
+
+    def _module_of(self, dotted: str, level: int, importer: str) -> str | None:
         if level == 0:
             first = dotted.partition(".")[0]
             if first in sys.stdlib_module_names or (dotted + ".").startswith(LIBRARY + "."):
@@ -157,9 +204,7 @@ class Project:
         key = (dotted, level, str(Path(importer).parent))
         if key not in self._found:
             self._found[key] = self._locate(dotted, level, Path(importer))
-        file = self._found[key]
-        document = self._document(file) if file is not None else None
-        return document.scope if document is not None else None
+        return self._found[key]
 
     def _locate(self, dotted: str, level: int, importer: Path) -> str | None:
         parts = dotted.split(".") if dotted else []
@@ -202,3 +247,20 @@ class Project:
 
     def _exists(self, path: Path) -> bool:
         return str(path) in self._open or path.is_file()
+
+
+def imports_of(source: str) -> Iterator[tuple[int, str]]:
+    """The modules that a source may import, each with the number of leading dots."""
+    for match in _IMPORT.finditer(source):
+        if match[4]:
+            yield 0, match[4]
+            continue
+        level, module = len(match[1]), match[2]
+        if module:
+            yield level, module
+        if match[3]:
+            yield level, f"{module}.{match[3]}" if module else match[3]
+
+
+def _imports_alone(source: str) -> str:
+    return "\n".join(match[0] for match in _IMPORT.finditer(source))

@@ -7,7 +7,7 @@ taken as FULL and marked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -132,7 +132,8 @@ def render(
     """A prompt as it renders, with chapters closed."""
     template = prompt.template if isinstance(prompt, PromptValue) else prompt
     bound = prompt.bound if isinstance(prompt, PromptValue) else ()
-    return _Renderer(template, [item.value for item in bound], dict(overrides or {})).render()
+    made = _Renderer(template, [item.value for item in bound], dict(overrides or {})).render()
+    return replace(made, certain=made.certain and not prompt.maybe)
 
 
 class _Renderer:
@@ -154,7 +155,7 @@ class _Renderer:
         shape = heading.value if heading is not None else None
         undotted = isinstance(shape, External) and shape.library_name == "undotted_heading"
         self.dot = "" if undotted else "."
-        self.certain = not template.opaque
+        self.certain = not (template.opaque or template.maybe)
         self.pieces: list[_Piece] = []
 
     def render(self) -> StaticRender:
@@ -193,6 +194,7 @@ class _Renderer:
                 self.certain = False
                 place += 1
                 continue
+            self.certain = self.certain and not (item.maybe or section.maybe)
             if section.kind == "chapter" or depth > _DEPTH:
                 continue
             place += 1
@@ -202,7 +204,8 @@ class _Renderer:
         self, section: SectionValue, path: tuple[str, ...], number: str, depth: int
     ) -> None:
         declared = section.visibility
-        if declared is Visibility.UNKNOWN or "enabled" in section.arguments:
+        named = section.known("key") is not None and section.known("title") is not None
+        if declared is Visibility.UNKNOWN or "enabled" in section.arguments or not named:
             self.certain = False
         visibility = self.overrides.get(path, declared)
         summarised = visibility is Visibility.SUMMARY
@@ -235,13 +238,16 @@ class _Renderer:
 
     def _filled(self, section: SectionValue, mapped: MappedText) -> list[StaticSegment]:
         segments: list[StaticSegment] = []
+        dynamic = [(run.start, run.start + run.length) for run in mapped.runs if run.dynamic]
         at = 0
 
         def literal(end: int) -> None:
             if end > at:
                 shown = mapped.text[at:end].replace("$$", "$")
-                place = (mapped, at, end)
-                segments.append(StaticSegment(SegmentKind.LITERAL, shown, _place=place))
+                known = not any(low < end and at < high for low, high in dynamic)
+                segments.append(
+                    StaticSegment(SegmentKind.LITERAL, shown, known=known, _place=(mapped, at, end))
+                )
 
         for placeholder in placeholders(mapped):
             if not placeholder.name:

@@ -108,6 +108,8 @@ def _changed(call: Call, *, conditional: bool) -> Iterator[Bound]:
     method = func.attr.id
     if method in ("append", "extend") and len(call.args) == 1:
         yield Bound(func.value.id, None, call.args[0], None, method, conditional, at=call)
+    elif method == "bind":
+        yield Bound(func.value.id, None, call, None, method, conditional, at=call)
     elif method in ("insert", "remove", "clear", "pop", "sort", "reverse", "update"):
         yield Bound(func.value.id, None, None, None, "?", conditional, at=call)
 

@@ -115,10 +115,13 @@ class _Update:
 
     def parsed(self) -> Parsed:
         middle = self._middle()
-        if middle is None:
+        around = (*self.before, *self.after)
+        # What was broken before may be whole again by what was typed elsewhere.
+        if middle is None or any(statement.broken for statement in around):
             whole = _parse(self.text)
             if not whole.has_error:
                 return self._reread(list(_read(whole, self.text, 0, self.file)))
+        if middle is None:
             middle = list(_cut(self.text, self.low, self.high, self.file))
         middle = self._with_last_good(middle)
         for statement in self.after:
@@ -134,8 +137,7 @@ class _Update:
             return None
         found = list(_read(root, part, self.low, self.file))
         for statement in found:
-            begins_line = statement.start == 0 or text[statement.start - 1] in "\r\n;"
-            if not begins_line and text[statement.start - 1] in " \t":
+            if not _begins_line(text, statement.start):
                 return None
         return found
 
@@ -195,6 +197,16 @@ def defined(statement: TopLevel) -> Iterator[str]:
                     yield target.id
 
 
+def _begins_line(text: str, start: int) -> bool:
+    at = start - 1
+    while at >= 0 and text[at] in " \t\f":
+        at -= 1
+    if at >= 0 and text[at] == ";":
+        return True
+    # An indented line belongs to the statement above it.
+    return at == start - 1 and (at < 0 or text[at] in "\r\n")
+
+
 def _parse(text: str) -> tree_sitter.Node:
     return python_parser().parse(narrow(text)).root_node
 
@@ -230,7 +242,10 @@ def _cut(text: str, low: int, high: int, file: str) -> Iterator[TopLevel]:
                 continue
             start = low + node.start_byte
             if not node.has_error:
-                yield _statement([node], part, (node.start_byte, node.end_byte), low, file)
+                made = _statement([node], part, (node.start_byte, node.end_byte), low, file)
+                # The parser lets a statement begin where another has just ended.
+                made.broken = not _begins_line(text, start)
+                yield made
                 continue
             if beginnings is None:
                 beginnings = [match.start() for match in _BEGINNING.finditer(text, low, high)]

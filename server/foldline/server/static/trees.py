@@ -37,7 +37,7 @@ def sections_of(
     sections, chapters = template.items("sections"), template.items("chapters")
     both = Items((*sections.items, *chapters.items), sections.complete and chapters.complete)
     built = tuple(_built(both, (), "", 0))
-    return built, _complete(both)
+    return built, _complete(both) and not template.maybe
 
 
 def _complete(items: Items, depth: int = 0) -> bool:
@@ -45,7 +45,10 @@ def _complete(items: Items, depth: int = 0) -> bool:
         items.complete
         and depth < _DEPTH
         and all(
-            isinstance(item.value, SectionValue) and _complete(item.value.children, depth + 1)
+            isinstance(item.value, SectionValue)
+            and not (item.maybe or item.value.maybe)
+            and item.value.known("key") is not None
+            and _complete(item.value.children, depth + 1)
             for item in items.items
         )
     )

@@ -85,6 +85,16 @@ class Item:
 
     node: Expression
     value: Value
+    maybe: bool = False
+    """Whether the item may be absent."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """A dictionary with strings for keys, as it is spread into a call."""
+
+    arguments: Mapping[str, Argument]
+    complete: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,6 +205,8 @@ class SectionValue:
     opaque: bool = False
     """Whether arguments may exist that are not known (`**options`)."""
     scope: Scope | None = None
+    maybe: bool = False
+    """Whether another section may stand in its place."""
 
     def text(self, name: str) -> MappedText | None:
         """The string argument of that name, where it is a string."""
@@ -247,6 +259,7 @@ class TemplateValue:
     output_node: Expression | None
     opaque: bool = False
     scope: Scope | None = None
+    maybe: bool = False
 
     def text(self, name: str) -> str:
         """The string argument of that name, its dynamic parts shown as code."""
@@ -267,6 +280,7 @@ class PromptValue:
     template: TemplateValue
     node: Node
     bound: tuple[Item, ...] = ()
+    maybe: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -311,6 +325,7 @@ Value: TypeAlias = (
     | Plain
     | Text
     | Items
+    | Record
     | External
     | ModuleValue
     | ClassValue

@@ -90,6 +90,8 @@ class _Keys:
             section = item.value
             if not isinstance(section, SectionValue) or depth > 32:
                 continue
+            if item.maybe or section.maybe:
+                continue
             key = section.known("key")
             if section.kind == "chapter":
                 if key and key in self.chapters:

@@ -1,0 +1,117 @@
+"""Correct prompt modules in many honest styles: nothing is reported, and what is told is true."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from foldline.prompts import Prompt, PromptTemplate
+from foldline.server.static.checks import diagnostics
+from foldline.server.static.project import Project
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from foldline.server.static.analysis import ModuleAnalysis, PromptFacts
+
+CORPUS = Path(__file__).with_name("corpus.txt").read_text(encoding="utf-8")
+PARTS = re.split(r"^#- (\S+)\n", CORPUS, flags=re.MULTILINE)
+FILES = dict(zip(PARTS[1::2], PARTS[2::2], strict=True))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    root = tmp_path_factory.mktemp("corpus")
+    for name, text in FILES.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        ends = "\r\n" if name.startswith("crlf") else "\n"
+        (root / name).write_text(text, encoding="utf-8", newline=ends)
+    sys.path.insert(0, str(root))
+    before = set(sys.modules)
+    try:
+        yield root
+    finally:
+        sys.path.remove(str(root))
+        for module in set(sys.modules) - before:
+            if getattr(sys.modules[module], "__file__", None) and str(root) in str(
+                sys.modules[module].__file__
+            ):
+                del sys.modules[module]
+
+
+@pytest.fixture(scope="module")
+def project(folder: Path) -> Project:
+    return Project(folder)
+
+
+def analysed(project: Project, folder: Path, name: str) -> ModuleAnalysis:
+    analysis = project.analysis(str((folder / name).resolve()))
+    assert analysis is not None
+    return analysis
+
+
+def imported(name: str) -> ModuleType:
+    return importlib.import_module(
+        name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+    )
+
+
+def test_the_corpus_is_large_enough() -> None:
+    assert len(FILES) >= 40
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_nothing_is_reported_of_a_module_that_works(
+    project: Project, folder: Path, name: str
+) -> None:
+    imported(name)
+    found = diagnostics(analysed(project, folder, name))
+    assert [f"{each.code}: {each.message}" for each in found] == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_told_without_running_is_what_running_shows(
+    project: Project, folder: Path, name: str
+) -> None:
+    module = imported(name)
+    analysis = analysed(project, folder, name)
+    told = {prompt.name.id: prompt for prompt in analysis.prompts}
+    for variable, value in vars(module).items():
+        template = value.template if isinstance(value, Prompt) else value
+        if not isinstance(template, PromptTemplate) or variable not in told:
+            continue
+        compare(told[variable], value, template)
+
+
+def compare(
+    told: PromptFacts,
+    value: Prompt[object] | PromptTemplate[object],
+    template: PromptTemplate[object],
+) -> None:
+    assert told.template.text("ns") == template.ns
+    assert told.template.text("key") == template.key
+    described = told.described
+    assert described is not None
+    if not (told.render.certain and described.complete):
+        return
+    nodes = [node for root in template.plan.roots for node in root.walk()]
+    shown = [section for section in described.walk() if section.number]
+    assert [(each.path, each.number) for each in shown] == [
+        (node.path, node.number) for node in nodes
+    ]
+    known = all(segment.known for block in told.render.blocks for segment in block.segments)
+    if known:
+        assert told.render.text == value.render().text
+
+
+def test_most_of_the_corpus_is_told_for_certain(project: Project, folder: Path) -> None:
+    """Unknown is always right, so that it must not be the usual answer."""
+    prompts = [prompt for name in FILES for prompt in analysed(project, folder, name).prompts]
+    certain = [prompt for prompt in prompts if prompt.render.certain]
+    assert len(certain) >= 0.75 * len(prompts)
