@@ -167,6 +167,22 @@ def test_the_lens_above_a_folded_section_shows_it_opened(nvim: Neovim) -> None:
     nvim.wait("vim.fn.search('They are lost at a restart', 'nw') > 0")
 
 
+def test_the_settings_of_the_client_reach_the_server(tmp_path: Path, project: Path) -> None:
+    off = "vim.lsp.config('foldline', { settings = { foldline = { code_lens = false } } })\n"
+    with start(tmp_path, project, "reviewer_prompt.py", init=off) as nvim:
+        nvim.lua(
+            """
+            function lenses()
+              local client = vim.lsp.get_clients({ name = 'foldline' })[1]
+              local params = { textDocument = vim.lsp.util.make_text_document_params(0) }
+              return client:request_sync('textDocument/codeLens', params, 10000, 0).result
+            end
+            """
+        )
+        # With the default it has some, for as long as one asks.
+        nvim.wait("#lenses() == 0")
+
+
 def test_the_code_action_on_a_section_previews_it_opened(nvim: Neovim) -> None:
     nvim.command("call search('key=\"history\"')")
     nvim.lua(

@@ -422,6 +422,17 @@ def test_a_damaged_trust_file_trusts_nothing(tmp_path: Path) -> None:
         assert f"{store} is no list of folders" in nvim.buffer()
 
 
+def test_a_file_of_no_project_is_at_home_in_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "alone").mkdir()
+    with Neovim(tmp_path, "alone/module.py", init=SCRIPTED) as nvim:
+        nvim.wait("#vim.lsp.get_clients({ name = 'foldline', bufnr = 0 }) == 1")
+        root = "return vim.lsp.get_clients({ name = 'foldline', bufnr = 0 })[1].root_dir"
+        assert nvim.text(root) == str(tmp_path / "alone")
+        nvim.command("enew | setfiletype python")
+        nvim.wait("#vim.lsp.get_clients({ name = 'foldline', bufnr = 0 }) == 1")
+        assert nvim.text(root) == str(tmp_path)
+
+
 def test_nothing_is_loaded_and_no_key_is_taken_before_a_command_is_used(tmp_path: Path) -> None:
     with Neovim(tmp_path) as nvim:
         assert (

@@ -7,7 +7,8 @@ return {
   -- Trust is a folder's, so a file that belongs to no project is at home in its own folder.
   root_dir = function(bufnr, on_dir)
     local markers = { 'pyproject.toml', 'setup.py', 'setup.cfg', '.git' }
-    on_dir(vim.fs.root(bufnr, markers) or vim.fs.dirname(vim.api.nvim_buf_get_name(bufnr)))
+    local file = vim.api.nvim_buf_get_name(bufnr)
+    on_dir(vim.fs.root(bufnr, markers) or (file ~= '' and vim.fs.dirname(file) or vim.uv.cwd()))
   end,
   before_init = function(params, config)
     params.initializationOptions = require('foldline').initialization_options(config)
