@@ -19,7 +19,8 @@ DEADLINE = 120
 
 PRELUDE = """
 (require 'json)
-(setq eglot-sync-connect 30 eglot-connect-timeout 30 python-indent-guess-indent-offset nil)
+(setq eglot-sync-connect 30 eglot-connect-timeout 30)
+(setq enable-local-variables :all python-indent-guess-indent-offset nil)
 """
 CONNECT = """
 (find-file "reviewer_prompt.py")
@@ -47,11 +48,11 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def settings() -> str:
-    """The settings of the README, as a user copies them into a file of their own."""
+def readme_blocks() -> list[str]:
+    """The Lisp of the README: the settings, and the `.dir-locals.el` of a trusted project."""
     section = README.read_text(encoding="utf-8").split("\n## Emacs\n")[1].split("\n## ")[0]
     blocks: list[str] = re.findall(r"```elisp\n(.*?)```", section, re.DOTALL)
-    return blocks[0]
+    return blocks
 
 
 def emacs(project: Path, session: str) -> dict[str, str]:
@@ -59,7 +60,7 @@ def emacs(project: Path, session: str) -> dict[str, str]:
     script = project.parent / "session.el"
     answer = project.parent / "answer.json"
     script.write_text(
-        f"{settings()}{PRELUDE}{CONNECT}\n"
+        f"{readme_blocks()[0]}{PRELUDE}{CONNECT}\n"
         f"(let ((said (progn {session})))\n"
         f"  (with-temp-file {json.dumps(str(answer))} (insert (json-encode said))))\n"
         "(eglot-shutdown (eglot-current-server))\n",
@@ -139,6 +140,12 @@ def test_code_actions_do_without_the_settings_functions(project: Path) -> None:
     texts = [Path(path).read_text(encoding="utf-8") for path in shown]
     assert "They are lost at a restart" in texts[0]
     assert "class CodeReviewTask(Task)" in texts[1]
+
+
+def test_a_project_can_be_trusted_for_good(project: Path) -> None:
+    (project.parent / ".dir-locals.el").write_text(readme_blocks()[1], encoding="utf-8")
+    said = emacs(project, '(foldline-preview) `((text . ,(text-of "*foldline*")))')
+    assert said["text"].startswith("## 1. Review Guidance")
 
 
 def test_the_outline_needs_no_trust_and_a_preview_does(project: Path) -> None:
