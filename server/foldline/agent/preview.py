@@ -1,0 +1,152 @@
+"""`foldline preview`: one prompt as a model would get it, in a terminal.
+
+The file is executed: whoever names it trusts it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+
+    from foldline.agent.verbs import Verbs
+    from foldline.server.preview.renderer import Job, Renderer
+
+RENDER_SECONDS = 30.0
+
+
+class ParamsError(Exception):
+    """The file of parameters cannot be used; the message says why."""
+
+
+def register(verbs: Verbs) -> None:
+    parser = verbs.add_parser(
+        "preview",
+        help="show a prompt as a model would get it",
+        description="Runs FILE in the Python of its project and shows its prompt, folded.",
+    )
+    parser.add_argument(
+        "target",
+        metavar="FILE[:NAME]",
+        help="a module, and the variable or ns/key of a prompt in it",
+    )
+    parser.add_argument(
+        "--open",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="open a summarised section, as a model does; may be repeated",
+    )
+    parser.add_argument(
+        "--params", metavar="FILE", type=Path, help="values by dataclass name, in JSON or TOML"
+    )
+    parser.add_argument("--interpreter", metavar="PYTHON", help="the Python that renders it")
+    parser.add_argument(
+        "--watch", action="store_true", help="show it again whenever a file of its folder changes"
+    )
+    parser.add_argument("--json", action="store_true", help="print text, blocks and tools")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    import asyncio
+
+    return asyncio.run(_run(options))
+
+
+async def _run(options: argparse.Namespace) -> int:
+    from foldline.server.preview.renderer import Renderer
+
+    renderer = Renderer()
+    try:
+        status = await _show(renderer, options)
+        if options.watch:
+            from watchfiles import PythonFilter, awatch
+
+            folder = _file_and_name(options.target)[0].parent
+            async for _ in awatch(folder, watch_filter=PythonFilter(extra_extensions=[".json"])):
+                print(flush=True)  # noqa: T201
+                await _show(renderer, options)
+        return status
+    finally:
+        await renderer.stop()
+
+
+async def _show(renderer: Renderer, options: argparse.Namespace) -> int:
+    """Render and print once, and return the exit status of that."""
+    from foldline.server.preview.interpreter import find_interpreter
+    from foldline.server.preview.renderer import RenderError
+
+    try:
+        job = _job(options)
+        answer = await renderer.run(find_interpreter(job.file, options.interpreter), job)
+    except (RenderError, ParamsError, FileNotFoundError) as error:
+        print(f"foldline preview: {error}", file=sys.stderr)  # noqa: T201
+        return 2 if not isinstance(error, RenderError) or error.kind in ("prompt", "tool") else 1
+    render: dict[str, Any] = answer["render"] if options.open else answer
+    if options.json:
+        print(json.dumps({**answer, "fidelity": "executed"}, indent=2))  # noqa: T201
+    else:
+        print(render["text"], flush=True)  # noqa: T201
+        for name in answer["generated"]:
+            print(f"foldline preview: {name} was made up: give --params", file=sys.stderr)  # noqa: T201
+    return 0
+
+
+def _job(options: argparse.Namespace) -> Job:
+    from foldline.server.preview.renderer import Job
+
+    file, name = _file_and_name(options.target)
+    here = Path.cwd()
+    return Job(
+        file=file,
+        root=here if file.is_relative_to(here) else file.parent,
+        overlays={},
+        deadline=RENDER_SECONDS,
+        action={
+            "action": "open" if options.open else "render",
+            "name": name or _first_prompt(file),
+            "params": _read_params(options.params),
+            "overrides": {},
+            "section_keys": options.open,
+            "reason": "Opened on the command line",
+        },
+    )
+
+
+def _file_and_name(target: str) -> tuple[Path, str | None]:
+    """The file and the name of `FILE[:NAME]`; a colon may be part of the file's own name."""
+    file, separator, name = target, "", ""
+    if not Path(target).is_file():
+        file, separator, name = target.rpartition(":")
+    path = Path(file)
+    if not path.is_file():
+        raise FileNotFoundError(f"{target}: there is no such file; give FILE or FILE:NAME")
+    return path.resolve(), name if separator else None
+
+
+def _first_prompt(file: Path) -> str | None:
+    """The prompt to show of `file` where none is named: the first that has values, or the first."""
+    from foldline.server.static import parse_module
+
+    prompts = parse_module(file.read_text(encoding="utf-8"), str(file)).prompts
+    return next((prompt.name for prompt in sorted(prompts, key=lambda each: not each.bound)), None)
+
+
+def _read_params(file: Path | None) -> dict[str, Any]:
+    if file is None:
+        return {}
+    import tomllib
+
+    try:
+        text = file.read_text(encoding="utf-8")
+        params = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
+    except (OSError, ValueError) as error:
+        raise ParamsError(f"{file}: {error}") from error
+    if not isinstance(params, dict) or not all(isinstance(each, dict) for each in params.values()):
+        raise ParamsError(f"{file}: give an object of fields for each dataclass, by its name")
+    return params

@@ -1,0 +1,69 @@
+"""`foldline preview`, as a person and a program run it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer" / "reviewer_prompt.py"
+
+
+def preview(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "foldline.agent", "preview", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_a_prompt_is_shown_folded_and_opened() -> None:
+    folded = preview(str(EXAMPLE))
+    assert (folded.returncode, folded.stderr) == (0, "")
+    assert "## 2. Reference Documentation" in folded.stdout
+    assert "Security Rules" not in folded.stdout
+    opened = preview(str(EXAMPLE), "--open", "reference-docs")
+    assert "### 2.1. Security Rules" in opened.stdout
+
+
+def test_json_holds_blocks_and_tools() -> None:
+    done = preview(f"{EXAMPLE}:examples/code-reviewer/review", "--json")
+    answer = json.loads(done.stdout)
+    assert "".join(block["text"] for block in answer["blocks"]) == answer["text"]
+    assert answer["fidelity"] == "executed"
+
+
+@pytest.mark.parametrize("suffix", [".json", ".toml"])
+def test_values_come_from_a_file(tmp_path: Path, suffix: str) -> None:
+    params = tmp_path / f"params{suffix}"
+    text = '[CodeReviewTask]\nrequest = "Look."\n'
+    if suffix == ".json":
+        text = json.dumps({"CodeReviewTask": {"request": "Look."}})
+    params.write_text(text, encoding="utf-8")
+    done = preview(f"{EXAMPLE}:template", "--params", str(params))
+    assert "Look." in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_value_that_was_made_up_is_named() -> None:
+    done = preview(f"{EXAMPLE}:template")
+    assert "CodeReviewTask.request was made up" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("target", "status", "words"),
+    [
+        ("nowhere.py", 2, "there is no such file"),
+        (f"{EXAMPLE}:nothing", 1, "it has"),
+        (f"{EXAMPLE}", 2, "did you mean"),
+    ],
+)
+def test_what_cannot_be_shown_says_why(target: str, status: int, words: str) -> None:
+    extra = ("--open", "reference-dogs") if target == str(EXAMPLE) else ()
+    done = preview(target, *extra)
+    assert done.returncode == status
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
