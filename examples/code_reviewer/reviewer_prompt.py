@@ -1,10 +1,16 @@
-"""The prompt of a code reviewer, with reference documentation that stays folded until needed."""
+"""The prompt of a code reviewer, with reference documentation that stays folded until needed.
+
+What the model may need sometimes is a summary that it opens; what concerns only some reviews is a
+chapter that an evaluation opens. The answer is a `Review`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import field
+from enum import StrEnum
 
 from foldline.prompts import (
+    Chapter,
     MarkdownSection,
     PromptTemplate,
     SectionVisibility,
@@ -12,6 +18,7 @@ from foldline.prompts import (
     TaskSection,
     Tool,
     ToolContext,
+    ToolExample,
     ToolResult,
 )
 from foldline.prompts.dataclasses import FrozenDataclass
@@ -51,6 +58,39 @@ class CodeReviewTask(Task):
 
 
 @FrozenDataclass()
+class Clearance:
+    """What may be shown to the model that reviews."""
+
+    internal: bool = False
+
+
+class Severity(StrEnum):
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+@FrozenDataclass()
+class Finding:
+    path: str = field(metadata={"description": "The file, relative to the workspace."})
+    line: int = field(metadata={"description": "The line, counted from 1."})
+    severity: Severity
+    problem: str = field(metadata={"description": "What is wrong, and why it matters."})
+    remedy: str = field(metadata={"description": "How to mend it, in a sentence or two."})
+    rule: str | None = field(
+        default=None, metadata={"description": "The rule that is broken, such as 'S2'."}
+    )
+
+
+@FrozenDataclass()
+class Review:
+    """What the model answers."""
+
+    summary: str = field(metadata={"description": "The verdict, in at most three sentences."})
+    findings: tuple[Finding, ...] = ()
+
+
+@FrozenDataclass()
 class RuleParams:
     rule: str = field(metadata={"description": "The number of a rule, such as 'S2'."})
 
@@ -71,6 +111,21 @@ def explain_rule(params: RuleParams, *, context: ToolContext) -> ToolResult[str]
         known = ", ".join(RULES)
         return ToolResult(f"There is no rule {params.rule!r}; there are {known}.", None, False)
     return ToolResult(reason, reason)
+
+
+@FrozenDataclass()
+class PlanParams:
+    steps: tuple[str, ...] = field(
+        metadata={"description": "What to look at, in this order; at most seven steps."}
+    )
+
+
+def make_plan(params: PlanParams, *, context: ToolContext) -> ToolResult[str]:
+    """The steps as a list to tick off."""
+    if not 1 <= len(params.steps) <= 7:
+        return ToolResult("A plan has one to seven steps; merge some.", None, False)
+    plan = "\n".join(f"{number}. [ ] {step}" for number, step in enumerate(params.steps, 1))
+    return ToolResult(f"The plan:\n{plan}", plan)
 
 
 guidance = MarkdownSection[Project](
@@ -109,6 +164,7 @@ security_rules = MarkdownSection[None](
             name="explain_rule",
             description="Explains why a security rule is there, and what happens without it.",
             handler=explain_rule,
+            examples=[ToolExample("Before citing a rule.", RuleParams("S2"), RULES["S2"])],
         )
     ],
 )
@@ -180,7 +236,66 @@ workspace = MarkdownSection[Workspace](
     ],
 )
 
-template = PromptTemplate(
+planning = Chapter[None](
+    key="planning",
+    title="Planning",
+    description="For reviews of more than a few files.",
+    keywords=["whole", "module", "package", "all files"],
+    sections=[
+        MarkdownSection[None](
+            title="Plan First",
+            key="plan",
+            template="""
+                Call `make_plan` before you read any code: which files, in which order, and what
+                you expect to find in each. Change the plan when what you read says so.
+            """,
+            tools=[
+                Tool[PlanParams, str](
+                    name="make_plan",
+                    description="Writes down the steps of the review and gives them back.",
+                    handler=make_plan,
+                )
+            ],
+        ),
+    ],
+)
+
+performance = Chapter[None](
+    key="performance",
+    title="Performance",
+    description="Budgets, and how they are measured.",
+    keywords=["slow", "latency", "speed", "memory"],
+    sections=[
+        MarkdownSection[Project](
+            title="Budgets",
+            key="budgets",
+            template="""
+                Signing in to ${project} takes at most 400 ms, nearly all of it for the hash;
+                every other call takes at most 5 ms. A session costs at most 1 KB.
+            """,
+        ),
+    ],
+)
+
+incidents = Chapter[Clearance](
+    key="incidents",
+    title="Past incidents",
+    description="Confidential: for models that run in our own network.",
+    keywords=["incident", "breach", "attack", "vulnerability"],
+    enabled=lambda clearance: clearance.internal,
+    sections=[
+        MarkdownSection[None](
+            title="Incidents",
+            key="incidents-of-the-year",
+            template="""
+                - *February*: reset tokens were accepted as session tokens for two days.
+                - *July*: a debug log held passwords in the clear; it was read by a contractor.
+            """,
+        ),
+    ],
+)
+
+template = PromptTemplate[Review](
     ns="examples/code-reviewer",
     key="review",
     name="code_reviewer",
@@ -190,6 +305,7 @@ template = PromptTemplate(
         workspace,
         TaskSection[CodeReviewTask](title="Review Task", key="review-task"),
     ],
+    chapters=[planning, performance, incidents],
 )
 
 reviewer = template.bind(

@@ -316,7 +316,7 @@ def test_a_summarised_block_tells_what_it_would_render_to_if_opened() -> None:
     assert rendered.if_opened(("a", "c")) == ""
     with pytest.raises(PromptValidationError) as caught:
         rendered.if_opened(("a", "bb"))
-    assert caught.value.near == ("a.b", "a.c")
+    assert caught.value.near == ("a.b",)
 
 
 def test_pc_11_the_pipeline_asks_enabled_then_visibility_then_substitutes() -> None:

@@ -218,6 +218,9 @@ async def test_document_symbols_are_the_section_tree(editor: Editor) -> None:
         "2. Reference Documentation",
         "3. Workspace",
         "4. Review Task",
+        "Planning",
+        "Performance",
+        "Past incidents",
     ]
 
 

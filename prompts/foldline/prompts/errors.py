@@ -244,7 +244,7 @@ def near_names(name: str, names: Iterable[str]) -> tuple[str, ...]:
     """The names that resemble `name`, best first, at most three."""
     from difflib import get_close_matches
 
-    return tuple(get_close_matches(name, list(dict.fromkeys(names)), n=3, cutoff=0.5))
+    return tuple(get_close_matches(name, list(dict.fromkeys(names)), n=3, cutoff=0.6))
 
 
 def _restore(

@@ -65,7 +65,7 @@ def parse_structured_output(output_text: str, rendered: RenderedPrompt[OutputT])
     # What got past the check of the container was meant as the answer.
     told = next((f for f in failures if not isinstance(f, _WrongContainer)), failures[0])
     raise OutputParseError(
-        f"{told}.",
+        f"{told}" if str(told).endswith("?") else f"{told}.",
         raw_response=output_text,
         json_path=told.path,
         dataclass_type=told.expected or config.output_type,

@@ -1,0 +1,237 @@
+"""Writes the reference pages of `foldline.prompts` from its docstrings.
+
+    uv run python docs/make_reference.py
+
+The sources are read, not imported. A test fails while a page is older than its module.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "prompts" / "foldline" / "prompts"
+REFERENCE = ROOT / "docs" / "reference"
+
+# Modules that users meet, in the order in which they do; the others are how it works inside.
+MODULES = (
+    "template",
+    "prompt",
+    "markdown",
+    "section",
+    "task",
+    "chapter",
+    "visibility",
+    "rendered",
+    "blocks",
+    "headings",
+    "disclosure",
+    "retry",
+    "tool",
+    "structured_output",
+    "parsing",
+    "values",
+    "schema",
+    "expansion",
+    "intent",
+    "descriptor",
+    "overrides",
+    "overrides_store",
+    "deadline",
+    "dataclasses",
+    "errors",
+)
+
+Definition: TypeAlias = ast.ClassDef | ast.FunctionDef
+_SECTION = re.compile(r"^(Args|Raises|Returns|Yields):\n((?:[ ]{4}.*\n?|\n)+)", re.MULTILINE)
+_ITEM = re.compile(r"^ {4}(\S[^:\n]*): ", re.MULTILINE)
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Every page with its text."""
+    lines = ["# Reference", "", "Generated from the docstrings of `foldline.prompts`.", ""]
+    for name in MODULES:
+        tree = ast.parse((PACKAGE / f"{name}.py").read_text(encoding="utf-8"))
+        first = (ast.get_docstring(tree) or "").partition("\n\n")[0].replace("\n", " ")
+        lines.append(f"- [`foldline.prompts.{name}`]({name}.md): {first}")
+        yield REFERENCE / f"{name}.md", page(name, tree)
+    yield REFERENCE / "README.md", "\n".join(lines) + "\n"
+
+
+def page(name: str, tree: ast.Module) -> str:
+    """One module: what it exports, in that order."""
+    parts = [f"# foldline.prompts.{name}", prose(ast.get_docstring(tree) or "")]
+    definitions: dict[str, Definition] = {
+        node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))
+    }
+    values = dict(documented(tree.body))
+    for exported in exports(tree):
+        definition = definitions.get(exported)
+        if isinstance(definition, ast.ClassDef):
+            parts += of_class(definition)
+        elif definition is not None:
+            parts += of_function(definition, "##", exported)
+        elif exported in values:
+            parts += [f"## {exported}", prose(values[exported])]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def exports(tree: ast.Module) -> list[str]:
+    """The names in `__all__`."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    return []
+
+
+def of_class(node: ast.ClassDef) -> list[str]:
+    """A class with its fields, attributes and public methods."""
+    bases = [ast.unparse(base) for base in node.bases]
+    parts = [f"## {node.name}"]
+    if bases:
+        parts.append(f"Inherits from {', '.join(f'`{base}`' for base in bases)}.")
+    parts.append(prose(ast.get_docstring(node) or ""))
+    fields = [
+        f"- `{ast.unparse(item)}`"
+        for item in node.body
+        if isinstance(item, ast.AnnAssign) and not ast.unparse(item.target).startswith("_")
+    ]
+    notes = dict(documented(node.body))
+    fields = [
+        f"{line}: {flat(notes[name])}" if (name := field_name(line)) in notes else line
+        for line in fields
+    ]
+    if fields:
+        parts.append("\n".join(fields))
+    members = [
+        f"- `{name}`: {flat(text)}" if text else f"- `{name}`"
+        for name, text in enum_members(node, notes)
+    ]
+    if members:
+        parts.append("\n".join(members))
+    for item in node.body:
+        if not isinstance(item, ast.FunctionDef):
+            continue
+        if item.name == "__init__":
+            parts.insert(1, signature(item, node.name))
+        elif not item.name.startswith("_"):
+            parts += of_function(item, "###", f"{node.name}.{item.name}")
+    return parts
+
+
+def of_function(node: ast.FunctionDef, marks: str, name: str) -> list[str]:
+    """A function, method or property; a property has no call signature."""
+    text = ast.get_docstring(node)
+    if text is None:
+        return []
+    decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
+    if decorators & {"property"}:
+        returns = "" if node.returns is None else f": {ast.unparse(node.returns)}"
+        return [f"{marks} {name}", f"`{node.name}{returns}`", prose(text)]
+    return [f"{marks} {name}", signature(node, node.name), prose(text)]
+
+
+def signature(node: ast.FunctionDef, name: str) -> str:
+    """The call as Python code, one argument a line if it is long."""
+    arguments = ast.unparse(node.args)
+    for first in ("self", "cls"):
+        arguments = arguments.removeprefix(first).removeprefix(", ")
+    returns = "" if node.returns is None or node.name == "__init__" else ast.unparse(node.returns)
+    arrow = f" -> {returns}" if returns else ""
+    line = f"{name}({arguments}){arrow}"
+    if len(line) > 96:
+        split = ",\n    ".join(top_level(arguments))
+        line = f"{name}(\n    {split},\n){arrow}"
+    return f"```python\n{line}\n```"
+
+
+def top_level(arguments: str) -> list[str]:
+    """The arguments, parted at the commas that are inside no bracket."""
+    parts, depth, start = [], 0, 0
+    for place, character in enumerate(arguments):
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            parts.append(arguments[start:place].strip())
+            start = place + 1
+    return [*parts, arguments[start:].strip()]
+
+
+def documented(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """Assignments that are followed by a string which describes them."""
+    for node, after in itertools.pairwise(body):
+        if (
+            isinstance(after, ast.Expr)
+            and isinstance(after.value, ast.Constant)
+            and isinstance(after.value.value, str)
+        ):
+            text = textwrap.dedent(after.value.value)
+            if isinstance(node, ast.AnnAssign):
+                yield ast.unparse(node.target), text
+            elif isinstance(node, ast.Assign):
+                yield ast.unparse(node.targets[0]), text
+
+
+def enum_members(node: ast.ClassDef, notes: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """The members of an enum with their descriptions."""
+    if not any("Enum" in ast.unparse(base) for base in node.bases):
+        return
+    for item in node.body:
+        if isinstance(item, ast.Assign):
+            name = ast.unparse(item.targets[0])
+            yield name, notes.get(name, "")
+
+
+def field_name(line: str) -> str:
+    return line.removeprefix("- `").partition(":")[0]
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def prose(text: str) -> str:
+    """A docstring as Markdown: sections as lists, examples and drawings as code."""
+    text = _SECTION.sub(lambda match: listed(match[1], match[2]), text + "\n")
+    return "\n\n".join(block(part) for part in re.split(r"\n{2,}", text.strip()))
+
+
+def listed(title: str, body: str) -> str:
+    """A section of a docstring as a list."""
+    items = _ITEM.split(f"\n{body}".rstrip())
+    if len(items) < 3:
+        return f"**{title}:** {flat(body)}\n\n"
+    pairs = zip(items[1::2], items[2::2], strict=True)
+    return f"**{title}:**\n\n" + "\n".join(f"- `{n}`: {flat(t)}" for n, t in pairs) + "\n\n"
+
+
+def block(part: str) -> str:
+    if part.startswith(">>>"):
+        return f"```pycon\n{part}\n```"
+    if "──" in part or part.startswith("    "):
+        return f"```text\n{textwrap.dedent(part)}\n```"
+    return part
+
+
+def main() -> int:
+    """Write the pages that have changed, and remove those whose module is gone."""
+    REFERENCE.mkdir(parents=True, exist_ok=True)
+    wanted = dict(pages())
+    for path, text in wanted.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    for path in set(REFERENCE.glob("*.md")) - wanted.keys():
+        path.unlink()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
