@@ -441,6 +441,15 @@ def test_ov_05_overrides_for_closed_chapters_are_inert_until_it_opens() -> None:
     assert closed.render(visibility_overrides=plain).text == closed.render().text
 
 
+def test_ov_05_overrides_for_the_chapter_itself_are_inert_open_or_closed() -> None:
+    made = template(chapter("c", text("inside")))
+    for snapshot in (made, made.expand_chapters()):
+        plain = snapshot.render()
+        assert snapshot.render(visibility_overrides={("c",): SUMMARY}).text == plain.text
+        with pytest.raises(PromptValidationError):
+            snapshot.render(visibility_overrides={("c", "inside"): SUMMARY})
+
+
 def test_pb_07_chapter_parameters_come_from_the_bound_then_by_key_then_from_the_default() -> None:
     made = template(gated(lambda p: p.level > 1, default=Clearance(2)))
     assert decisions(made.expand_chapters()) == {"secret": True}

@@ -16,6 +16,7 @@ from foldline.prompts import (
     RenderedPrompt,
     Section,
     SectionOverride,
+    SectionVisibility,
     Task,
     TaskSection,
     Tool,
@@ -153,6 +154,17 @@ def test_ov_05_sections_in_closed_chapters_show_it_when_they_open() -> None:
     assert applied.applied == ("in",)
     assert "new" not in applied.template.render().text
     assert "new" in applied.template.expand_chapters().render().text
+
+
+def test_ov_05_an_expanded_template_with_overrides_still_knows_its_closed_chapters() -> None:
+    closed = Chapter[Params](
+        key="c", title="C", sections=[text("in", "x")], enabled=lambda params: False
+    )
+    plain = MarkdownSection[None](title="a", key="a", template="old")
+    expanded = template(plain, closed).expand_chapters()
+    applied = apply_overrides(expanded, override(change(("a",), "old", "new"))).template
+    rendered = applied.render(Params(), visibility_overrides={("in",): SectionVisibility.FULL})
+    assert rendered.text == "## 1. a\n\nnew"
 
 
 def test_ov_07_a_stale_override_is_reported_and_not_applied() -> None:

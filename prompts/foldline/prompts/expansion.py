@@ -17,7 +17,7 @@ from foldline.prompts.errors import (
 from foldline.prompts.intent import IntentQuery
 from foldline.prompts.rendering import RenderPass, without_arguments
 from foldline.prompts.specialise import type_name
-from foldline.prompts.tree import build_plan
+from foldline.prompts.tree import replan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,10 +87,9 @@ def expand(
     sections = gate.dissolved(template.sections)
     fresh = copy.copy(template)
     fresh.sections = sections
-    fresh.plan = build_plan(sections, heading=template.heading, disclosure=template.disclosure)
-    fresh.plan.known_types = template.plan.known_types
-    declared = template.plan.by_path.keys() | template.plan.inert_paths
-    fresh.plan.inert_paths = frozenset(declared - fresh.plan.by_path.keys())
+    fresh.plan = replan(
+        template.plan, sections, heading=template.heading, disclosure=template.disclosure
+    )
     fresh.chapter_decisions = tuple(gate.decisions)
     return fresh
 

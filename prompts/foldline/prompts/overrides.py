@@ -12,7 +12,7 @@ from foldline.prompts.chapter import Chapter
 from foldline.prompts.descriptor import text_hash, tool_hash
 from foldline.prompts.errors import PromptError, PromptValidationError
 from foldline.prompts.markdown import MarkdownSection
-from foldline.prompts.tree import build_plan
+from foldline.prompts.tree import replan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -115,7 +115,9 @@ def apply_overrides(
     _ = template.descriptor  # What the overrides refer to is the declaration: keep that one.
     fresh = copy.copy(template)
     fresh.sections = sections
-    fresh.plan = build_plan(sections, heading=template.heading, disclosure=template.disclosure)
+    fresh.plan = replan(
+        template.plan, sections, heading=template.heading, disclosure=template.disclosure
+    )
     fresh.tool_param_descriptions = {
         **(template.tool_param_descriptions or {}),
         **patcher.param_descriptions,

@@ -221,7 +221,7 @@ def checked_overrides(
     if not overrides:
         return {}
     for path, visibility in overrides.items():
-        if path not in plan.by_path and path not in plan.inert_paths:
+        if not any(path in known for known in (plan.by_path, plan.inert_paths, plan.chapter_paths)):
             shown = ".".join(path) if isinstance(path, tuple) else path
             near = near_names(str(shown), plan.by_dotted)
             raise PromptValidationError(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath
 
-__all__ = ["OPEN_SECTIONS", "READ_SECTION", "Node", "Plan", "build_plan"]
+__all__ = ["OPEN_SECTIONS", "READ_SECTION", "Node", "Plan", "build_plan", "replan"]
 
 OPEN_SECTIONS = "open_sections"
 READ_SECTION = "read_section"
@@ -65,6 +65,8 @@ class Plan:
     """Parameter types that may be bound: those of closed chapters too."""
     inert_paths: frozenset[SectionPath] = frozenset()
     """Paths inside closed chapters: an override for them has no effect yet."""
+    chapter_paths: frozenset[SectionPath] = frozenset()
+    """Paths of the chapters themselves: an override for them has no effect at all."""
 
 
 def build_plan(
@@ -88,6 +90,19 @@ def build_plan(
                 plan.defaults.setdefault(node.params_type, default)
     plan.known_types = frozenset(everything.types)
     plan.inert_paths = frozenset(everything.paths - plan.by_path.keys())
+    plan.chapter_paths = frozenset(everything.chapter_paths)
+    return plan
+
+
+def replan(
+    before: Plan, sections: Sequence[Section[object]], *, heading: HeadingFormatter, disclosure: str
+) -> Plan:
+    """The plan of changed sections that still knows what was declared before the change."""
+    plan = build_plan(sections, heading=heading, disclosure=disclosure)
+    plan.known_types |= before.known_types
+    declared = before.by_path.keys() | before.inert_paths | plan.inert_paths
+    plan.inert_paths = frozenset(declared - plan.by_path.keys())
+    plan.chapter_paths |= before.chapter_paths
     return plan
 
 
@@ -144,6 +159,7 @@ class _Everything:
 
     def __init__(self, sections: Sequence[Section[object]]) -> None:
         self.paths: set[SectionPath] = set()
+        self.chapter_paths: set[SectionPath] = set()
         self.types: set[type] = set()
         self._dotted: dict[str, SectionPath] = {}
         self._tools: dict[str, SectionPath] = {}
@@ -168,6 +184,7 @@ class _Everything:
                         section_path=path,
                     )
                 self._chapters.add(section.key)
+                self.chapter_paths.add(path)
                 self._visit(section.sections, parent)
                 continue
             self._place(path)
