@@ -10,9 +10,12 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
+
+from foldline.server.options import PromptOptions
 
 ROOT = Path(__file__).parent.parent.parent
 EXTENSION = ROOT / "editors" / "vscode"
@@ -56,6 +59,24 @@ def test_the_lock_file_names_no_place_to_fetch_from(folder: Path) -> None:
     lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
     assert [name for name, package in lock["packages"].items() if "resolved" in package] == []
     assert all("integrity" in package for name, package in lock["packages"].items() if name)
+
+
+def test_the_settings_are_the_options_of_the_server() -> None:
+    """The project decides what nobody set here, so that every default is null."""
+    manifest = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
+    settings = manifest["contributes"]["configuration"]["properties"]
+    options = {
+        name.removeprefix("foldline."): setting
+        for name, setting in settings.items()
+        if not name.startswith("foldline.server.") and name != "foldline.interpreter"
+    }
+    assert list(options) == [_camel(field.name) for field in fields(PromptOptions)]
+    assert all(setting["default"] is None for setting in options.values())
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(other.title() for other in others)
 
 
 def _install(folder: Path, after: tuple[str, ...] = ()) -> None:

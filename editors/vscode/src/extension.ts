@@ -9,6 +9,9 @@ import { Previews, VIEW_TYPE } from './preview/previews';
 import { Server } from './server';
 import { showStatus } from './status';
 
+/** The settings that a running server does not take in. */
+const STARTING = ['foldline.server', 'foldline.interpreter'];
+
 let running: Server | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
@@ -28,7 +31,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.window.registerWebviewPanelSerializer(VIEW_TYPE, previews),
     vscode.workspace.onDidGrantWorkspaceTrust(() => server.trustGranted()),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration('foldline')) {
+      if (STARTING.some((setting) => change.affectsConfiguration(setting))) {
         void server.restart('the settings changed');
       }
     }),

@@ -155,8 +155,10 @@ export class Server implements vscode.Disposable {
           client_commands: ['foldline.preview', 'foldline.openSection'],
           render_deadline: vscode.workspace
             .getConfiguration('foldline')
-            .get<number>('preview.deadline', 10),
+            .get<number>('server.renderDeadline', 10),
         },
+        // What the server shows and checks; how it starts is told to it once, above.
+        synchronize: { configurationSection: 'foldline' },
         // The server's standard error is read by ServerProcess, which keeps its last line.
         stdioOptions: { stdout: () => {}, stderr: () => {} },
         errorHandler: {

@@ -158,11 +158,23 @@ export async function startWorkbench({
 
 /** Runs a command of the palette by its title. */
 export async function runCommand(page, title) {
-  await page.keyboard.press('F1');
   const input = page.locator('.quick-input-widget input').first();
-  await input.waitFor();
-  await input.fill(`>${title}`);
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().waitFor();
+  const row = page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first();
+  // A palette that opens while the workbench still starts may close again or stay empty.
+  await until(`the command ${title}`, async () => {
+    await page.keyboard.press('F1');
+    try {
+      await input.fill(`>${title}`, { timeout: 5_000 });
+      await row.waitFor({ timeout: 5_000 });
+      return true;
+    } catch (error) {
+      if (error.name !== 'TimeoutError') {
+        throw error;
+      }
+      await page.keyboard.press('Escape');
+      return false;
+    }
+  });
   await page.keyboard.press('Enter');
 }
 

@@ -46,6 +46,7 @@ test('the lens above a prompt opens its preview beside the editor', async () => 
   await heading('Review Guidance').waitFor();
   await preview.getByText('You review auth, written in Python 3.11').waitFor();
   assert.equal(await heading('Security Rules').count(), 0);
+  assert.equal(await page.locator('.notification-toast').count(), 0);
   await screenshot(page, 'preview');
 });
 
@@ -79,6 +80,17 @@ test('a code action on the prompt opens a section of it', async () => {
   await runCommand(page, 'Source Action');
   await page.getByText('Open section 2 Reference Documentation of reviewer').click();
   await heading('Security Rules').waitFor();
+});
+
+test('the lens above a section opens it', async () => {
+  await gotoLine(page, lineOf('title="History"'));
+  // The editor may still be scrolling, and lenses move with it; opening twice does nothing.
+  await until('the section to be open', async () => {
+    await clickLensAbove('Open');
+    return button('Close 3.1 History').waitFor({ timeout: 5_000 }).then(() => true, () => false);
+  });
+  await button('Close 3.1 History').click();
+  await button('Open 3.1 History').waitFor();
 });
 
 test('typing changes the preview, which keeps its folds and its place', async () => {
@@ -199,6 +211,22 @@ function heading(title) {
 
 function button(name) {
   return preview.getByRole('button', { name, exact: true });
+}
+
+/** Clicks the last lens with this title above the cursor. */
+async function clickLensAbove(title) {
+  const lenses = page.locator('.codelens-decoration a', { hasText: title });
+  const cursor = page.locator('.editor-group-container .cursors-layer .cursor').first();
+  const topOf = (element) => element.getBoundingClientRect().top;
+  const nearest = await until(`the lens ${title}`, async () => {
+    const below = await cursor.evaluate(topOf);
+    const tops = await lenses.evaluateAll((all) =>
+      all.map((lens) => (lens.checkVisibility({ visibilityProperty: true }) ? lens.getBoundingClientRect().top : -1)),
+    );
+    const above = tops.map((top, index) => ({ top, index })).filter(({ top }) => top > below - 80 && top < below);
+    return above.sort((a, b) => b.top - a.top)[0];
+  });
+  await lenses.nth(nearest.index).click();
 }
 
 /** The line, counted from 1, of the file as it was opened. */

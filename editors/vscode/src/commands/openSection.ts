@@ -15,7 +15,7 @@ interface Asked extends PromptReference {
   section_keys: string[];
 }
 
-/** *Open Section…*: those of the code action that was chosen, or a pick among the closed ones. */
+/** *Open Section…*: those of the lens or code action that was chosen, or a pick. */
 export function registerOpenSection(server: Server, previews: Previews): vscode.Disposable {
   return vscode.commands.registerCommand('foldline.openSection', async (asked?: Asked) => {
     try {
@@ -24,9 +24,7 @@ export function registerOpenSection(server: Server, previews: Previews): vscode.
           ? (previews.latest ?? (await previewOfEditor(server, previews)))
           : await previews.open(asked);
       const keys = asked?.section_keys ?? (preview && (await pickSection(server, preview)));
-      if (keys !== undefined) {
-        await preview?.changeSections('open', keys);
-      }
+      await preview?.openClosed(keys ?? []);
     } catch (error) {
       void vscode.window.showErrorMessage(`foldline: ${messageOf(error)}`);
     }

@@ -80,8 +80,17 @@ export class PreviewPanel implements vscode.Disposable {
     }
   }
 
-  /** Opens or closes sections by their keys. */
-  async changeSections(change: 'open' | 'close', keys: string[]): Promise<void> {
+  /** Opens those of the sections that are not open yet. */
+  async openClosed(keys: string[]): Promise<void> {
+    const open = this.blocks.all().filter((block) => block.visibility !== 'SUMMARY');
+    const closed = keys.filter((key) => !open.some((block) => block.key === key));
+    // Without a session the notice says why nothing can be opened.
+    if (this.session !== null && closed.length > 0) {
+      await this.changeSections('open', closed);
+    }
+  }
+
+  private async changeSections(change: 'open' | 'close', keys: string[]): Promise<void> {
     try {
       this.update(await this.ask(change, this.session, keys));
     } catch (error) {

@@ -49,7 +49,7 @@ export class BlockView {
     this.source = button('source', { title: 'Go to the source of this section' }, () =>
       actions.reveal(id),
     );
-    this.source.append('Source');
+    this.source.append('↗');
     this.body = element('div.body', { id: bodyId });
     this.root = element(
       'section.block',

@@ -37,9 +37,8 @@ def lenses(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Lens, ...]:
     """`Preview · N tokens · k summarised` on prompts, `Open · +N tokens` on folded sections."""
     found: list[Lens] = []
     opened: set[Span] = set()
-    for prompt in analysis.prompts:
-        if prompt.described is None:
-            continue
+    described = [(prompt, prompt.described) for prompt in analysis.prompts if prompt.described]
+    for prompt, static in sorted(described, key=lambda pair: not pair[1].bound):
         name = prompt.name.id
         render = prompt.render
         parts = ["Preview"]
@@ -48,11 +47,11 @@ def lenses(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Lens, ...]:
         summarised = [block for block in render.blocks if block.visibility is Visibility.SUMMARY]
         if summarised:
             parts.append(f"{len(summarised)} summarised")
-        found.append(Lens(prompt.described.name_range, " · ".join(parts), name))
+        found.append(Lens(static.name_range, " · ".join(parts), name))
         costs = opened_costs(prompt, counter) if summarised else {}
         for block in summarised:
             place = block.source
-            # A section that several prompts share has one lens, that of the first.
+            # A section that several prompts share has one lens, that of the first bound one.
             if place.file == analysis.file and place.span not in opened:
                 opened.add(place.span)
                 title = f"Open · {counter.shown_change(costs[block.path])} tokens"
