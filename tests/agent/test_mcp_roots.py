@@ -123,6 +123,19 @@ async def test_without_roots_the_working_folder_is_read(
         assert "only_here.py" in tree
 
 
+async def test_a_working_folder_that_is_gone_says_what_to_do(
+    other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = other / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    async with connect_here(Options()) as client:
+        text, is_error = await call(client, "get_tree")
+        assert is_error
+        assert "is gone: start it with `foldline mcp --root DIR`" in text
+
+
 @pytest.mark.parametrize("folder", [Path(EXAMPLE.anchor), Path.home()])
 async def test_a_working_folder_that_is_no_workspace_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,5 +1,6 @@
 """The server as a process, asked by the SDK's own client over standard input and output."""
 
+import asyncio
 import json
 import subprocess
 from pathlib import Path
@@ -118,6 +119,15 @@ async def test_a_long_answer_is_read_to_its_end_by_cursors(tmp_path: Path) -> No
                 break
             cursor = note.partition("ask with cursor ")[2].split()[0]
         assert text == "\n".join(lines)
+
+
+async def test_calls_side_by_side_are_each_answered_once() -> None:
+    paths = [f"auth/{name}.py" for name in ("errors", "models", "service", "tokens")] * 25
+    async with connect("--root", str(EXAMPLE)) as client:
+        answers = await asyncio.gather(
+            *(call(client, "get_file_outline", path=path) for path in paths)
+        )
+    assert [text.partition(" ")[0] for text, _ in answers] == paths
 
 
 def test_nothing_but_protocol_reaches_standard_output_and_garbage_is_survived() -> None:

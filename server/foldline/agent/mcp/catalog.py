@@ -80,8 +80,7 @@ def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
     found = [
         (folder, path, prompt, parameters)
         for folder in folders.folders
-        for path in _paths(folder)
-        for prompt, parameters in _prompts_of(folder, path)
+        for path, prompt, parameters in _prompts_of(folder)
     ]
     found.sort(key=lambda each: not each[2].bound)
     names: dict[str, CatalogPrompt] = {}
@@ -99,15 +98,16 @@ def _paths(folder: Folder) -> list[str]:
     return sorted({each.path for each in matches})
 
 
-def _prompts_of(folder: Folder, path: str) -> Iterator[tuple[StaticPrompt, tuple[Parameter, ...]]]:
+def _prompts_of(folder: Folder) -> Iterator[tuple[str, StaticPrompt, tuple[Parameter, ...]]]:
     project = Project(folder.root)
-    analysis = project.analysis(str(folder.root / path))
-    if analysis is None:
-        return
-    with project.lock:
-        parameters = _parameters(analysis)
-        for prompt in analysis.module.prompts:
-            yield prompt, parameters.get(prompt.name, ())
+    for path in _paths(folder):
+        analysis = project.analysis(str(folder.root / path))
+        if analysis is None:
+            continue
+        with project.lock:
+            parameters = _parameters(analysis)
+            for prompt in analysis.module.prompts:
+                yield path, prompt, parameters.get(prompt.name, ())
 
 
 def _parameters(analysis: ModuleAnalysis) -> Mapping[str, tuple[Parameter, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path, PurePath
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from foldline.backends import (
@@ -121,6 +122,7 @@ class FolderCache:
         self._language_servers = language_servers
         self._trusted = trusted
         self._access: dict[Path, SmartFileAccess] = {}
+        self._lock = Lock()
 
     def open(self, roots: Iterable[Path]) -> Folders:
         """The folders at `roots`, those that cannot be read left out.
@@ -132,13 +134,10 @@ class FolderCache:
         problems: list[str] = []
         for root in roots:
             try:
-                access = self._access.get(root) or SmartFileAccess.for_workspace(
-                    root, language_servers=self._language_servers, trusted=self._trusted
-                )
+                access = self._open(root)
             except (BackendError, OSError) as error:
                 problems.append(str(error))
             else:
-                self._access[root] = access
                 found[access.file_backend.root] = access
         if not found:
             raise NoFolderError(
@@ -154,9 +153,20 @@ class FolderCache:
 
     def close(self) -> None:
         """End what goes on in the background."""
-        for access in self._access.values():
-            access.close()
-        self._access.clear()
+        with self._lock:
+            for access in self._access.values():
+                access.close()
+            self._access.clear()
+
+    def _open(self, root: Path) -> SmartFileAccess:
+        # Calls come side by side, and each folder has one index.
+        with self._lock:
+            access = self._access.get(root)
+            if access is None:
+                access = self._access[root] = SmartFileAccess.for_workspace(
+                    root, language_servers=self._language_servers, trusted=self._trusted
+                )
+            return access
 
 
 def _free_name(name: str, taken: Iterable[str]) -> str:

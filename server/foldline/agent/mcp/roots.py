@@ -109,15 +109,25 @@ class Roots:
 
 
 def _paths(answer: types.ListRootsResult) -> tuple[Path, ...]:
+    """The roots on this machine."""
+    places = [urlsplit(str(root.uri)) for root in answer.roots]
     return tuple(
-        Path(url2pathname(urlsplit(str(root.uri)).path)).resolve() for root in answer.roots
+        Path(url2pathname(place.path)).resolve()
+        for place in places
+        if place.netloc in ("", "localhost")
     )
 
 
 def _working_folder() -> Path:
     """The folder that the client started us in, where that can be meant for a workspace."""
-    folder = Path.cwd()
-    if folder == Path.home() or folder == Path(folder.anchor):
+    try:
+        folder = Path.cwd()
+    except FileNotFoundError as error:
+        raise NoFolderError(
+            "The folder in which the server was started is gone: start it with "
+            "`foldline mcp --root DIR`"
+        ) from error
+    if folder == Path("~").expanduser() or folder == Path(folder.anchor):
         raise NoFolderError(
             f"The server was started in {folder}, which is no workspace: start it with "
             "`foldline mcp --root DIR`"
