@@ -1,0 +1,39 @@
+"""The agent prompt, by the requirement SF-13."""
+
+from foldline.agent.agent_prompt import RULE, agent_prompt
+from foldline.agent.mcp.server import INSTRUCTIONS
+from foldline.agent.mcp.tools import TOOLS
+
+
+def test_sf13_the_steps_come_in_their_order_with_their_tools() -> None:
+    text = agent_prompt()
+    steps = [line for line in text.splitlines() if line.startswith("Step ")]
+    assert [line.split()[2] for line in steps] == [
+        "SEARCH",
+        "OUTLINE",
+        "DRILL",
+        "CONNECT",
+        "GENERATE",
+    ]
+    assert "search_for_files, grep_in_files" in steps[0]
+    assert "generate_scoped_context" in steps[-1]
+
+
+def test_sf13_costs_go_from_cheap_to_dear_and_the_rule_is_told() -> None:
+    costs = agent_prompt().partition("COST")[2]
+    tools = ["get_file_outline", "read_symbol", "read_lines", "find_references", "read_file"]
+    places = [costs.index(f"  {tool} (") for tool in tools]
+    assert places == sorted(places)
+    assert agent_prompt().endswith(RULE)
+
+
+def test_an_agent_hears_only_of_the_tools_that_it_has() -> None:
+    text = agent_prompt(["get_file_outline", "read_symbol"])
+    assert text.splitlines()[0].startswith("Step 1: OUTLINE")
+    assert text.splitlines()[2] == "Step 3: GENERATE - answer once you are confident"
+    assert "read_file" not in text
+
+
+def test_the_mcp_server_tells_of_each_of_its_tools_and_of_the_rule() -> None:
+    assert all(tool.name in INSTRUCTIONS for tool in TOOLS)
+    assert "never on code whose outline you have not seen" in INSTRUCTIONS

@@ -1,0 +1,158 @@
+"""What an agent's conversation keeps, by the requirements CM-01 to CM-06."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldline.agent.context import (
+    PRIORITIES,
+    Message,
+    Priority,
+    Role,
+    manage,
+    read_file_result,
+    summarise,
+    tool_message,
+    trim,
+)
+from foldline.backends import SmartFileAccess
+
+FILE = {"content": "x" * 1000, "_summary": "outline"}
+
+
+def turn(tool: str, result: str | dict[str, str], label: str = "") -> list[Message]:
+    """One call of the model and the result of the tool that it called."""
+    return [Message(Role.ASSISTANT, "calls"), tool_message(tool, result, label=label)]
+
+
+def conversation(*turns: list[Message]) -> list[Message]:
+    start = [Message(Role.SYSTEM, "rules"), Message(Role.USER, "question")]
+    return [*start, *itertools.chain.from_iterable(turns)]
+
+
+def contents(messages: tuple[Message, ...], tool: str) -> list[str]:
+    return [message.content for message in messages if message.tool == tool]
+
+
+def test_cm01_a_read_file_carries_its_outline(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def add(a, b):\n    return a + b\n")
+    access = SmartFileAccess.for_workspace(tmp_path)
+    result = read_file_result(access, "a.py")
+    access.close()
+    assert "    return a + b" in result["content"]
+    assert "1-2 def add(a, b)" in result["_summary"]
+    assert "return a + b" not in result["_summary"]
+    message = tool_message("read_file", result, label="a.py", call_id="7")
+    assert (message.summary, message.call_id) == (result["_summary"], "7")
+
+
+def test_cm02_a_read_file_older_than_the_last_turns_becomes_its_outline() -> None:
+    messages = conversation(*(turn("read_file", FILE) for _ in range(5)))
+    shown = contents(summarise(messages, keep_turns=2), "read_file")
+    assert shown == ["outline"] * 3 + ["x" * 1000] * 2
+
+
+def test_cm02_turns_are_calls_of_the_model_with_all_their_results() -> None:
+    both = [*turn("read_file", FILE), tool_message("read_file", FILE)]
+    messages = conversation(both, both, [Message(Role.USER, "go on")])
+    shown = contents(summarise(messages, keep_turns=1), "read_file")
+    assert shown == ["outline"] * 2 + ["x" * 1000] * 2
+
+
+def test_cm02_a_summary_that_is_no_smaller_does_not_replace() -> None:
+    messages = conversation(turn("read_file", {"content": "short", "_summary": "much longer"}))
+    assert summarise(messages, keep_turns=0) == tuple(messages)
+
+
+@pytest.mark.parametrize("tool", sorted(set(PRIORITIES) - {"read_file"}))
+def test_cm03_compact_results_pass_unchanged(tool: str) -> None:
+    messages = conversation(*(turn(tool, "y" * 500) for _ in range(6)))
+    assert summarise(messages, keep_turns=0) == tuple(messages)
+
+
+def test_cm04_results_have_the_specified_priorities() -> None:
+    tagged = {tool: tool_message(tool, "").priority for tool in PRIORITIES}
+    assert [tool for tool, priority in tagged.items() if priority is Priority.HIGH] == [
+        "search_for_files",
+        "grep_in_files",
+        "get_tree",
+        "get_file_outline",
+    ]
+    assert tagged["read_symbol"] is tagged["find_references"] is Priority.MEDIUM
+    assert tagged["read_file"] is Priority.LOW
+    assert tool_message("some_other_tool", "").priority is Priority.MEDIUM
+    assert Message(Role.USER, "").priority is None
+
+
+def test_cm04_priorities_are_ordered_and_are_strings() -> None:
+    assert sorted(["high", "low", "medium"], key=Priority) == ["low", "medium", "high"]
+    assert Priority.LOW < Priority.MEDIUM < Priority.HIGH
+    assert Priority.HIGH >= "medium"
+    assert str(Priority.HIGH) == "high"
+
+
+def test_cm05_low_goes_first_then_medium_and_high_last() -> None:
+    messages = conversation(
+        turn("get_file_outline", "o" * 300, "a.py"),
+        turn("read_symbol", "s" * 300, "a.py add"),
+        turn("read_file", "f" * 300, "a.py"),
+        turn("read_file", "g" * 300, "b.py"),
+    )
+    whole = trim(messages, 10_000, keep_turns=0)
+    assert whole.messages == tuple(messages)
+    budgets = (whole.size - 1, whole.size - 600, 0)
+    orders = [trim(messages, budget, keep_turns=0).evicted for budget in budgets]
+    assert orders == [(7,), (7, 9, 5), (7, 9, 5, 3)]
+    stub = trim(messages, whole.size - 1, keep_turns=0).messages[7]
+    assert stub.content == "[read_file a.py: taken out to save room; call it again]"
+    assert stub.tool == "read_file"
+
+
+def test_cm06_the_system_message_and_the_last_turns_are_kept() -> None:
+    messages = conversation(*(turn("read_file", "f" * 100, f"{n}.py") for n in range(5)))
+    trimmed = trim(messages, 0, keep_turns=2)
+    assert not trimmed.fits
+    assert trimmed.evicted == (3, 5, 7)
+    assert trimmed.messages[:2] == tuple(messages[:2])
+    assert trimmed.messages[-4:] == tuple(messages[-4:])
+
+
+def test_both_layers_prefer_a_summary_to_nothing() -> None:
+    messages = conversation(*(turn("read_file", FILE, f"{n}.py") for n in range(4)))
+    managed = manage(messages, 1_200, keep_turns=1)
+    assert managed.fits
+    assert contents(managed.messages, "read_file") == ["outline"] * 3 + ["x" * 1000]
+    assert not managed.evicted
+
+
+TURNS = st.lists(
+    st.tuples(st.sampled_from(sorted(PRIORITIES)), st.integers(0, 300), st.booleans()), max_size=12
+)
+
+
+@given(turns=TURNS, budget=st.integers(0, 3_000), keep_turns=st.integers(0, 4))
+def test_whatever_is_trimmed_the_order_holds(
+    turns: list[tuple[str, int, bool]], budget: int, keep_turns: int
+) -> None:
+    messages = conversation(
+        *(
+            turn(tool, {"content": "é" * size, "_summary": "s"} if summary else "c" * size)
+            for tool, size, summary in turns
+        )
+    )
+    result = manage(messages, budget, keep_turns)
+    assert len(result.messages) == len(messages)
+    assert result.size == sum(len(each.content.encode()) for each in result.messages)
+    assert result.fits == (result.size <= budget)
+    recent = len(messages) - 2 * min(keep_turns, len(turns))
+    assert result.messages[recent:] == tuple(messages[recent:])
+    assert all(
+        after.content == before.content
+        for before, after in zip(messages, result.messages, strict=True)
+        if before.role is not Role.TOOL
+    )
+    priorities = [messages[place].priority for place in result.evicted]
+    assert priorities == sorted(priorities, key=lambda each: each.rank if each else -1)
