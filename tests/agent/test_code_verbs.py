@@ -56,13 +56,19 @@ def test_symbol_shows_one_definition(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_refs_name_kind_and_place(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["refs", "Cart"]) == 0
+    assert main(["refs", "Cart", "--seconds", "0"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "Cart: 2 references in 1 file",
         "shop.py",
         "  1 definition: class Cart:",
         "  8 read in checkout: def checkout(cart: Cart) -> int:",
     ]
+
+
+def test_refs_are_confirmed_by_a_language_server(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["refs", "Cart.total", "--seconds", "60", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["backend"], found["confirmed"], found["possible"]) == ("ty+ast", 2, 0)
 
 
 def test_lines_and_read_say_where_they_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,7 +116,7 @@ def test_grep_shows_lines_with_their_numbers(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize(
-    "arguments", [["refs", "Nothing"], ["grep", "nothing"], ["search", "nothing"]]
+    "arguments", [["refs", "Nothing", "--seconds", "0"], ["grep", "nothing"], ["search", "nothing"]]
 )
 def test_finding_nothing_is_status_one_and_says_why(
     arguments: list[str], capsys: pytest.CaptureFixture[str]

@@ -56,6 +56,25 @@ async def test_a_missing_symbol_lists_the_near_ones(editor: Editor) -> None:
     assert "did you mean" in message
 
 
+async def test_references_are_confirmed_and_the_status_shows_by_whom(editor: Editor) -> None:
+    found = await editor.command("code.findReferences", name="TokenSigner.read", seconds=60)
+    assert found["text"].startswith("TokenSigner.read: ")
+    assert (found["backend"], found["coverage"]) == ("ty+ast", "complete")
+    tiers = {(each["path"], each["tier"]) for each in found["data"]["references"]}
+    assert ("auth/tokens.py", "confirmed") in tiers
+    [server] = (await editor.command("status"))["languageServers"]
+    assert (server["name"], server["state"], server["restarts"]) == ("ty", "ready", 0)
+    assert server["pid"] > 0
+
+
+async def test_references_without_arguments_are_those_of_the_first_symbol(editor: Editor) -> None:
+    editor.open("auth/models.py")
+    outline = await editor.command("code.outline")
+    found = await editor.command("code.findReferences", seconds=0)
+    assert found["data"]["name"] == outline["data"]["symbols"][0]["name"]
+    assert found["backend"] == "ast"
+
+
 async def test_read_lines_and_file(editor: Editor) -> None:
     source = (editor.root / "auth/errors.py").read_text(encoding="utf-8")
     lines = await editor.command("code.readLines", path="auth/errors.py", start=1, end=1)

@@ -13,13 +13,13 @@ import sys
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from foldline.agent import check, code, preview, serve, tokens, tour
+from foldline.agent import check, code, doctor, preview, serve, tokens, tour
 from foldline.agent.mcp import verb as mcp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-VERBS = (serve, mcp, tour, code, preview, check, tokens)
+VERBS = (serve, mcp, tour, code, preview, check, tokens, doctor)
 
 # The extra that brings a module, where that is not `server`.
 EXTRAS = {"mcp": "mcp", "mcp_types": "mcp", "pydantic": "mcp"}

@@ -47,6 +47,15 @@ def register(verbs: Verbs) -> None:
     refs = _add(verbs, "refs", _refs, "list the uses of a name", "budget")
     refs.add_argument("name", help="an identifier")
     refs.add_argument("scope", nargs="?", help="a file, a folder or a glob")
+    refs.add_argument(
+        "--seconds",
+        type=float,
+        default=20.0,
+        help="how long a language server may take to confirm them; 0: do not ask it (default: 20)",
+    )
+    refs.add_argument(
+        "--trust", action="store_true", help="also use servers that may run the workspace's code"
+    )
 
     lines = _add(verbs, "lines", _lines, "show some lines of a file", "budget")
     lines.add_argument("path", help="a file")
@@ -100,7 +109,11 @@ def run(
 
     try:
         access = SmartFileAccess.for_workspace(
-            options.root, no_ignore=options.no_ignore, patience=None
+            options.root,
+            no_ignore=options.no_ignore,
+            patience=None,
+            language_servers=getattr(options, "seconds", 0) > 0,
+            trusted=getattr(options, "trust", False),
         )
         try:
             answer = ask(access, options)
@@ -157,6 +170,7 @@ def _refs(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
         options.scope,
         budget=_budget(options, budget.REFERENCES_BUDGET),
         cursor=options.cursor,
+        seconds=options.seconds,
     )
     return Answer(text.format_references(found), found, found.total > 0)
 

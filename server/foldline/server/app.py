@@ -6,6 +6,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from foldline.server.commands import (
+    code_find_references,
     code_outline,
     code_read_file,
     code_read_lines,
@@ -89,6 +90,7 @@ FEATURES = (
 )
 
 COMMANDS = (
+    code_find_references,
     code_outline,
     code_read_file,
     code_read_lines,

@@ -85,6 +85,7 @@ class FoldlineServer(LanguageServer):
         """End everything that goes on for this client. May be called twice."""
         self.previews.close_all()
         self.renderer.close()
+        self.files.close()
 
     def report_server_error(self, error: Exception, source: ServerErrors) -> None:
         """Log what no request waits for, rather than open a message box for it."""

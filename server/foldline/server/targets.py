@@ -122,7 +122,8 @@ async def prompt_documents(ls: FoldlineServer) -> list[DocumentTarget]:
         if PROMPT_WORD in document.source
     )
     for root in ls.files.roots:
-        references = await call(partial(ls.files.access(root).find_references, PROMPT_WORD))
+        find = ls.files.access(root).find_references
+        references = await call(partial(find, PROMPT_WORD, seconds=0))
         uris |= dict.fromkeys(uri_of(root / reference.path) for reference in references)
     return [await find_document(ls, uri) for uri in uris]
 

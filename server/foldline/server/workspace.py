@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 from pygls.uris import to_fs_path
@@ -14,6 +14,8 @@ from foldline.server.errors import RequestFailed
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from foldline.backends.lsp import ServerStatus
+
 
 class WorkspaceFiles:
     """Which folder a file belongs to, and the files of each folder.
@@ -23,6 +25,7 @@ class WorkspaceFiles:
     """
 
     def __init__(self) -> None:
+        self._trusted = False
         self._roots: tuple[Path, ...] = ()
         self._access: dict[Path, SmartFileAccess] = {}
         self._overlays: dict[Path, str] = {}
@@ -36,6 +39,26 @@ class WorkspaceFiles:
         """Take the workspace folders at `uris`; those that are not local are left out."""
         paths = (to_fs_path(uri) for uri in uris)
         self._roots = tuple(Path(path).resolve() for path in paths if path)
+
+    def set_trusted(self, *, trusted: bool) -> None:
+        """Allow or forbid language servers that may run code of the workspace."""
+        if trusted != self._trusted:
+            self._trusted = trusted
+            # They are chosen when a folder's files are first asked for.
+            self.close()
+
+    def close(self) -> None:
+        """Stop what runs for the folders; they start again when they are next asked for."""
+        with self._lock:
+            known, self._access = self._access, {}
+        for access in known.values():
+            Thread(target=access.close, name="foldline-close").start()
+
+    def server_status(self) -> list[ServerStatus]:
+        """The language servers of all folders that were asked so far."""
+        with self._lock:
+            known = list(self._access.values())
+        return [status for access in known for status in access.server_status()]
 
     def root_of(self, path: Path) -> Path:
         """The innermost workspace folder that holds `path`, or the directory of an open document.
@@ -66,6 +89,8 @@ class WorkspaceFiles:
                         for path, text in self._overlays.items()
                         if path.is_relative_to(root)
                     },
+                    language_servers=True,
+                    trusted=self._trusted,
                 )
             return access
 

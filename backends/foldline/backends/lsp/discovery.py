@@ -134,11 +134,15 @@ def find_program(program: str, root: Path, *, trusted: bool) -> Path | None:
 
 def server_version(found: FoundServer) -> str:
     """What the server calls its version; where it has no way to say, the empty string."""
-    if not found.command or not found.spec.version_arguments:
+    if not found.command:
         return ""
+    command = [found.command[0], "--version"]
+    if found.spec.version_command:
+        program, *arguments = found.spec.version_command
+        command = [str(Path(found.command[0]).with_name(program)), *arguments]
     try:
         done = subprocess.run(
-            [found.command[0], *found.spec.version_arguments],
+            command,
             capture_output=True,
             text=True,
             errors="replace",

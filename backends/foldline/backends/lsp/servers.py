@@ -85,6 +85,7 @@ class ServerSpec:
     Attributes:
         command: The program and its arguments; the program is looked up, never guessed.
         languages: In LSP's names; the files are those of `LANGUAGE_IDS`.
+        version_command: What prints the version, where it is not the program with `--version`.
         root_markers: The nearest folder that holds one of these is the server's root.
         executes_workspace: It may run what is in the workspace: only where that is trusted.
         answers: What it answers truly and completely.
@@ -99,7 +100,7 @@ class ServerSpec:
     command: tuple[str, ...]
     languages: tuple[str, ...]
     root_markers: tuple[str, ...] = ()
-    version_arguments: tuple[str, ...] = ("--version",)
+    version_command: tuple[str, ...] = ()
     executes_workspace: bool = False
     answers: frozenset[Answer] = frozenset(Answer)
     readiness: Readiness = Readiness()
@@ -147,7 +148,7 @@ SERVERS = (
         ("basedpyright-langserver", "--stdio"),
         PYTHON,
         ("pyrightconfig.json", *_PYTHON_MARKERS),
-        (),
+        ("basedpyright", "--version"),
         readiness=Readiness(ReadyWhen.LOGGED, r"Found \d+ source file|No source files found"),
         settings={"basedpyright": {"analysis": {"diagnosticMode": "openFilesOnly"}}},
         hiding=(
@@ -166,7 +167,7 @@ SERVERS = (
         ("pyright-langserver", "--stdio"),
         PYTHON,
         ("pyrightconfig.json", *_PYTHON_MARKERS),
-        (),
+        ("pyright", "--version"),
         # The wrapper from PyPI downloads the server when it is first run.
         executes_workspace=True,
         readiness=Readiness(ReadyWhen.LOGGED, r"Found \d+ source file|No source files found"),
@@ -254,7 +255,7 @@ SERVERS = (
         ("gopls",),
         ("go",),
         ("go.work", "go.mod"),
-        ("version",),
+        ("gopls", "version"),
         # The go command may fetch and run the toolchain that the workspace names.
         executes_workspace=True,
         readiness=Readiness(ReadyWhen.NO_PROGRESS),

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.server.convert import unstructure
 from foldline.server.preview.interpreter import find_interpreter
+from foldline.server.targets import call
 from foldline.server.workspace import path_of
 
 if TYPE_CHECKING:
@@ -33,4 +35,5 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
         "interpreter": {"path": str(interpreter.path), "reason": interpreter.reason},
         "previews": ls.previews.count,
         "documents": len(ls.documents.text_documents),
+        "languageServers": unstructure(await call(ls.files.server_status)),
     }

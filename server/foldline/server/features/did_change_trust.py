@@ -22,5 +22,6 @@ class Trust:
 def handle(ls: FoldlineServer, params: object) -> None:
     trust = structure(params, Trust)
     ls.settings = replace(ls.settings, trusted=trust.trusted)
+    ls.files.set_trusted(trusted=trust.trusted)
     if not trust.trusted:
         ls.previews.close_all()

@@ -23,6 +23,7 @@ OPTIONS = None
 
 def handle(ls: FoldlineServer, params: InitializeParams) -> None:
     ls.settings, ls.settings_problems = read_settings(params.initialization_options)
+    ls.files.set_trusted(trusted=ls.settings.trusted)
     folders = [folder.uri for folder in params.workspace_folders or ()]
     root = ls.documents.root_uri
     ls.files.set_roots(folders or ([root] if root else []))

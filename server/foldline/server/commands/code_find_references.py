@@ -1,0 +1,52 @@
+"""`foldline.server.code.findReferences`: the uses of a name, confirmed ones first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.backends.budget import REFERENCES_BUDGET
+from foldline.backends.merging import DEFAULT_SECONDS
+from foldline.backends.text import format_references
+from foldline.server.commands.code_files import find_file, find_folder, result
+from foldline.server.targets import call
+
+if TYPE_CHECKING:
+    from foldline.server.server import FoldlineServer
+
+COMMAND = "foldline.server.code.findReferences"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """Without a `name` it is the file's first symbol.
+
+    `scope` is a file, folder or glob; `budget` is in bytes of the text. A language server gets
+    `seconds` to confirm them; with 0 it is not asked.
+    """
+
+    name: str | None = None
+    scope: str | None = None
+    uri: str | None = None
+    budget: int | None = REFERENCES_BUDGET
+    cursor: str | None = None
+    seconds: float = DEFAULT_SECONDS
+
+
+async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
+    if arguments.name is None:
+        access, path = find_file(ls, None, arguments.uri)
+        outline = await call(lambda: access.get_outline(path))
+        name = next((symbol.name for symbol in outline), "")
+    else:
+        access, name = find_folder(ls, arguments.uri), arguments.name
+    found = await call(
+        lambda: access.find_references(
+            name,
+            arguments.scope,
+            budget=arguments.budget,
+            cursor=arguments.cursor,
+            seconds=arguments.seconds,
+        )
+    )
+    return result(format_references(found), found, found.backend, found.coverage)

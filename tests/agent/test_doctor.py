@@ -1,0 +1,84 @@
+"""`foldline doctor` says what it found, what it chooses, and why."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from foldline.agent.cli import main
+
+
+def servers(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, dict[str, object]]:
+    main(["doctor", "--json", *arguments])
+    report = json.loads(capsys.readouterr().out)
+    return {each["name"]: each for each in report["servers"]}
+
+
+def test_ty_is_the_first_choice_for_python(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = servers(capsys, "--root", str(tmp_path))
+    assert found["ty"]["chosen_for"] == ["python"]
+    assert str(found["ty"]["version"]).startswith("ty ")
+    assert found["basedpyright"]["chosen_for"] == []
+
+
+def test_the_text_names_every_server_and_how_to_get_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["doctor", "--root", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "\n* ty " in shown
+    assert "vtsls" in shown
+    assert "not trusted" in shown
+
+
+def test_a_project_chooses_orders_and_disables(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        "[tool.foldline.lsp]\nuse = ['basedpyright']\ndisable = ['clangd']\n"
+    )
+    found = servers(capsys, "--root", str(tmp_path))
+    assert next(iter(found)) == "basedpyright"
+    assert found["basedpyright"]["chosen_for"] == ["python"]
+    assert found["clangd"]["reason"] == "disabled in [tool.foldline.lsp]"
+
+
+def test_a_command_of_the_workspace_needs_trust(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        "[tool.foldline.lsp.servers.ty]\ncommand = ['./evil', '--stdio']\n"
+    )
+    evil = tmp_path / "evil"
+    evil.write_text("#!/bin/sh\ntouch " + str(tmp_path / "executed") + "\n")
+    evil.chmod(0o755)
+    found = servers(capsys, "--root", str(tmp_path))
+    assert found["ty"]["command"] == []
+    assert "not trusted" in str(found["ty"]["reason"])
+    assert not (tmp_path / "executed").exists()
+    trusted = servers(capsys, "--root", str(tmp_path), "--trust")
+    assert trusted["ty"]["command"] == [str(evil), "--stdio"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[tool.foldline.lsp]\nuse = ['pyrigth']", "no server 'pyrigth'; did you mean 'pyright'?"),
+        ("[tool.foldline.lsp]\nuses = []", "unknown 'uses'; did you mean 'use'?"),
+        ("[tool.foldline.lsp]\nuse = 'ty'", "use is no list of names"),
+        ("[tool.foldline.lsp.servers]\nmine = 1", "servers.mine] is no table"),
+        ("[tool.foldline.lsp.servers.mine]\ncommand = ['a']", "needs a command and languages"),
+        (
+            "[tool.foldline.lsp.servers.mine]\ncommand = ['a']\nlanguages = ['pyhton']",
+            "unknown language 'pyhton'; did you mean 'python'?",
+        ),
+    ],
+)
+def test_a_setting_that_is_wrong_is_named(
+    text: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(text)
+    assert main(["doctor", "--root", str(tmp_path)]) == 1
+    assert problem in capsys.readouterr().out
