@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from dataclasses import field
+import uuid
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from foldline.prompts.tool_calls import to_json
 from foldline.prompts.values import Mismatch, convert
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
 __all__ = ["Exchange", "PromptSeen", "ScriptedCall", "ScriptedTurn", "Transcript"]
@@ -92,6 +92,24 @@ class Transcript:
         """A transcript written by hand: the turns of each evaluation; prompts are not checked."""
         return cls(tuple(Exchange(tuple(turns)) for turns in exchanges))
 
+    def relaxed(self, *, prompts: bool = True, results: bool = True) -> Transcript:
+        """The same transcript without the checks of what goes to the model.
+
+        Args:
+            prompts: Play to whatever prompts and tools there are.
+            results: Let tools give whatever they give.
+        """
+        return replace(
+            self,
+            exchanges=tuple(
+                Exchange(
+                    tuple(replace(t, results=None) if results else t for t in exchange.turns),
+                    None if prompts else exchange.prompt,
+                )
+                for exchange in self.exchanges
+            ),
+        )
+
     def to_json(self) -> str:
         """The transcript as JSON text that people can read and edit."""
         return json.dumps(to_json(self), ensure_ascii=False, indent=1) + "\n"
@@ -125,11 +143,9 @@ class Transcript:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the transcript to a file, which is replaced as a whole or not at all."""
         target = Path(path)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        beside = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(self.to_json())
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+            beside.write_text(self.to_json(), encoding="utf-8")
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)

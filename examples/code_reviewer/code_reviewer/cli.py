@@ -1,0 +1,121 @@
+"""The command line of the code reviewer."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from code_reviewer.prompt import Review
+from code_reviewer.reviewer import CodeReviewer
+from foldline.prompts import Deadline
+from foldline.prompts.adapters import BaseAdapter, RecordingAdapter, ScriptedAdapter, Transcript
+from foldline.prompts.errors import PromptError, VisibilityExpansionRequired
+from foldline.prompts.runtime import EventStore, InProcessEventBus, Session, ToolInvoked
+from reviewer_prompt import CodeReviewTask
+
+ROOT = Path(__file__).resolve().parents[1]
+TRANSCRIPT = Path(__file__).with_name("transcript.json")
+REQUEST = "Review the authentication module for security vulnerabilities."
+BACKGROUND = "Follow-up to the Q4 security audit findings."
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Review, print, and say by the exit status whether that worked."""
+    options = _parser().parse_args(arguments)
+    task = CodeReviewTask(
+        request=options.request,
+        background=options.background or None,
+        files=tuple(options.file) or None,
+        focus=options.focus,
+    )
+    bus = InProcessEventBus()
+    bus.subscribe(ToolInvoked, _tell_call)
+    with ExitStack() as closing:
+        if options.events is not None:
+            closing.enter_context(EventStore(options.events)).attach(bus)
+        try:
+            adapter = _adapter(options)
+            recording = None if options.record is None else RecordingAdapter(adapter)
+            reviewer = CodeReviewer(
+                ROOT,
+                adapter if recording is None else recording,
+                session=Session(bus=bus),
+                on_expansion=_tell_expansion,
+            )
+            response = reviewer.review(task, deadline=Deadline.after(options.deadline))
+            if recording is not None:
+                recording.transcript.save(options.record)
+        except (PromptError, OSError, ValueError) as error:
+            print(f"code_reviewer: {error}", file=sys.stderr)
+            return 1
+    assert response.output is not None
+    print(_text(response.output))
+    usage = response.usage
+    _tell(f"{response.turns} messages, {usage.input} + {usage.output} tokens for the last prompt")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="code_reviewer",
+        description="Reviews the package `auth`. Without --provider it plays a transcript, "
+        "offline, which goes with the default task only.",
+    )
+    parser.add_argument("request", nargs="?", default=REQUEST, help="what to review")
+    parser.add_argument("--background", default=BACKGROUND, help="why")
+    parser.add_argument("--file", action="append", default=[], help="a file to look at; repeatable")
+    parser.add_argument("--focus", help="such as 'security' or 'performance'")
+    parser.add_argument("--provider", choices=("transcript", "openai", "anthropic"))
+    parser.add_argument("--model", help="the provider's name of the model")
+    parser.add_argument("--base-url", help="another endpoint that speaks the provider's protocol")
+    parser.add_argument("--deadline", type=float, default=600.0, help="seconds for everything")
+    parser.add_argument("--transcript", type=Path, default=TRANSCRIPT, help="what to play")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write a transcript")
+    parser.add_argument(
+        "--events", type=Path, metavar="FILE", help="keep events in this SQLite file"
+    )
+    return parser
+
+
+def _adapter(options: argparse.Namespace) -> BaseAdapter:
+    provider = options.provider or ("openai" if options.base_url else "transcript")
+    if provider == "openai":
+        from foldline.prompts.adapters.openai import OpenAIAdapter
+
+        return OpenAIAdapter(options.model or "gpt-4o", base_url=options.base_url)
+    if provider == "anthropic":
+        from foldline.prompts.adapters.anthropic import AnthropicAdapter
+
+        return AnthropicAdapter(options.model or "claude-sonnet-4-5", base_url=options.base_url)
+    # Who records from a transcript brings it up to date with a prompt that has changed.
+    return ScriptedAdapter(
+        Transcript.load(options.transcript).relaxed(prompts=options.record is not None)
+    )
+
+
+def _tell_call(event: ToolInvoked) -> None:
+    _tell(f"{event.name} {event.params}" + ("" if event.success else f" failed: {event.message}"))
+
+
+def _tell_expansion(request: VisibilityExpansionRequired) -> None:
+    _tell(f"opened {', '.join(request.section_keys)}: {request.reason}")
+
+
+def _tell(text: str) -> None:
+    print(f"· {text}", file=sys.stderr)
+
+
+def _text(review: Review) -> str:
+    lines = [review.summary]
+    for finding in review.findings:
+        rule = f" {finding.rule}" if finding.rule else ""
+        lines += [
+            "",
+            f"{finding.path}:{finding.line} [{finding.severity}{rule}]",
+            f"  {finding.problem}",
+            f"  {finding.remedy}",
+        ]
+    return "\n".join(lines)

@@ -1,0 +1,123 @@
+"""A plan that the model writes, follows and sees: tools, state and section in one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+from enum import StrEnum
+from typing import ClassVar
+
+from foldline.prompts import MarkdownSection, Tool, ToolContext, ToolResult
+from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.runtime import Session
+
+
+class PlanningStrategy(StrEnum):
+    """How the model is told to work."""
+
+    PLAN_ACT_REFLECT = "plan_act_reflect"
+    """Plan first, act step by step, and look at the plan again after each step."""
+    ACT = "act"
+    """Plan only if the task needs it."""
+
+
+@FrozenDataclass()
+class Step:
+    title: str
+    done: bool = False
+
+
+@FrozenDataclass()
+class Plan:
+    """The plan of a session."""
+
+    steps: tuple[Step, ...] = ()
+
+
+@FrozenDataclass()
+class MakePlan:
+    steps: tuple[str, ...] = field(metadata={"description": "What to do, in order, 2 to 8 steps."})
+
+
+@FrozenDataclass()
+class FinishStep:
+    step: int = field(metadata={"description": "The number of the step that is done, from 1."})
+
+
+def made(_: Plan, event: MakePlan) -> Plan:
+    return Plan(tuple(Step(title) for title in event.steps))
+
+
+def finished(plan: Plan, event: FinishStep) -> Plan:
+    steps = list(plan.steps)
+    steps[event.step - 1] = replace(steps[event.step - 1], done=True)
+    return Plan(tuple(steps))
+
+
+GUIDANCE = {
+    PlanningStrategy.PLAN_ACT_REFLECT: (
+        "Write a plan before you read code. After each step mark it as done, and ask yourself "
+        "whether the rest of the plan still makes sense."
+    ),
+    PlanningStrategy.ACT: "Write a plan if the task has more than one part.",
+}
+
+
+class PlanningToolsSection(MarkdownSection[None]):
+    """Tells the model how to plan, gives it the tools, and shows the plan so far."""
+
+    derived_placeholders: ClassVar[tuple[str, ...]] = ("_plan",)
+
+    def __init__(
+        self, *, session: Session, strategy: PlanningStrategy = PlanningStrategy.PLAN_ACT_REFLECT
+    ) -> None:
+        self.session = session
+        super().__init__(
+            title="Planning",
+            key="planning",
+            template=f"{GUIDANCE[strategy]}\n\n${{_plan}}",
+            tools=[
+                Tool[MakePlan, None](
+                    name="make_plan",
+                    description="Writes the plan, in place of an earlier one.",
+                    handler=self.make_plan,
+                ),
+                Tool[FinishStep, None](
+                    name="finish_step",
+                    description="Marks one step of the plan as done.",
+                    handler=self.finish_step,
+                ),
+            ],
+        )
+        self.bind_runtime()
+
+    def bind_runtime(self, **_: object) -> None:
+        """Have the session, which may be another after cloning, keep the plan."""
+        self.session.register(Plan, MakePlan, made)
+        self.session.register(Plan, FinishStep, finished)
+
+    def derive(self, params: None) -> Mapping[str, str]:
+        """The plan as it stands when the prompt is rendered."""
+        steps = self.session[Plan].state.steps
+        lines = [f"{n}. [{'x' if step.done else ' '}] {step.title}" for n, step in _numbered(steps)]
+        return {"_plan": "\n".join(lines) or "There is no plan yet."}
+
+    def make_plan(self, params: MakePlan, *, context: ToolContext) -> ToolResult[None]:
+        """Keep the plan."""
+        if not 2 <= len(params.steps) <= 8:
+            return ToolResult("A plan has 2 to 8 steps.", success=False)
+        self.session[Plan].apply(params)
+        return ToolResult(f"The plan has {len(params.steps)} steps.")
+
+    def finish_step(self, params: FinishStep, *, context: ToolContext) -> ToolResult[None]:
+        """Mark a step."""
+        steps = self.session[Plan].state.steps
+        if not 1 <= params.step <= len(steps):
+            return ToolResult(f"There are the steps 1 to {len(steps)}.", success=False)
+        plan = self.session[Plan].apply(params)
+        left = [f"{n}. {step.title}" for n, step in _numbered(plan.steps) if not step.done]
+        return ToolResult("Left: " + "; ".join(left) if left else "All steps are done.")
+
+
+def _numbered(steps: tuple[Step, ...]) -> list[tuple[int, Step]]:
+    return list(enumerate(steps, start=1))

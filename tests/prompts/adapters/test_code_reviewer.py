@@ -1,0 +1,154 @@
+"""The code reviewer of the specifications runs: offline, on the wire, and by its own transcript."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from foldline.prompts.adapters import ScriptedAdapter, Transcript
+from foldline.prompts.runtime import EventStore, PromptRendered
+
+from .providers import Provider
+from .wires import OpenAIWire, Said
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "code_reviewer"
+TRANSCRIPT = EXAMPLE / "code_reviewer" / "transcript.json"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "code_reviewer", *arguments],
+        cwd=EXAMPLE,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_ts_15_it_runs_offline_and_unfolds_what_it_needs(tmp_path: Path) -> None:
+    events = tmp_path / "events.db"
+    done = run("--events", str(events))
+    assert done.returncode == 0, done.stderr
+    assert "auth/service.py:55 [high S2]" in done.stdout
+    assert "· opened reference-docs: Need the security rules" in done.stderr
+    with EventStore(events) as store:
+        opened = store.openings(prompt_ns="examples/code-reviewer", prompt_key="review-code")
+    assert [(o.section_key, o.how, o.turn) for o in opened] == [
+        ("workspace.history", "read_section", 2),
+        ("reference-docs", "open_sections", 3),
+    ]
+
+
+def test_another_task_departs_from_the_transcript_and_is_told_so() -> None:
+    done = run("Review something else.")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "+Review something else." in done.stderr
+
+
+def test_a_recording_of_the_transcript_is_the_transcript(tmp_path: Path) -> None:
+    recorded = tmp_path / "again.json"
+    assert run("--record", str(recorded)).returncode == 0
+    again, kept = Transcript.load(recorded), Transcript.load(TRANSCRIPT)
+    assert again.relaxed(prompts=False).exchanges == kept.relaxed(prompts=False).exchanges
+
+
+def test_tk_11_the_prompt_has_the_sections_of_the_specification(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLE))
+    from code_reviewer.reviewer import CodeReviewer
+    from reviewer_prompt import CodeReviewTask
+
+    reviewer = CodeReviewer(EXAMPLE, ScriptedAdapter(Transcript.load(TRANSCRIPT).relaxed()))
+    renders: list[PromptRendered] = []
+    reviewer.session.bus.subscribe(PromptRendered, renders.append)
+    response = reviewer.review(CodeReviewTask("Review it.", focus="security"))
+
+    folded, unfolded = (event.rendered for event in renders)
+    assert [block.key for block in folded.blocks if block.depth == 0] == [
+        "guidance",
+        "workspace-digest",
+        "reference-docs",
+        "planning",
+        "workspace",
+        "review-task",
+    ]
+    assert "**S1**" not in folded.text
+    assert "**S1**" in unfolded.text
+    assert "There is no plan yet." in folded.text
+    assert "1. [x] Outline the service" in unfolded.text
+    assert "**Expansion Context:** Sections expanded: `reference-docs`." in unfolded.text
+    names = [tool.name for tool in unfolded.tools]
+    assert names == [
+        "explain_rule",
+        "make_plan",
+        "finish_step",
+        "get_file_outline",
+        "read_symbol",
+        "read_lines",
+        "read_section",
+    ]
+    assert all(outcome.result.success for outcome in response.tool_outcomes)
+    review = response.output
+    assert review is not None
+    for finding in review.findings:
+        lines = (EXAMPLE / finding.path).read_text(encoding="utf-8").splitlines()
+        assert lines[finding.line - 1].strip(), f"{finding.path}:{finding.line} is empty"
+
+
+def test_it_asks_a_compatible_endpoint(provider: Provider) -> None:
+    wire = OpenAIWire()
+    opening = {"section_keys": ["reference-docs"], "reason": "need the rules"}
+    finding = {
+        "path": "auth/tokens.py",
+        "line": 59,
+        "severity": "high",
+        "problem": "Compared with `!=`.",
+        "remedy": "hmac.compare_digest",
+        "rule": "S1",
+    }
+    answer = json.dumps({"summary": "Not ready.", "findings": [finding]})
+    provider.will(
+        wire.whole(Said("", (("open_sections", opening),))),
+        wire.whole(Said("", (("explain_rule", {"rule": "S1"}),))),
+        wire.whole(Said(answer)),
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "code_reviewer", "--base-url", f"{provider.url}/v1", "Look."],
+        cwd=EXAMPLE,
+        env={"PATH": "", "OPENAI_API_KEY": "test", "NO_PROXY": "127.0.0.1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "auth/tokens.py:59 [high S1]" in done.stdout
+    first, second, third = provider.requests
+    assert "**S1**" not in first["messages"][0]["content"]
+    assert "**S1**" in second["messages"][0]["content"]
+    assert third["messages"][2]["role"] == "tool"
+    assert first["response_format"]["json_schema"]["strict"] is True
+
+
+def test_a_plan_is_checked_and_kept_in_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLE))
+    from code_reviewer.planning import FinishStep, MakePlan, Plan, PlanningToolsSection, Step
+    from foldline.prompts import ToolContext
+    from foldline.prompts.runtime import Session
+
+    section = PlanningToolsSection(session=Session())
+    other = Session()
+    twin = section.clone(session=other)
+    assert not twin.make_plan(MakePlan(("one",)), context=ToolContext()).success
+    assert twin.make_plan(MakePlan(("one", "two")), context=ToolContext()).success
+    assert not twin.finish_step(FinishStep(3), context=ToolContext()).success
+    assert not twin.finish_step(FinishStep(0), context=ToolContext()).success
+    assert twin.finish_step(FinishStep(2), context=ToolContext()).message == "Left: 1. one"
+    assert twin.finish_step(FinishStep(1), context=ToolContext()).message == "All steps are done."
+    assert other[Plan].state == Plan((Step("one", done=True), Step("two", done=True)))
+    assert section.session[Plan].state == Plan(), "the original has its own session"
