@@ -89,7 +89,7 @@ def _adapter(options: argparse.Namespace) -> BaseAdapter:
     if provider == "anthropic":
         from foldline.prompts.adapters.anthropic import AnthropicAdapter
 
-        return AnthropicAdapter(options.model or "claude-sonnet-4-5", base_url=options.base_url)
+        return AnthropicAdapter(options.model or "claude-sonnet-5-5", base_url=options.base_url)
     # Who records from a transcript brings it up to date with a prompt that has changed.
     return ScriptedAdapter(
         Transcript.load(options.transcript).relaxed(prompts=options.record is not None)

@@ -38,7 +38,7 @@ DEFAULT_MAX_TOKENS = 8_192
 class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
     """Has a model answer by Anthropic's messages.
 
-    >>> adapter = AnthropicAdapter(model="claude-sonnet-4-5", max_tokens=4_096)
+    >>> adapter = AnthropicAdapter(model="claude-sonnet-5-5", max_tokens=4_096)
 
     The prompt's text is the user's message. A declared output is asked for by a JSON schema;
     what that cannot express (mappings with arbitrary keys, arrays of different items) is an error.

@@ -1,0 +1,52 @@
+"""Every example of the pages on evaluation runs, those with providers against loopback."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from .providers import Provider
+from .wires import AnthropicWire, Line, OpenAIWire, Said
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def run_page(name: str) -> None:
+    """Run the blocks of a page one after the other in one namespace, with the page's lines."""
+    page = DOCS / f"{name}.md"
+    text = page.read_text(encoding="utf-8")
+    namespace: dict[str, object] = {"__name__": name}
+    blocks = list(BLOCK.finditer(text))
+    assert blocks
+    for block in blocks:
+        before = text[: block.start(1)].count("\n")
+        exec(compile("\n" * before + block[1], page, "exec"), namespace)
+
+
+def test_the_page_on_evaluation() -> None:
+    run_page("evaluation")
+
+
+def test_the_page_on_adapters(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "test")
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{provider.url}/v1")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.url)
+    answer = Said(json.dumps({"title": "Move", "steps": ["Try it"]}))
+    openai, anthropic = OpenAIWire(), AnthropicWire()
+    provider.will(
+        openai.whole(answer),
+        anthropic.whole(answer),
+        Line(anthropic, provider, streaming=True).reply(answer),
+        openai.whole(answer),
+    )
+    run_page("adapters")
+    assert provider.replies == []
+    assert provider.paths == [
+        "/v1/chat/completions",
+        "/v1/messages",
+        "/v1/messages",
+        "/v1/chat/completions",
+    ]
