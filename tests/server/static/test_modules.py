@@ -211,7 +211,7 @@ def test_any_prefix_is_read(length: int) -> None:
 
 
 @given(st.integers(0, len(EXAMPLE) - 1))
-@settings(max_examples=400)
+@settings(max_examples=300, deadline=None)
 def test_a_lost_character_costs_no_section_outside_its_statement(at: int) -> None:
     document = Document("prompt.py", EXAMPLE)
     before = tree(read(document)).split("\n")
@@ -262,7 +262,7 @@ def test_an_unfinished_line_leaves_the_prompt_where_it_was() -> None:
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=100, deadline=None)
 def test_reading_on_after_edits_is_reading_afresh(data: st.DataObject) -> None:
     document = Document("prompt.py", EXAMPLE)
     text = EXAMPLE

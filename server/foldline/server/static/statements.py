@@ -237,11 +237,14 @@ def _cut(text: str, low: int, high: int, file: str) -> Iterator[TopLevel]:
     while low < high:
         part = text[low:high]
         resume = high
-        for node in _parse(part).children:
-            if node.type == "comment" or not (node.is_named or node.has_error):
+        root = _parse(part)
+        # Of a text that is one error only loose parts are left.
+        loose = root.type == "ERROR"
+        for node in root.children:
+            if node.type == "comment" or not (node.is_named or node.has_error or loose):
                 continue
             start = low + node.start_byte
-            if not node.has_error:
+            if not (node.has_error or loose):
                 made = _statement([node], part, (node.start_byte, node.end_byte), low, file)
                 # The parser lets a statement begin where another has just ended.
                 made.broken = not _begins_line(text, start)
@@ -254,9 +257,10 @@ def _cut(text: str, low: int, high: int, file: str) -> Iterator[TopLevel]:
             if index < len(beginnings) and cuts < _MAX_CUTS:
                 resume = beginnings[index]
             damaged = text[start:resume].rstrip()
-            root = _parse(damaged)
-            statement = _statement(root.children, damaged, (0, len(damaged)), start, file)
-            statement.broken = root.has_error
+            alone = _parse(damaged)
+            nodes = [alone] if alone.type == "ERROR" else alone.children
+            statement = _statement(nodes, damaged, (0, len(damaged)), start, file)
+            statement.broken = alone.has_error
             yield statement
             break
         else:
