@@ -29,6 +29,7 @@ from foldline.server.static.syntax import (
     Return,
     Starred,
     Statement,
+    String,
     Subscript,
 )
 from foldline.server.static.trees import span_of
@@ -252,10 +253,10 @@ def expressions(node: Expression) -> tuple[Expression, ...]:
         case Operation():
             return (node.left, node.right)
         case Conditional():
-            return (node.body, node.orelse)
+            return (node.body, node.test, node.orelse)
         case Lambda():
             return (node.body,)
-        case Opaque():
+        case Opaque() | String():
             return node.inner
     return ()
 

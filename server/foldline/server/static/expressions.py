@@ -109,11 +109,20 @@ class ExpressionReader:
         return found if found is not None else Opaque(*self.at(node), self.inner(node))
 
     def string(self, node: tree_sitter.Node) -> Expression:
-        return String(*self.at(node), (self._literal(node),))
+        return String(*self.at(node), (self._literal(node),), self._interpolated([node]))
 
     def strings(self, node: tree_sitter.Node) -> Expression:
-        parts = [self._literal(part) for part in node.named_children if part.type == "string"]
-        return String(*self.at(node), tuple(parts))
+        parts = [part for part in node.named_children if part.type == "string"]
+        literals = tuple(self._literal(part) for part in parts)
+        return String(*self.at(node), literals, self._interpolated(parts))
+
+    def _interpolated(self, parts: list[tree_sitter.Node]) -> tuple[Expression, ...]:
+        return tuple(
+            self.expression(child.named_children[0])
+            for part in parts
+            for child in part.named_children
+            if child.type == "interpolation" and child.named_children
+        )
 
     def attribute(self, node: tree_sitter.Node) -> Expression | None:
         value, attr = node.child_by_field_name("object"), node.child_by_field_name("attribute")
@@ -158,7 +167,8 @@ class ExpressionReader:
         named = [child for child in node.named_children if child.type != "comment"]
         if len(named) != 3:
             return None
-        return Conditional(*self.at(node), self.expression(named[0]), self.expression(named[2]))
+        body, test, orelse = (self.expression(child) for child in named)
+        return Conditional(*self.at(node), body, test, orelse)
 
     def anonymous(self, node: tree_sitter.Node) -> Expression | None:
         parameters = node.child_by_field_name("parameters")
@@ -248,10 +258,10 @@ class ExpressionReader:
         return tuple(found)
 
     def inner_of(self, node: tree_sitter.Node) -> tuple[Expression, ...]:
-        if node.type in ("call", "string", "concatenated_string", "list", "tuple", "dictionary"):
-            return (self.expression(node),)
-        if node.type in ("identifier", "comment", "attribute"):
+        if node.type in ("identifier", "comment"):
             return ()
+        if node.type in _READERS:
+            return (self.expression(node),)
         return self.inner(node)
 
 

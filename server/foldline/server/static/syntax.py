@@ -113,6 +113,8 @@ class String(Node):
     """One string literal, or several that stand side by side (`parts`)."""
 
     parts: tuple[Literal, ...]
+    inner: tuple[Expression, ...] = ()
+    """What is interpolated."""
     mapped: MappedText | None = None
 
 
@@ -144,6 +146,7 @@ class Operation(Node):
 @dataclass(slots=True, eq=False)
 class Conditional(Node):
     body: Expression
+    test: Expression
     orelse: Expression
 
 

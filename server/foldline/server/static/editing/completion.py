@@ -50,7 +50,8 @@ class Completion:
     sort: str = ""
 
 
-_DOLLAR = re.compile(r"(\$+)(\{?)([A-Za-z_][A-Za-z0-9_]*|)\Z")
+# Two braces: one that is escaped in an f-string.
+_DOLLAR = re.compile(r"(\$+)(\{{0,2})([A-Za-z_][A-Za-z0-9_]*|)\Z")
 _REST = re.compile(r"[A-Za-z0-9_]*")
 _SPECIALISE = re.compile(r"([\w.]+)\[\s*([\w.]*)\Z")
 
@@ -68,7 +69,7 @@ def completions(analysis: ModuleAnalysis, offset: int) -> tuple[Completion, ...]
         return tuple(_keys(analysis, offset, context))
     subscript = _SPECIALISE.search(line)
     if subscript is not None:
-        return tuple(_params(analysis, offset, subscript))
+        return tuple(sorted(_params(analysis, offset, subscript), key=lambda each: each.sort))
     return ()
 
 
@@ -81,9 +82,11 @@ def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Ite
     text = analysis.text
     rest = _REST.match(text, offset)
     end = rest.end() if rest is not None else offset
-    closed = text.startswith("}", end)
+    opening = dollar[2] or "{"
+    closing = "}" * len(opening)
+    closed = bool(dollar[2]) and text.startswith(closing, end)
     start = offset - len(dollar[3]) - len(dollar[2])
-    place = SourceSpan(analysis.file, start, end + (closed and bool(dollar[2])))
+    place = SourceSpan(analysis.file, start, end + (len(closing) if closed else 0))
     found: dict[str, tuple[Dataclass, Field]] = {}
     derived = False
     for section in sections:
@@ -99,17 +102,17 @@ def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Ite
         yield Completion(
             label=name,
             kind=CompletionKind.FIELD,
-            text=f"{{{name}}}",
+            text=f"{opening}{name}{closing}",
             place=place,
             detail=f"{field.annotation}{default}",
             documentation=documentation,
-            filter_text=f"{{{name}" if dollar[2] else name,
+            filter_text=f"{dollar[2]}{name}",
             sort=f"{index:04}",
         )
     for name in DERIVED if derived else ():
         yield Completion(
-            name, CompletionKind.FIELD, f"{{{name}}}", place, "computed", "",
-            f"{{{name}" if dollar[2] else name, f"9{name}",
+            name, CompletionKind.FIELD, f"{opening}{name}{closing}", place, "computed", "",
+            f"{dollar[2]}{name}", f"9{name}",
         )  # fmt: skip
 
 
@@ -177,10 +180,10 @@ def _params(
         if isinstance(named, ClassValue):
             kind = dataclass_of(evaluator, named)
         elif isinstance(named, External) and named.library_name == "Task":
-            yield Completion(name, CompletionKind.PARAMS, name, place, "Task", "", name, f"1{name}")
+            yield Completion(name, CompletionKind.PARAMS, name, place, "Task", "", name, "1")
         if kind is not None and kind.is_dataclass and (kind.task or not tasks_only):
             fields = ", ".join(field.id for field in kind.fields)
-            yield Completion(name, CompletionKind.PARAMS, name, place, fields, "", name, f"0{name}")
+            yield Completion(name, CompletionKind.PARAMS, name, place, fields, "", name, "0")
     if not tasks_only:
         yield Completion(
             "None", CompletionKind.PARAMS, "None", place, "no parameters", "", "None", "2"

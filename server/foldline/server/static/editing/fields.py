@@ -165,6 +165,9 @@ class _Reads:
             case FunctionDefinition():
                 body = self.evaluator.any_call(node, scope)
                 known = instances | self._parameters(node, scope)
+                for parameter in node.parameters:
+                    if parameter.default is not None:
+                        yield from self._expression(parameter.default, scope, instances)
                 for inner in node.body:
                     yield from self._statement(inner, body, known)
             case ClassDefinition():
