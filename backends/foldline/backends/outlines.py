@@ -11,7 +11,11 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
+    from foldline.backends.models import SymbolInfo
     from foldline.backends.parsers.draft import Outline
+
+
+_SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 
 
 def outline_source(language: str, data: bytes) -> Outline:
@@ -27,10 +31,21 @@ def outline_of_tree(language: str, data: bytes, root: Node) -> Outline:
     """The same for a source that is parsed already."""
     found = _parser_of(language)(data, root)
     if root.has_error:
+        if language in _SCRIPTS:
+            found.symbols = _mended(language, data, found)
         found.reason = "parsed with errors: something may be missing"
     elif not found.symbols:
         found.reason = "defines nothing"
     return found
+
+
+def _mended(language: str, data: bytes, found: Outline) -> tuple[SymbolInfo, ...]:
+    from foldline.backends.parsers.ts_mend import mend_outline
+
+    outline = _parser_of(language)
+    return mend_outline(
+        data, found.symbols, lambda piece: outline(piece, parse(language, piece).root_node).symbols
+    )
 
 
 def _parser_of(language: str) -> Callable[[bytes, Node], Outline]:
@@ -39,7 +54,7 @@ def _parser_of(language: str) -> Callable[[bytes, Node], Outline]:
         from foldline.backends.parsers.python_parser import outline_python
 
         return outline_python
-    if language in {"javascript", "typescript", "tsx"}:
+    if language in _SCRIPTS:
         from foldline.backends.parsers.ts_parser import outline_typescript
 
         return outline_typescript

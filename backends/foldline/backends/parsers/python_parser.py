@@ -38,6 +38,8 @@ _COMPOUND = frozenset(
     }
 )
 _IMPORTS = frozenset({"import_statement", "import_from_statement", "future_import_statement"})
+# A comment may stand above the docstring.
+_STRING_STARTS = frozenset(bytes([byte]) for byte in b"\"'rRuU#")
 _LONGEST_VALUE = 60
 
 
@@ -77,24 +79,30 @@ class _Walk:
             self._block(*self._waiting.pop())
 
     def _block(self, block: Node, parent: int, in_class: bool, names: set[str] | None) -> None:
-        for node in block.named_children:
-            kind = node.type
-            if kind == "function_definition":
-                self._function(node, node, parent, in_class, ())
-            elif kind == "class_definition":
-                self._class(node, node, parent, ())
-            elif kind == "decorated_definition":
-                self._decorated(node, parent, in_class)
-            elif kind == "expression_statement":
-                if names is not None:
-                    self._statement(node, parent, names)
-            elif kind in _COMPOUND:
-                if names is not None or self._defines(node):
-                    self._waiting.append((node, parent, in_class, names))
-            elif kind in _IMPORTS:
-                self._import(node, parent)
-            elif kind == "type_alias_statement" and names is not None:
-                self._alias(node, parent, names)
+        # Compound statements are gone into at once: of two assignments the first one counts.
+        levels = [iter(block.named_children)]
+        while levels:
+            for node in levels[-1]:
+                kind = node.type
+                if kind == "function_definition":
+                    self._function(node, node, parent, in_class, ())
+                elif kind == "class_definition":
+                    self._class(node, node, parent, ())
+                elif kind == "decorated_definition":
+                    self._decorated(node, parent, in_class)
+                elif kind == "expression_statement":
+                    if names is not None:
+                        self._statement(node, parent, names)
+                elif kind in _COMPOUND:
+                    if names is not None or self._defines(node):
+                        levels.append(iter(node.named_children))
+                        break
+                elif kind in _IMPORTS:
+                    self._import(node, parent)
+                elif kind == "type_alias_statement" and names is not None:
+                    self._alias(node, parent, names)
+            else:
+                levels.pop()
 
     def _decorated(self, node: Node, parent: int, in_class: bool) -> None:
         definition = node.child_by_field_name("definition")
@@ -151,7 +159,12 @@ class _Walk:
         docstring = None
         if body is not None:
             end = body.start_byte
-            if body.named_child_count and (first := body.named_child(0)) is not None:
+            # One byte tells most bodies that do not start with a string, without another node.
+            if (
+                data[end : end + 1] in _STRING_STARTS
+                and body.named_child_count
+                and (first := body.named_child(0)) is not None
+            ):
                 docstring = self.docstring_of(first)
         return self.drafts.add(
             parent,
