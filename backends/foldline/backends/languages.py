@@ -95,7 +95,7 @@ _BY_NAME = {language.name: language for language in LANGUAGES}
 _BY_EXTENSION = {extension: each.name for each in LANGUAGES for extension in each.extensions}
 _BY_FILE_NAME = {name: each.name for each in LANGUAGES for name in each.file_names}
 _BY_INTERPRETER = {name: each.name for each in LANGUAGES for name in each.interpreters}
-_SHEBANG = re.compile(rb"#!\s*\S*?([^/\s]+)(?:[ \t]+(?:-S[ \t]+)?([^-\s]\S*))?")
+_SHEBANG = re.compile(rb"#!\s*(?:\S*/)?([^/\s]+)(?:[ \t]+(?:-S[ \t]+)?([^-\s]\S*))?")
 _parsers = threading.local()
 
 
