@@ -46,11 +46,34 @@ def _fit(header: list[str], rows: list[tuple[SymbolInfo, int]], budget: int | No
     for depth in range(deepest, -1, -1):
         within = [(symbol, level) for symbol, level in rows if level <= depth]
         cut = len(rows) - len(within)
-        note = [*dropped, f"{cut} deeper symbols"] if cut else dropped
+        note = [*dropped, f"signatures of {cut} deeper symbols"] if cut else dropped
         lines = header + [_line(symbol, level, docstring=False) for symbol, level in within]
         if _fits(lines, note, budget):
-            return [*lines, _dropped(note)]
+            left = budget - _size([*lines, _dropped(note)])
+            named = _with_names(within, depth, left) if cut else lines[len(header) :]
+            return [*header, *named, _dropped(note)]
     return _first_rows(header, rows, dropped, budget)
+
+
+def _with_names(rows: list[tuple[SymbolInfo, int]], depth: int, left: int) -> list[str]:
+    """The lines of the rows, and below the deepest ones the bare names inside, while they fit."""
+    lines: list[str] = []
+    for symbol, level in rows:
+        lines.append(_line(symbol, level, docstring=False))
+        names = [child.name for child in symbol.children if not _is_private(child.name)]
+        if level != depth or not names:
+            continue
+        indent = "  " * (level + 1)
+        line = indent + ", ".join(names)
+        while size_of(line) + 1 > left and len(names) > 1:
+            # Names are alike in length: take off what is too much, and a little more.
+            fewer = min(len(names) - 1, max(left // (size_of(line) // len(names) + 1) - 2, 1))
+            names = names[:fewer]
+            line = f"{indent}{', '.join(names)}, … {len(symbol.children) - fewer} more"
+        if size_of(line) + 1 <= left:
+            left -= size_of(line) + 1
+            lines.append(line)
+    return lines
 
 
 def _first_rows(

@@ -97,11 +97,13 @@ def _near(known: list[Located], name: str) -> list[str]:
         if each.symbol.name.casefold() == last:
             found[each.qualified_name] = None
     by_name = {each.qualified_name.casefold(): each.qualified_name for each in known}
-    short = {each.symbol.name.casefold(): each.qualified_name for each in known}
+    short: dict[str, list[str]] = {}
+    for each in known:
+        short.setdefault(each.symbol.name.casefold(), []).append(each.qualified_name)
     for match in difflib.get_close_matches(folded, list(by_name), n=_MOST_NEAR, cutoff=0.7):
         found[by_name[match]] = None
     for match in difflib.get_close_matches(last, list(short), n=_MOST_NEAR, cutoff=0.6):
-        found[short[match]] = None
+        found.update(dict.fromkeys(short[match]))
     if len(last) >= 3:
         for each in known:
             if last in each.symbol.name.casefold():

@@ -1,0 +1,278 @@
+"""References: identifiers in code, each with what it does there."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from foldline.backends import (
+    FileOutline,
+    InvalidArgumentError,
+    MemoryFileBackend,
+    MissingPathError,
+    Reference,
+    SmartFileAccess,
+    SymbolDetail,
+    SymbolNotFoundError,
+)
+from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.references import is_test_path
+from foldline.backends.text import format_references
+
+from .outlines import access_to
+
+
+def check_kinds(path: str, source: str, name: str, expected: str) -> None:
+    """Each use of `name` is on a line of `expected`: number and kind."""
+    found = access_to({path: source}).find_references(name)
+    shown = "\n".join(f"{each.line} {each.kind}" for each in found)
+    assert shown == expected.strip("\n"), shown
+
+
+def test_kinds_in_python() -> None:
+    check_kinds(
+        "a.py",
+        """from m import name
+import name.sub
+# name
+text = "name"
+def name(): ...
+name = 1
+name += 1
+x.name = 2
+print(x.name, name)
+name()
+x.name(1)
+f(name=3)
+for name in y: pass
+@name
+def g(name, *, other=name): ...
+f"{name}"
+name_longer = 0
+a, name = 1, 2
+""",
+        "name",
+        """
+1 import
+2 import
+5 definition
+6 definition
+7 write
+8 write
+9 attribute
+9 read
+10 call
+11 call
+12 write
+13 write
+14 read
+15 write
+15 read
+16 read
+18 write
+""",
+    )
+
+
+def test_kinds_in_typescript() -> None:
+    check_kinds(
+        "a.tsx",
+        """import { name } from "./m";
+export { name } from "./n";
+const name = 1;
+name = 2;
+x.name = 3;
+x.name();
+new name();
+use(name, x.name);
+const el = <name prop="name" />;
+function f(name: string) {}
+let t: name;
+// name
+""",
+        "name",
+        """
+1 import
+2 import
+3 definition
+4 write
+5 write
+6 call
+7 call
+8 read
+8 attribute
+9 call
+10 write
+11 read
+""",
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "expected"),
+    [
+        (
+            "a.go",
+            "package a\nfunc Run() {}\nfunc g() { Run(); x.Run(); y = Run }\n",
+            "2 definition\n3 call\n3 call\n3 read",
+        ),
+        (
+            "a.rs",
+            "fn Run() {}\nfn g() { Run(); x.Run(); a::Run(); }\n",
+            "1 definition\n2 call\n2 call\n2 call",
+        ),
+        (
+            "A.java",
+            "class A { void Run() { Run(); this.Run(); } }\n",
+            "1 definition\n1 call\n1 call",
+        ),
+        (
+            "a.c",
+            "int Run(void) { return 1; }\nint g(void) { return Run(); }\n",
+            "1 definition\n2 call",
+        ),
+        (
+            "a.cpp",
+            "int Run() { return 1; }\nint g() { return a::Run() + b.Run(); }\n",
+            "1 definition\n2 call\n2 call",
+        ),
+        ("a.cs", "class A { void Run() { Run(); this.Run(); } }\n", "1 definition\n1 call\n1 call"),
+        ("a.rb", "def Run\nend\nx.Run(1)\n", "1 definition\n3 call"),
+        (
+            "a.php",
+            "<?php\nfunction Run() {}\nRun();\n$x->Run();\n",
+            "2 definition\n3 call\n4 call",
+        ),
+        ("a.kt", "fun Run() {}\nfun g() { Run() }\n", "1 definition\n2 call"),
+        ("a.sh", "Run() { echo; }\nRun\n", "1 definition\n2 call"),
+    ],
+)
+def test_definitions_and_calls_in_other_languages(path: str, source: str, expected: str) -> None:
+    check_kinds(path, source, "Run", expected)
+
+
+FILES = {
+    "lib/core.py": "class Thing:\n    def go(self):\n        return Thing()\n",
+    "app/use.py": "from lib.core import Thing\n\ndef use():\n    return Thing().go()\n",
+    "tests/test_core.py": "from lib.core import Thing\nThing()\n",
+    "app/über.py": "größe = Thing\nprint(größe)  # größe\n",
+    "notes.md": "Thing\n",
+}
+
+
+def test_files_that_define_come_first_and_tests_last() -> None:
+    found = access_to(FILES).find_references("Thing")
+    paths = list(dict.fromkeys(each.path for each in found))
+    assert paths == ["lib/core.py", "app/use.py", "app/über.py", "tests/test_core.py"]
+    assert [each.test for each in found if each.path.startswith("tests/")] == [True, True]
+    assert (found.total, found.files, found.backend) == (7, 4, "ast")
+
+
+def test_a_reference_knows_its_enclosing_symbol_and_columns() -> None:
+    found = access_to(FILES).find_references("Thing", "lib")
+    assert [(each.enclosing, each.line, each.column, each.column_end) for each in found] == [
+        ("", 1, 7, 12),
+        ("Thing.go", 3, 16, 21),
+    ]
+
+
+def test_unicode_identifiers_are_whole_words() -> None:
+    found = access_to(FILES).find_references("größe")
+    assert [(each.line, each.column, each.column_end) for each in found] == [(1, 1, 6), (2, 7, 12)]
+    assert access_to(FILES).find_references("gr").total == 0
+
+
+@pytest.mark.parametrize(
+    ("scope", "files"),
+    [
+        ("app", {"app/use.py", "app/über.py"}),
+        ("app/use.py", {"app/use.py"}),
+        ("**/test_*.py", {"tests/test_core.py"}),
+        ("lib/*", {"lib/core.py"}),
+        (".", {"lib/core.py", "app/use.py", "app/über.py", "tests/test_core.py"}),
+    ],
+)
+def test_a_scope_is_a_file_a_folder_or_a_glob(scope: str, files: set[str]) -> None:
+    assert {each.path for each in access_to(FILES).find_references("Thing", scope)} == files
+
+
+def test_a_scope_that_does_not_exist_is_said() -> None:
+    with pytest.raises(MissingPathError):
+        access_to(FILES).find_references("Thing", "ap")
+
+
+def test_a_name_that_is_none_is_said() -> None:
+    with pytest.raises(InvalidArgumentError, match="no identifier"):
+        access_to(FILES).find_references("a thing")
+
+
+def test_an_empty_answer_says_why() -> None:
+    found = access_to(FILES).find_references("Nothing")
+    assert found.total == 0
+    assert "no code has the identifier 'Nothing'" in found.reason
+
+
+def test_pages_cover_every_reference_once_and_fit_the_budget() -> None:
+    access = access_to({f"m{n}.py": "Thing()\n" * (n + 1) for n in range(12)})
+    whole = access.find_references("Thing")
+    seen: list[Reference] = []
+    cursor = None
+    while True:
+        page = access.find_references("Thing", budget=400, cursor=cursor)
+        assert len(format_references(page).encode()) <= 400
+        assert (page.total, page.files) == (whole.total, whole.files)
+        seen += page
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert tuple(seen) == whole.references
+
+
+def test_a_cursor_of_another_answer_is_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="cursor"):
+        access_to(FILES).find_references("Thing", cursor="tree@3")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("tests/a.py", True),
+        ("a/test/b.py", True),
+        ("test_a.py", True),
+        ("conftest.py", True),
+        ("a_test.go", True),
+        ("a.spec.ts", True),
+        ("src/__tests__/a.js", True),
+        ("latest/a.py", False),
+        ("contest.py", False),
+        ("attest.py", False),
+    ],
+)
+def test_tests_are_told_by_their_paths(path: str, expected: bool) -> None:
+    assert is_test_path(path) is expected
+
+
+class Broken:
+    """A semantic backend that dies of anything."""
+
+    def get_outline(self, file_path: str, *, source: str | None = None) -> FileOutline:
+        raise RuntimeError(file_path, source)
+
+    def read_symbol(
+        self, file_path: str, symbol_name: str, *, source: str | None = None
+    ) -> SymbolDetail | None:
+        raise KeyError(file_path, symbol_name, source)
+
+    def find_references(
+        self, symbol_name: str, scope: str | None = None, *, source: str | None = None
+    ) -> Sequence[Reference]:
+        raise TimeoutError(symbol_name, scope, source)
+
+
+def test_a_broken_language_server_is_never_the_end_of_an_answer() -> None:
+    files = MemoryFileBackend(FILES)
+    access = SmartFileAccess(files, ASTFileAnalysisBackend(files), Broken())
+    assert access.get_outline("lib/core.py").backend == "ast"
+    assert access.read_symbol("lib/core.py", "Thing.go").line == 2
+    assert access.find_references("Thing").total == 7
+    with pytest.raises(SymbolNotFoundError):
+        access.read_symbol("lib/core.py", "Nothing")

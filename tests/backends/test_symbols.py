@@ -1,0 +1,160 @@
+"""From a name to one definition, and its source within a budget."""
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldline.backends import AmbiguousSymbolError, SymbolNotFoundError, errors
+from foldline.backends.text import format_outline, format_symbol
+
+from .outlines import access_to
+
+SHOP = '''# The shop's clock.
+# It ticks.
+@decorated
+class Clock:
+    """Ticks."""
+
+    def tick(self): ...
+
+    @property
+    def hands(self): ...
+
+    @hands.setter
+    def hands(self, value): ...
+
+class Watch(Clock):
+    def tick(self): ...
+
+def tock(): ...
+'''
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("Clock", 3),
+        ("Clock.tick", 7),
+        ("Watch.tick", 16),
+        ("tick[2]", 16),
+        ("Clock.hands[1]", 9),
+        ("hands[2]", 12),
+        (" tock ", 18),
+    ],
+)
+def test_a_name_finds_one_symbol(name: str, line: int) -> None:
+    assert access_to({"a.py": SHOP}).read_symbol("a.py", name).line == line
+
+
+@pytest.mark.parametrize(
+    ("name", "candidates"),
+    [
+        ("tick", ("Clock.tick", "Watch.tick")),
+        ("hands", ("Clock.hands[1]", "Clock.hands[2]")),
+        ("Clock.hands", ("Clock.hands[1]", "Clock.hands[2]")),
+    ],
+)
+def test_an_ambiguous_name_lists_names_that_each_find_one(
+    name: str, candidates: tuple[str, ...]
+) -> None:
+    access = access_to({"a.py": SHOP})
+    with pytest.raises(AmbiguousSymbolError) as caught:
+        access.read_symbol("a.py", name)
+    assert caught.value.candidates == candidates
+    found = [access.read_symbol("a.py", each).line for each in candidates]
+    assert len(set(found)) == len(candidates)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("clock", "Clock"),
+        ("TICK", "Clock.tick"),
+        ("tik", "Clock.tick"),
+        ("Clok.tick", "Clock.tick"),
+        ("toc", "tock"),
+        ("tick[3]", "Clock.tick"),
+    ],
+)
+def test_a_miss_names_what_is_near(name: str, near: str) -> None:
+    with pytest.raises(SymbolNotFoundError) as caught:
+        access_to({"a.py": SHOP}).read_symbol("a.py", name)
+    assert near in caught.value.near
+
+
+def test_comments_above_belong_to_a_symbol_but_not_the_first_line_of_a_script() -> None:
+    detail = access_to({"a.py": SHOP}).read_symbol("a.py", "Clock")
+    assert detail.body.startswith("# The shop's clock.\n# It ticks.\n@decorated\n")
+    assert (detail.body_line, detail.line) == (1, 3)
+    script = access_to({"a.py": "#!/usr/bin/python\ndef f(): ...\n"}).read_symbol("a.py", "f")
+    assert script.body == "def f(): ..."
+
+
+LONG = "class Long:\n" + "".join(
+    f"    def method_{n}(self, argument):\n        return {'x' * 30!r}\n\n" for n in range(1000)
+)
+
+
+def test_a_long_class_shows_its_outline_first_and_its_source_by_cursor() -> None:
+    access = access_to({"a.py": LONG})
+    first = access.read_symbol("a.py", "Long", budget=2200)
+    assert "method_0" in first.body
+    assert len(format_symbol(first).encode()) <= 2200
+    assert first.char_count == len(LONG.rstrip())
+    lines: list[str] = []
+    cursor = first.cursor
+    assert cursor is not None
+    while cursor is not None:
+        page = access.read_symbol("a.py", "Long", budget=40_000, cursor=cursor)
+        assert len(format_symbol(page).encode()) <= 40_000
+        lines += page.body.split("\n")
+        cursor = page.cursor
+    assert "\n".join(lines) == LONG.rstrip()
+
+
+def test_a_long_function_goes_on_where_it_stopped() -> None:
+    source = "def f():\n" + "    x = 1\n" * 500
+    access = access_to({"a.py": source})
+    page = access.read_symbol("a.py", "f", budget=600)
+    assert page.cursor is not None
+    rest = access.read_symbol("a.py", "f", cursor=page.cursor)
+    assert page.body + "\n" + rest.body == source.rstrip()
+
+
+@given(st.integers(1, 3000))
+def test_an_outline_keeps_its_budget_and_says_what_it_dropped(budget: int) -> None:
+    source = LONG[:9000] + '\n\ndef _private():\n    """Hidden."""\n\ndef public(): ...\n'
+    outline = access_to({"a.py": source}).get_outline("a.py")
+    text = format_outline(outline, budget)
+    whole = format_outline(outline)
+    assert text == whole or "to fit the budget, dropped" in text
+    if budget >= 300:
+        assert len(text.encode()) <= budget
+
+
+def test_every_error_survives_a_process_boundary() -> None:
+    made: list[errors.BackendError] = [
+        errors.MissingPathError("a", ["b"]),
+        errors.OutsideWorkspaceError("a"),
+        errors.IgnoredPathError("a", "*.a", ".gitignore"),
+        errors.BinaryFileError("a", 1),
+        errors.FileTooLargeError("a", 2, 1),
+        errors.SymbolNotFoundError("a", "b", ["c"]),
+        errors.AmbiguousSymbolError("a", "b", ["c", "d"]),
+        errors.InvalidArgumentError("a", "b"),
+    ]
+    for error in made:
+        copy = pickle.loads(pickle.dumps(error))
+        assert (type(copy), str(copy), copy.__dict__) == (type(error), str(error), error.__dict__)
+
+
+def test_errors_are_what_python_callers_expect() -> None:
+    assert issubclass(errors.MissingPathError, FileNotFoundError)
+    assert issubclass(errors.OutsideWorkspaceError, PermissionError)
+    assert issubclass(errors.SymbolNotFoundError, LookupError)
+    assert issubclass(errors.InvalidArgumentError, ValueError)
+    assert (
+        str(errors.MissingPathError("a", ["b"])) == "a: no such file or folder; did you mean 'b'?"
+    )
