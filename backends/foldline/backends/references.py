@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from foldline.backends.languages import DOCUMENTS, has_grammar, parse
@@ -110,6 +111,7 @@ _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "express
 _WORD_BYTES = frozenset(
     byte for byte in range(256) if byte >= 0x80 or chr(byte).isalnum() or chr(byte) == "_"
 )
+_MOST_ON_A_LINE = 8
 # How far above an identifier an import statement may stand.
 _IMPORT_DEPTH = 5
 
@@ -206,9 +208,11 @@ def _enclosing(symbols: tuple[SymbolInfo, ...], line: int, defined: str | None) 
     names: list[str] = []
     level = symbols
     while True:
+        after = bisect_right(level, line, key=_first_line)
         around = None
-        for symbol in level:
-            if symbol.line <= line <= symbol.line_end and not (
+        # Symbols of one level stand one after the other, but for several on one line.
+        for symbol in reversed(level[max(after - _MOST_ON_A_LINE, 0) : after]):
+            if line <= symbol.line_end and not (
                 symbol.name == defined and symbol.name_line == line
             ):
                 around = symbol
@@ -217,6 +221,10 @@ def _enclosing(symbols: tuple[SymbolInfo, ...], line: int, defined: str | None) 
             return ".".join(names)
         names.append(around.name)
         level = around.children
+
+
+def _first_line(symbol: SymbolInfo) -> int:
+    return symbol.line
 
 
 def _kind(node: Node) -> ReferenceKind:

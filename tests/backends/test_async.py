@@ -1,0 +1,75 @@
+"""The asynchronous way in, and parsing in other processes."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from foldline.backends import AsyncSmartFileAccess, SmartFileAccess, outlines
+from foldline.backends.parsing import Parsed
+from foldline.backends.parsing_pool import PoolParsing
+
+LARGE = "def function(): ...\n" * 20_000
+
+
+async def test_every_method_answers_as_the_synchronous_one(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("class A:\n    def f(self): ...\n\nA()\n")
+    sync = SmartFileAccess.for_workspace(tmp_path)
+    async with AsyncSmartFileAccess.for_workspace(tmp_path) as access:
+        assert await access.get_tree() == sync.get_tree()
+        assert await access.get_outline("a.py") == sync.get_outline("a.py")
+        assert await access.read_symbol("a.py", "A.f") == sync.read_symbol("a.py", "A.f")
+        assert await access.find_references("A") == sync.find_references("A")
+        assert await access.read_lines("a.py", 1, 2) == sync.read_lines("a.py", 1, 2)
+        assert await access.read_file("a.py") == sync.read_file("a.py")
+        assert await access.read_text("a.py") == sync.read_text("a.py")
+        assert await access.search_files("A") == sync.search_files("A")
+        assert await access.grep("class") == sync.grep("class")
+    sync.close()
+
+
+async def test_a_large_file_is_parsed_in_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "large.py").write_text(LARGE)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("it was parsed here")
+
+    monkeypatch.setattr(outlines, "parse", refuse)
+    async with AsyncSmartFileAccess.for_workspace(tmp_path, workers=1) as access:
+        asking = asyncio.create_task(access.get_outline("large.py"))
+        turns = 0
+        while not asking.done():
+            turns += 1
+            await asyncio.sleep(0)
+        assert len(await asking) == 20_000
+        assert turns > 100
+
+
+def test_a_worker_that_dies_costs_no_answer() -> None:
+    pool = PoolParsing(workers=1)
+    source = Parsed("a.py", "python", LARGE.encode())
+    try:
+        assert len(pool.outline(source).symbols) == 20_000
+        assert pool._pool is not None
+        for process in pool._pool._processes.values():
+            assert process.pid is not None
+            os.kill(process.pid, signal.SIGKILL)
+        assert len(pool.outline(source).symbols) == 20_000
+        assert len(list(pool.references([source], "function"))) == 20_000
+    finally:
+        pool.close()
+
+
+def test_references_in_batches_are_those_of_one_process() -> None:
+    pool = PoolParsing(workers=2)
+    sources = [Parsed(f"m{n}.py", "python", LARGE.encode()) for n in range(3)]
+    try:
+        found = [(each.path, each.line) for each in pool.references(sources, "function")]
+    finally:
+        pool.close()
+    assert len(found) == 60_000
+    assert found == sorted(found)

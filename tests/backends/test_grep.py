@@ -1,0 +1,119 @@
+"""Grep: linear time, honest totals, pages."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldline.backends import GrepMatch, InvalidArgumentError, MemoryFileBackend
+from foldline.backends.grep import grep
+from foldline.backends.text import format_grep
+
+FILES: dict[str, str | bytes] = {
+    "a.py": "import os\n\ndef f():\n    return os.name\n",
+    "src/b.py": "x = 1\r\nos = 2\r\n",
+    "c.md": "# os\n",
+    "image.png": b"\x89PNG\0os",
+    ".gitignore": "*.log\n",
+    "d.log": "os\n",
+}
+
+
+def found(pattern: str, glob: str | None = None, **options: int) -> list[tuple[str, int, str]]:
+    results = grep(MemoryFileBackend(FILES), pattern, glob, **options)  # type: ignore[arg-type]
+    return [(each.path, each.line, each.text) for each in results]
+
+
+def test_lines_of_text_files_that_are_not_ignored() -> None:
+    assert found(r"\bos\b") == [
+        ("a.py", 1, "import os"),
+        ("a.py", 4, "    return os.name"),
+        ("c.md", 1, "# os"),
+        ("src/b.py", 2, "os = 2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lines"),
+    [
+        ("^os", [("src/b.py", 2)]),
+        ("OS", []),
+        (r"1\r?$", [("src/b.py", 1)]),
+        (r"f\(\):\s+return", []),
+        ("^$", [("a.py", 2)]),
+    ],
+)
+def test_a_pattern_matches_within_lines(pattern: str, lines: list[tuple[str, int]]) -> None:
+    assert [(path, line) for path, line, _ in found(pattern, "*.py")] == lines
+
+
+def test_case_globs_and_ignored_files_are_options() -> None:
+    assert [path for path, *_ in found("OS", "src", ignore_case=True)] == ["src/b.py"]
+    assert [path for path, *_ in found("os", "*.log", no_ignore=True)] == ["d.log"]
+    assert [path for path, *_ in found("os", "a.py")] == ["a.py", "a.py"]
+
+
+def test_lines_around_a_match() -> None:
+    (match,) = grep(MemoryFileBackend(FILES), "def", context=2)
+    assert match == GrepMatch(
+        "a.py", 3, "def f():", 1, ("import os", ""), ("    return os.name",)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [("(", r"missing \)"), (r"(a)\1", "back-references"), ("(?=a)", "look-around"), ("[", "]")],
+)
+def test_a_pattern_that_does_not_compile_says_what_is_missing(pattern: str, message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        found(pattern)
+
+
+def test_no_pattern_can_hang_it() -> None:
+    files = MemoryFileBackend({"a.txt": "a" * 200_000 + "!\n"})
+    for pattern in ("(a+)+$", "(a|a)*b", "(a*)*c", "a?" * 50 + "a" * 50 + "b"):
+        assert grep(files, pattern).total == 0
+
+
+def test_pages_cover_every_match_once_and_fit_the_budget() -> None:
+    files = MemoryFileBackend({f"f{n}.txt": "match me\n" * (n * 3) for n in range(8)})
+    whole = grep(files, "match")
+    seen: list[GrepMatch] = []
+    cursor = None
+    while True:
+        page = grep(files, "match", budget=500, cursor=cursor)
+        assert len(format_grep(page).encode()) <= 500
+        assert (page.total, page.files) == (84, 7)
+        seen += page
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert tuple(seen) == whole.matches
+
+
+def test_a_long_line_is_cut_around_its_match() -> None:
+    files = MemoryFileBackend({"a.txt": "x" * 9000 + "needle" + "y" * 9000})
+    text = format_grep(grep(files, "needle"))
+    assert "needle" in text
+    assert len(text) < 400
+
+
+def test_what_could_not_be_searched_is_said() -> None:
+    files = MemoryFileBackend({"big.txt": "a" * 100, "a.txt": "b"}, size_limit=50)
+    results = grep(files, "a")
+    assert (results.total, results.searched) == (0, 1)
+    assert "big.txt" in results.reason
+    assert "no line of 1 files matches" in results.reason
+
+
+@given(st.lists(st.text(alphabet="ab\r é", max_size=6), max_size=6))
+def test_every_line_is_found_by_its_number(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    backend = MemoryFileBackend({"a.txt": text})
+    expected = [
+        (number, line)
+        for number, line in enumerate(backend.read_source("a.txt").lines, 1)
+        if "a" in line
+    ]
+    assert [(each.line, each.text) for each in grep(backend, "a")] == expected
+    for each in grep(backend, "a"):
+        assert each.text[each.column - 1] == "a"

@@ -1,0 +1,395 @@
+"""The index: never stale, never the reason for a missing answer."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
+from foldline.backends.index import workspace as workspace_module
+from foldline.backends.index.location import index_location
+from foldline.backends.index.store import Store
+from foldline.backends.index.words import words_of
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "root"
+    (root / "src").mkdir(parents=True)
+    (root / "src" / "a.py").write_text("def first(): ...\n")
+    (root / "src" / "b.py").write_text("first()\n")
+    (root / "notes.txt").write_text("first\n")
+    return root
+
+
+def files_with(root: Path, word: str) -> tuple[str, ...]:
+    index = WorkspaceIndex(LocalFileBackend(root))
+    try:
+        return index.files_with(word).paths
+    finally:
+        index.close()
+
+
+def test_words_are_found_in_code_only(root: Path) -> None:
+    assert files_with(root, "first") == ("src/a.py", "src/b.py")
+    assert files_with(root, "firs") == ()
+
+
+def test_unicode_words_are_whole() -> None:
+    words = words_of("a.py", "größe = naïve_ß1 + x.y".encode())
+    assert sorted(words.used.decode().split()) == ["größe", "naïve_ß1", "x", "y"]
+
+
+def test_a_new_process_finds_what_another_indexed(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Else what changed a moment ago is read again, for it may have changed since.
+    monkeypatch.setattr("foldline.backends.files.walk._TICK_NS", -(10**12))
+    assert files_with(root, "first") == ("src/a.py", "src/b.py")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a file that did not change was read again")
+
+    monkeypatch.setattr(workspace_module, "words_of", refuse)
+    assert files_with(root, "first") == ("src/a.py", "src/b.py")
+
+
+@pytest.mark.parametrize("keep_times", [False, True])
+def test_a_changed_file_is_seen_even_when_its_times_were_set_back(
+    root: Path, keep_times: bool
+) -> None:
+    index = WorkspaceIndex(LocalFileBackend(root))
+    assert index.files_with("first").paths == ("src/a.py", "src/b.py")
+    target = root / "src" / "b.py"
+    times = target.stat()
+    target.write_text("third()\n")
+    if keep_times:
+        os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert index.files_with("first").paths == ("src/a.py",)
+    assert index.files_with("third").paths == ("src/b.py",)
+    index.close()
+
+
+def test_deleted_renamed_and_new_files_are_seen(root: Path) -> None:
+    index = WorkspaceIndex(LocalFileBackend(root))
+    index.refresh()
+    (root / "src" / "b.py").rename(root / "src" / "c.py")
+    assert index.files_with("first").paths == ("src/a.py", "src/c.py")
+    (root / "src" / "a.py").unlink()
+    assert index.files_with("first").paths == ("src/c.py",)
+    (root / "new" / "deep").mkdir(parents=True)
+    (root / "new" / "deep" / "d.py").write_text("first\n")
+    assert index.files_with("first").paths == ("new/deep/d.py", "src/c.py")
+    index.close()
+
+
+def test_an_ignore_file_counts_at_once(root: Path) -> None:
+    index = WorkspaceIndex(LocalFileBackend(root))
+    index.refresh()
+    (root / "src" / ".gitignore").write_text("b.py\n")
+    assert index.files_with("first").paths == ("src/a.py",)
+    (root / "src" / ".gitignore").write_text("none\n")
+    assert index.files_with("first").paths == ("src/a.py", "src/b.py")
+    index.close()
+
+
+def test_a_git_checkout_is_never_answered_stale(root: Path) -> None:
+    def git(*arguments: str) -> None:
+        command = ["git", "-C", str(root), "-c", "user.name=t", "-c", "user.email=t@t"]
+        subprocess.run([*command, *arguments], check=True, capture_output=True, timeout=30)
+
+    git("init", "-q", "-b", "main")
+    git("add", ".")
+    git("commit", "-qm", "one")
+    git("checkout", "-qb", "other")
+    (root / "src" / "a.py").write_text("def second(): ...\n")
+    (root / "src" / "b.py").unlink()
+    git("commit", "-qam", "two")
+    access = SmartFileAccess.for_workspace(root)
+    assert access.find_references("first").total == 0
+    git("checkout", "-q", "main")
+    assert access.find_references("first").total == 2
+    git("checkout", "-q", "other")
+    assert access.find_references("first").total == 0
+    assert access.find_references("second").total == 1
+    access.close()
+
+
+def test_an_open_buffer_wins_over_what_is_indexed(root: Path) -> None:
+    access = SmartFileAccess.for_workspace(root)
+    access.file_backend.set_overlay("src/b.py", "second()\n")
+    assert {each.path for each in access.find_references("first")} == {"src/a.py"}
+    assert {each.path for each in access.find_references("second")} == {"src/b.py"}
+    access.file_backend.remove_overlay("src/b.py")
+    assert access.find_references("first").total == 2
+    access.close()
+
+
+def test_a_query_during_the_build_is_partial_and_says_so(root: Path) -> None:
+    reached, go_on = threading.Event(), threading.Event()
+
+    def progress(done: int, total: int) -> None:
+        assert 1 <= done <= total == 2
+        reached.set()
+        go_on.wait(30)
+
+    access = SmartFileAccess.for_workspace(root, patience=0)
+    access.start_indexing(progress)
+    assert reached.wait(30)
+    found = access.find_references("first")
+    assert found.coverage.startswith("partial: indexing (")
+    go_on.set()
+    assert access.index is not None
+    assert access.index.wait(30)
+    access = SmartFileAccess.for_workspace(root)
+    assert (access.find_references("first").total, found.backend) == (2, "ast")
+    access.close()
+
+
+def test_cancelling_keeps_what_was_read(root: Path) -> None:
+    index = WorkspaceIndex(LocalFileBackend(root))
+    index.start(lambda *_: index.cancel())
+    assert index.wait(30)
+    assert len(index._opened().files()) == 1
+    assert index.files_with("first").paths == ("src/a.py", "src/b.py")
+    index.close()
+
+
+def corrupt(location: Path) -> None:
+    location.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
+
+
+def truncate(location: Path) -> None:
+    with location.open("r+b") as file:
+        file.truncate(location.stat().st_size // 2)
+
+
+def other_version(location: Path) -> None:
+    with sqlite3.connect(location) as connection:
+        connection.execute("PRAGMA user_version = 999")
+    connection.close()
+
+
+def other_program(location: Path) -> None:
+    location.unlink()
+    with sqlite3.connect(location) as connection:
+        connection.execute("CREATE TABLE files (other)")
+    connection.close()
+
+
+def empty(location: Path) -> None:
+    location.write_bytes(b"")
+
+
+@pytest.mark.parametrize("damage", [corrupt, truncate, other_version, other_program, empty])
+def test_a_damaged_or_foreign_index_is_made_anew(root: Path, damage: object) -> None:
+    for n in range(40):
+        (root / "src" / f"m{n}.py").write_text(
+            "".join(f"word_{n}_{k} = first\n" for k in range(80))
+        )
+    before = files_with(root, "first")
+    location = index_location(root)
+    for suffix in ("-wal", "-shm"):
+        location.with_name(location.name + suffix).unlink(missing_ok=True)
+    assert callable(damage)
+    damage(location)
+    assert files_with(root, "first") == before
+    assert files_with(root, "first") == before
+
+
+def test_damage_while_the_index_is_open_is_no_wrong_answer(root: Path) -> None:
+    index = WorkspaceIndex(LocalFileBackend(root))
+    index.refresh()
+    index._opened()._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    corrupt(index_location(root))
+    assert index.files_with("first").paths == ("src/a.py", "src/b.py")
+    index.close()
+
+
+def test_a_locked_index_is_answered_from_memory(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files_with(root, "first")
+    (root / "src" / "b.py").write_text("second()\n")
+    monkeypatch.setattr("foldline.backends.index.store._BUSY_SECONDS", 0.05)
+    blocker = sqlite3.connect(index_location(root), isolation_level=None)
+    blocker.execute("BEGIN IMMEDIATE")
+    index = WorkspaceIndex(LocalFileBackend(root))
+    assert index.files_with("second").paths == ("src/b.py",)
+    assert "held in memory" in index.trouble
+    index.close()
+    blocker.close()
+
+
+def test_a_folder_that_cannot_be_written_is_answered_from_memory(
+    root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    index = WorkspaceIndex(LocalFileBackend(root), tmp_path / "file" / "index.sqlite3")
+    assert index.files_with("first").paths == ("src/a.py", "src/b.py")
+    assert "held in memory" in index.trouble
+    index.close()
+
+
+def test_a_full_disk_is_answered_from_memory(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    update = Store.update
+    monkeypatch.setattr(Store, "update", full)
+    monkeypatch.setattr(
+        WorkspaceIndex,
+        "_give_up_file",
+        _restoring(WorkspaceIndex._give_up_file, update, monkeypatch),
+    )
+    index = WorkspaceIndex(LocalFileBackend(root))
+    assert index.files_with("first").paths == ("src/a.py", "src/b.py")
+    assert "disk is full" in index.trouble
+    index.close()
+
+
+def _restoring(give_up: object, update: object, monkeypatch: pytest.MonkeyPatch) -> object:
+    def wrapped(self: WorkspaceIndex, error: sqlite3.Error) -> None:
+        monkeypatch.setattr(Store, "update", update)
+        assert callable(give_up)
+        give_up(self, error)
+
+    return wrapped
+
+
+def test_several_processes_share_one_index(root: Path) -> None:
+    for n in range(60):
+        (root / "src" / f"m{n}.py").write_text(f"first(word_{n})\n" * 20)
+    code = (
+        "import sys; from foldline.backends import LocalFileBackend, WorkspaceIndex\n"
+        "index = WorkspaceIndex(LocalFileBackend(sys.argv[1]), patience=None)\n"
+        "print(len(index.files_with('first').paths)); index.close()"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, str(root)], stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    assert [process.communicate(timeout=120)[0].strip() for process in running] == ["62"] * 4
+
+
+def test_a_file_over_the_limit_is_named(root: Path) -> None:
+    (root / "src" / "big.py").write_bytes(b"first()\n" * 600_000)
+    access = SmartFileAccess.for_workspace(root)
+    found = access.find_references("first")
+    assert found.total == 2
+    assert "src/big.py is over the size limit" in found.reason
+    access.close()
+
+
+def test_the_index_is_outside_the_workspace(root: Path, private_folders: Path) -> None:
+    before = sorted(root.rglob("*"))
+    SmartFileAccess.for_workspace(root).find_references("first")
+    assert sorted(root.rglob("*")) == before
+    assert index_location(root).is_relative_to(private_folders)
+
+
+def test_outlines_are_kept_by_content_for_other_processes(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "src" / "long.py").write_text("def f():\n    '''Doc.'''\n" + "    x = 1\n" * 400)
+    access = SmartFileAccess.for_workspace(root)
+    first = access.get_outline("src/long.py")
+    access.close()
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the outline was made again")
+
+    monkeypatch.setattr("foldline.backends.parsing.outline_source", refuse)
+    access = SmartFileAccess.for_workspace(root)
+    assert access.get_outline("src/long.py") == first
+    (root / "src" / "copy.py").write_text((root / "src" / "long.py").read_text())
+    assert access.get_outline("src/copy.py").symbols == first.symbols
+    access.close()
+
+
+def test_a_watcher_keeps_the_index_up_to_date(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    access = SmartFileAccess.for_workspace(root)
+    index = access.index
+    assert index is not None
+    index.refresh()
+    updated = threading.Event()
+    start = index.start
+
+    def started() -> None:
+        start()
+        updated.set()
+
+    monkeypatch.setattr(index, "start", started)
+    access.watch()
+    for attempt in range(100):
+        (root / "src" / f"new{attempt}.py").write_text("fresh\n")
+        if updated.wait(0.2):
+            break
+    assert updated.is_set()
+    assert index.wait(30)
+    access.close()
+
+
+class Changes(RuleBasedStateMachine):
+    """Whatever happens to the files, the index holds what a fresh one would."""
+
+    names = st.sampled_from(["a.py", "b.py", "d/a.py", "d/e/a.py"])
+
+    @initialize()
+    def start(self) -> None:
+        import tempfile
+
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = Path(self.folder.name) / "root"
+        self.root.mkdir()
+        self.index = WorkspaceIndex(
+            LocalFileBackend(self.root), Path(self.folder.name) / "index.sqlite3"
+        )
+
+    @rule(name=names, word=st.sampled_from(["one", "two"]))
+    def write(self, name: str, word: str) -> None:
+        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / name).write_text(f"{word}\n")
+
+    @rule(name=names)
+    def delete(self, name: str) -> None:
+        (self.root / name).unlink(missing_ok=True)
+
+    @rule(name=names, other=names)
+    def rename(self, name: str, other: str) -> None:
+        if (self.root / name).exists():
+            (self.root / other).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / name).rename(self.root / other)
+
+    @invariant()
+    def is_never_stale(self) -> None:
+        if not hasattr(self, "root"):
+            return
+        for word in ("one", "two"):
+            expected = sorted(
+                path.relative_to(self.root).as_posix()
+                for path in self.root.rglob("*.py")
+                if path.read_text().strip() == word
+            )
+            assert list(self.index.files_with(word).paths) == expected
+
+    def teardown(self) -> None:
+        if hasattr(self, "index"):
+            self.index.close()
+            self.folder.cleanup()
+
+
+TestChanges = Changes.TestCase
+TestChanges.settings = settings(
+    max_examples=25,
+    stateful_step_count=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
