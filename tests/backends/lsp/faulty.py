@@ -36,7 +36,7 @@ class Faulty:
             settings={"a": {"b": 7}},
         )
         files = LocalFileBackend(self.root)
-        self.backend = LSPBackend(files, limits=limits, servers=[spec])
+        self.backend = LSPBackend(files, limits=limits, servers=[spec], jedi=False)
         self.access = SmartFileAccess(files, ASTFileAnalysisBackend(files), self.backend)
 
     def notes(self, name: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from concurrent.futures import CancelledError
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from foldline.backends.errors import (
@@ -14,6 +15,7 @@ from foldline.backends.errors import (
     SymbolNotFoundError,
 )
 from foldline.backends.files.source import count_lines, split_lines
+from foldline.backends.jedi.engine import SEARCH_SECONDS, JediEngine, JediPlaces
 from foldline.backends.languages import language_of
 from foldline.backends.lsp import results
 from foldline.backends.lsp.configuration import hiding_settings
@@ -22,7 +24,7 @@ from foldline.backends.lsp.limits import Limits
 from foldline.backends.lsp.loop import background_loop
 from foldline.backends.lsp.outline import symbols_from
 from foldline.backends.lsp.places import Places
-from foldline.backends.lsp.pool import Question, ServerPool
+from foldline.backends.lsp.pool import Answered, Question, ServerPool
 from foldline.backends.lsp.servers import Answer, language_id
 from foldline.backends.models import COMPLETE, FileOutline, Reference, SymbolDetail
 from foldline.backends.references import is_test_path
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
 
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.lsp.discovery import FoundServer
-    from foldline.backends.lsp.pool import Answered
     from foldline.backends.lsp.servers import ServerSpec
     from foldline.backends.lsp.session import ServerStatus
 
@@ -57,8 +58,16 @@ _OVERDUE = "partial: {} never said that it has read the whole project"
 _PUSH_SECONDS = 2.0
 
 
+@dataclass(frozen=True, slots=True)
+class JediAnswered:
+    """What jedi said, and why no server did."""
+
+    places: JediPlaces
+    why: str
+
+
 class LSPBackend:
-    """The language servers of one workspace.
+    """The language servers of one workspace, and jedi for Python where none of them answers.
 
     Nothing is started before something is asked. `trusted` allows servers that may run code of the
     workspace, and the commands that its configuration gives.
@@ -77,13 +86,15 @@ class LSPBackend:
         seconds: float = DEFAULT_SECONDS,
         limits: Limits | None = None,
         servers: Iterable[ServerSpec] | None = None,
+        jedi: bool = True,
     ) -> None:
         self._files = files
         self._seconds = seconds
         self._catalog = ServerCatalog(files.root, trusted=trusted, servers=servers)
         self._pool = ServerPool(files, self._catalog, limits or Limits())
+        self._jedi = JediEngine(files, limits or Limits()) if jedi else None
         self._loop = background_loop()
-        self._loop.at_exit(self._pool.close)
+        self._loop.at_exit(self._close_all)
         self._closed = False
 
     # FileAnalysisBackend
@@ -187,26 +198,34 @@ class LSPBackend:
             for target in asked
         ]
         outcomes = self._ask_all(questions, seconds)
-        answered = [each for each in outcomes if not isinstance(each, LSPError)]
+        answered = [each for each in outcomes if isinstance(each, Answered)]
+        by_jedi = [each for each in outcomes if isinstance(each, JediAnswered)]
         failures = [each for each in outcomes if isinstance(each, LSPError)]
         places = Places(self._files)
         for each in answered:
             places.add(each)
+        for found in by_jedi:
+            places.add_all(found.places.places)
         remarks = [*dict.fromkeys(map(str, failures))][:2]
+        if any(found.places.cut for found in by_jedi):
+            remarks.append(f"jedi looked at some files only, for {SEARCH_SECONDS:.0f} s")
         if len(targets) > len(asked):
             remarks.append(f"asked about {len(asked)} of {len(targets)} definitions")
-        if not answered and remarks:
+        if not answered and not by_jedi and remarks:
             return Confirmation(coverage="partial: " + "; ".join(remarks))
-        notes = [
+        notes = [f"jedi answered: {why}" for why in dict.fromkeys(each.why for each in by_jedi)]
+        notes += [
             f"{session.spec.name} may not see every file: {setting} is set"
             for session in dict.fromkeys(each.session for each in answered)
             for setting in hiding_settings(session.spec, session.root)
         ]
         overdue = [_coverage(each) for each in answered if each.running.ready.overdue]
         remarks.extend(each.removeprefix("partial: ") for each in dict.fromkeys(overdue))
+        engines = [each.session.spec.name for each in answered]
+        engines += ["jedi" for _ in by_jedi]
         return Confirmation(
             tuple(places.found),
-            "+".join(dict.fromkeys(each.session.spec.name for each in answered)),
+            "+".join(dict.fromkeys(engines)),
             "partial: " + "; ".join(remarks) if remarks else COMPLETE,
             tuple(notes),
             places.outside,
@@ -293,10 +312,33 @@ class LSPBackend:
         if self._closed:
             return
         self._closed = True
-        self._loop.forget(self._pool.close)
-        self._loop.start(self._pool.close()).result(30)
+        self._loop.forget(self._close_all)
+        self._loop.start(self._close_all()).result(30)
 
     # Helpers
+
+    async def _close_all(self) -> None:
+        closing = [self._pool.close()]
+        if self._jedi is not None:
+            closing.append(self._jedi.close())
+        await asyncio.gather(*closing, return_exceptions=True)
+
+    async def _confirm_one(self, question: Question) -> Answered | JediAnswered:
+        try:
+            return await self._pool.ask(question)
+        except LSPError as error:
+            path = question.target.path
+            if self._jedi is None or language_id(path) != "python":
+                raise
+            candidates = [each for each in question.candidates if each.endswith((".py", ".pyi"))]
+            if path not in candidates:
+                candidates.append(path)
+            snapshot = await self._pool.snapshot()
+            try:
+                found = await self._jedi.references(question.target, candidates, snapshot)
+            except LSPError as second:
+                raise LSPUnavailableError(f"{error}; {second}") from second
+            return JediAnswered(found, str(error))
 
     def _own_text(self, file_path: str, source: str | None) -> str:
         path = self._files.resolve(file_path)
@@ -317,14 +359,16 @@ class LSPBackend:
     def _ask(self, question: Question, seconds: float | None) -> Answered:
         return self._wait(self._pool.ask(question), seconds)
 
-    def _ask_all(self, questions: list[Question], seconds: float) -> list[Answered | LSPError]:
+    def _ask_all(
+        self, questions: list[Question], seconds: float
+    ) -> list[Answered | JediAnswered | LSPError]:
         """What came of each question when the time was up."""
 
-        async def gather() -> list[Answered | LSPError]:
-            tasks = [asyncio.create_task(self._pool.ask(question)) for question in questions]
+        async def gather() -> list[Answered | JediAnswered | LSPError]:
+            tasks = [asyncio.create_task(self._confirm_one(each)) for each in questions]
             if tasks:
                 await asyncio.wait(tasks, timeout=max(seconds, 0))
-            outcomes: list[Answered | LSPError] = []
+            outcomes: list[Answered | JediAnswered | LSPError] = []
             for task in tasks:
                 if not task.done():
                     outcomes.append(self._late(questions[0].target.path, seconds))

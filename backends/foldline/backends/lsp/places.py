@@ -15,7 +15,7 @@ from foldline.backends.lsp.results import read_locations
 from foldline.backends.semantics import CodeLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.lsp.pool import Answered
@@ -62,6 +62,21 @@ class Places:
             end = len(line) if raw.line_end > raw.line else from_units(line, raw.end, encoding)
             if start < len(line):
                 self.found.append(CodeLocation(path, raw.line + 1, start + 1, end + 1, line))
+
+    def add_all(self, places: Iterable[tuple[str, int, int, int]]) -> None:
+        """Add places as (path, line from 1, column from 0, length), in code points."""
+        for path, line, column, length in places:
+            try:
+                known = self._files.resolve(path)
+            except PathError:
+                self.outside += 1
+                continue
+            lines = self._lines_of(known)
+            if lines is not None and line <= len(lines) and (known, line, column) not in self._seen:
+                self._seen.add((known, line, column))
+                self.found.append(
+                    CodeLocation(known, line, column + 1, column + 1 + length, lines[line - 1])
+                )
 
     def path_of(self, uri: str) -> tuple[str, bool]:
         """The path of a `file:` URI, and whether the workspace does not show it; else empty."""

@@ -62,6 +62,19 @@ class ServerProcess:
         Raises:
             LSPStartError: The system refused.
         """
+        starting = asyncio.create_task(cls._start(name, command, cwd, env))
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # A process that is half started belongs to nobody: it is ended first.
+            with contextlib.suppress(LSPStartError):
+                await (await starting).stop(0)
+            raise
+
+    @classmethod
+    async def _start(
+        cls, name: str, command: Sequence[str], cwd: Path, env: Mapping[str, str] | None
+    ) -> ServerProcess:
         ours: socket.socket | None = None
         theirs: socket.socket | None = None
         arguments = list(command)
