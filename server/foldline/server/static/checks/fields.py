@@ -37,7 +37,11 @@ def check_fields(analysis: ModuleAnalysis) -> Iterator[Finding]:
             continue
         if text.mapped.dynamic:
             unsure.add(params.definition)
-        used[params.definition] |= {placeholder.name for placeholder in text.placeholders}
+        names = {placeholder.name for placeholder in text.placeholders}
+        if any(params.field(name) is None for name in names):
+            # A misspelt placeholder is reported itself; it may well be the one that is missing.
+            unsure.add(params.definition)
+        used[params.definition] |= names
     for kind in analysis.dataclasses:
         definition = kind.definition
         if definition not in used or definition in unsure or not kind.complete or kind.task:

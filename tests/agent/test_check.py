@@ -1,0 +1,202 @@
+"""`foldline check` and `foldline tokens`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from foldline.agent.cli import main
+from foldline.server.static import checks
+from foldline.server.static.checks import Code
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = """\
+from dataclasses import dataclass
+from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
+
+@dataclass
+class Params:
+    name: str = "x"
+
+PROMPT = PromptTemplate(ns="demo", key="good", sections=[
+    MarkdownSection[Params](title="One", key="one", template="Hello ${name}, and welcome to it."),
+    MarkdownSection[None](title="Two", key="two", template="A long text that is folded.",
+                          summary="A text.", visibility=SectionVisibility.SUMMARY),
+])
+"""
+BAD = GOOD.replace("${name}", "🎉 ${nmae}, 5%").replace(
+    'name: str = "x"', 'name: str = "x"  # used'
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "pyproject.toml").write_text("[tool.foldline]\nexact-tokens = false\n")
+    (tmp_path / "good.py").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "unrelated.py").write_text("x = 1\n")
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    status = main([str(each) for each in arguments])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_nothing_found_is_said_and_is_success(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "check", project) == (0, "1 prompt module: nothing found\n", "")
+
+
+def test_a_finding_is_written_with_its_place_and_fails(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "bad.py").write_text(BAD, encoding="utf-8")
+    status, out, _ = run(capsys, "check", project)
+    assert status == 1
+    assert out.splitlines() == [
+        "bad.py:9:71: error: `nmae` is no field of `Params`. Did you mean `name`? "
+        "[unknown-placeholder]",
+        "1 finding in 2 prompt modules",
+    ]
+
+
+def test_findings_are_written_as_json(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "bad.py").write_text(BAD, encoding="utf-8")
+    status, out, _ = run(capsys, "check", project, "--json")
+    document = json.loads(out)
+    assert status == 1
+    (finding,) = document["findings"]
+    assert finding["code"] == "unknown-placeholder"
+    assert finding["range"]["start"] == {"line": 9, "column": 71}
+    assert finding["fixes"][0] == "Change to `name`"
+
+
+def test_findings_are_written_as_sarif(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "bad.py").write_text(BAD, encoding="utf-8")
+    _, out, _ = run(capsys, "check", project, "--format", "sarif")
+    log = json.loads(out)
+    (sarif_run,) = log["runs"]
+    (result,) = sarif_run["results"]
+    rule = sarif_run["tool"]["driver"]["rules"][result["ruleIndex"]]
+    assert log["version"] == "2.1.0"
+    assert rule["id"] == result["ruleId"] == "unknown-placeholder"
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "bad.py"
+    assert place["region"]["startColumn"] == 71
+
+
+def test_findings_are_written_as_annotations(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "a,b.py").write_text(BAD, encoding="utf-8")
+    _, out, _ = run(capsys, "check", project, "--format", "github")
+    assert out.startswith("::error file=a%2Cb.py,line=9,col=71,endLine=9,endColumn=78,title=")
+    assert out.count("\n") == 1
+
+
+def test_the_configuration_decides_what_fails(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "bad.py").write_text(BAD, encoding="utf-8")
+    configuration = project / "pyproject.toml"
+    configuration.write_text("[tool.foldline.severity]\nunknown-placeholder = 'hint'\n")
+    assert run(capsys, "check", project)[0] == 0
+    assert run(capsys, "check", project, "--fail-on", "hint")[0] == 1
+    configuration.write_text("[tool.foldline]\ntoken-budget = 5\nexact-tokens = false\n")
+    _, out, _ = run(capsys, "check", project / "good.py")
+    assert "more than its budget of 5. [token-budget]" in out
+
+
+@pytest.mark.parametrize(
+    ("configuration", "complaint"),
+    [
+        ("[tool.foldline]\ntokens = 'p50k'", "tool.foldline.tokens must be one of o200k, cl100k"),
+        ("[tool.foldline]\nbudget = 1", "tool.foldline.budget is not an option; options are"),
+        ("[tool.foldline]\ntoken-budget = true", "must be a whole number above 0, not True"),
+        ("[tool.foldline.severity]\nnonsense = 'error'", "severity.nonsense is no diagnostic"),
+        ("[tool.foldline.severity]\nlong-summary = 'loud'", "must be one of error, warning"),
+        ("[tool", "pyproject.toml: "),
+    ],
+)
+def test_a_wrong_configuration_is_told_with_its_path(
+    project: Path, capsys: pytest.CaptureFixture[str], configuration: str, complaint: str
+) -> None:
+    (project / "pyproject.toml").write_text(configuration)
+    status, _, err = run(capsys, "check", project)
+    assert status == 2
+    assert complaint in err
+
+
+def test_a_missing_path_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, "check", project / "nowhere")
+    assert status == 2
+    assert "there is no such file or directory" in err
+
+
+@pytest.mark.parametrize("code", Code)
+def test_every_diagnostic_has_a_page(code: Code, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "check", "--explain", code)
+    assert status == 0
+    assert out.startswith(f"# {code}: ")
+    assert checks.__file__ is not None
+
+
+def test_an_unknown_diagnostic_names_near_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, "check", "--explain", "stray-dolar")
+    assert status == 2
+    assert "stray-dollar" in err
+
+
+def test_tokens_are_listed_by_prompt_and_section(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = run(capsys, "tokens", project)
+    lines = out.splitlines()
+    assert status == 0
+    assert lines[0].split()[1:] == ["demo/good", "good.py:PROMPT"]
+    assert lines[1].split()[1:] == ["1.", "One"]
+    assert "2. Two  folded, ~" in lines[2]
+    assert "in 1 prompt (o200k, estimated" in lines[3]
+
+
+def test_growth_beyond_the_baseline_fails(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = run(capsys, "tokens", project, "--json")
+    baseline = project / "tokens.json"
+    baseline.write_text(out)
+    assert run(capsys, "tokens", project, "--baseline", baseline)[0] == 0
+    (project / "good.py").write_text(GOOD.replace("welcome", "welcome " * 10), encoding="utf-8")
+    status, out, _ = run(capsys, "tokens", project, "--baseline", baseline, "--max-growth", "5%")
+    assert status == 1
+    assert "good.py:PROMPT grew from " in out
+    assert run(capsys, "tokens", project, "--baseline", baseline, "--max-growth", "500%")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("baseline", "growth", "complaint"),
+    [
+        ("{}", "5%", "is no baseline"),
+        ('{"encoding": "cl100k", "exact": false, "prompts": {}}', "5%", "write it anew"),
+        ("{}", "much", "takes a percentage"),
+        ("{}", "-3%", "0% or more"),
+    ],
+)
+def test_a_comparison_that_cannot_be_made_is_told(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    baseline: str,
+    growth: str,
+    complaint: str,
+) -> None:
+    file = project / "tokens.json"
+    file.write_text(baseline)
+    status, _, err = run(capsys, "tokens", project, "--baseline", file, f"--max-growth={growth}")
+    assert status == 2
+    assert complaint in err

@@ -1,0 +1,176 @@
+"""What an editor gets from a real server while a prompt is typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from lsprotocol import types
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.server.conftest import Connect, Editor
+
+TEXT = """\
+from dataclasses import dataclass
+from foldline.prompts import MarkdownSection, PromptTemplate
+from shared import Shared
+
+@dataclass
+class P:
+    name: str = "x"
+
+T = PromptTemplate(ns="n", key="k", sections=[
+    MarkdownSection[P](title="One", key="one", template="🎉 ${name}"),
+    MarkdownSection[Shared](title="Two", key="two", template="${topic}"),
+])
+"""
+SHARED = "from dataclasses import dataclass\n@dataclass\nclass Shared:\n    topic: str = 'x'\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "prompt.py").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "shared.py").write_text(SHARED, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+async def typed(connect: Connect, root: Path) -> Editor:
+    return await connect(root)
+
+
+def position(text: str, needle: str, shift: int = 0) -> types.Position:
+    """Where a needle stands, in UTF-16 code units."""
+    offset = text.index(needle) + shift
+    line = text.count("\n", 0, offset)
+    before = text[text.rfind("\n", 0, offset) + 1 : offset]
+    return types.Position(line, len(before.encode("utf-16-le")) // 2)
+
+
+async def diagnostics_of(editor: Editor, uri: str) -> list[types.Diagnostic]:
+    answer = await editor.client.text_document_diagnostic_async(
+        types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
+    )
+    assert isinstance(answer, types.RelatedFullDocumentDiagnosticReport)
+    return list(answer.items)
+
+
+async def test_a_mistake_is_found_where_it_is_typed_and_goes_away(typed: Editor) -> None:
+    uri = typed.open("prompt.py")
+    assert await diagnostics_of(typed, uri) == []
+    wrong = TEXT.replace("${name}", "${nmae}")
+    typed.change(uri, wrong)
+    (found,) = await diagnostics_of(typed, uri)
+    assert found.code == "unknown-placeholder"
+    assert found.range.start == position(wrong, "${nmae}")
+    assert found.code_description is not None
+    assert found.code_description.href.endswith("/unknown-placeholder.md")
+    typed.change(uri, TEXT, version=3)
+    assert await diagnostics_of(typed, uri) == []
+
+
+async def test_a_change_of_another_open_file_counts(typed: Editor) -> None:
+    uri = typed.open("prompt.py")
+    other = typed.open("shared.py")
+    assert await diagnostics_of(typed, uri) == []
+    typed.change(other, SHARED.replace("topic", "subject"))
+    (found,) = await diagnostics_of(typed, uri)
+    assert "`topic` is no field of `Shared`" in found.message
+    typed.client.text_document_did_close(
+        types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(other))
+    )
+    assert await diagnostics_of(typed, uri) == []
+
+
+async def test_a_quick_fix_mends_a_placeholder(typed: Editor) -> None:
+    wrong = TEXT.replace("${name}", "${nmae}")
+    uri = typed.open("prompt.py", wrong)
+    place = position(wrong, "${nmae}")
+    actions = await typed.client.text_document_code_action_async(
+        types.CodeActionParams(
+            types.TextDocumentIdentifier(uri),
+            types.Range(place, place),
+            types.CodeActionContext([], only=[types.CodeActionKind.QuickFix]),
+        )
+    )
+    assert actions is not None
+    fixes = {action.title: action for action in actions}
+    fix = fixes["Change to `name`"]
+    assert isinstance(fix, types.CodeAction)
+    assert fix.is_preferred
+    assert fix.edit is not None
+    assert fix.edit.changes is not None
+    (edit,) = fix.edit.changes[uri]
+    assert edit.new_text == "name"
+    assert edit.range.start == position(wrong, "nmae")
+
+
+async def test_hover_completion_definition_and_rename_agree_on_positions(typed: Editor) -> None:
+    uri = typed.open("prompt.py")
+    document = types.TextDocumentIdentifier(uri)
+    place = position(TEXT, "${name}", 3)
+    client = typed.client
+    hover = await client.text_document_hover_async(types.HoverParams(document, place))
+    assert hover is not None
+    assert isinstance(hover.contents, types.MarkupContent)
+    assert "P.name: str" in hover.contents.value
+    assert hover.range is not None
+    assert hover.range.start == position(TEXT, "${name}")
+    completed = await client.text_document_completion_async(types.CompletionParams(document, place))
+    assert isinstance(completed, types.CompletionList)
+    assert [item.label for item in completed.items] == ["name"]
+    defined = await client.text_document_definition_async(types.DefinitionParams(document, place))
+    assert isinstance(defined, (list, tuple))
+    (location,) = defined
+    assert isinstance(location, types.Location)
+    assert location.range.start == position(TEXT, "name: str")
+    renamed = await client.text_document_rename_async(types.RenameParams(document, place, "who"))
+    assert renamed is not None
+    assert renamed.changes is not None
+    starts = sorted((edit.range.start for edit in renamed.changes[uri]), key=lambda at: at.line)
+    assert starts == [position(TEXT, "name: str"), position(TEXT, "name}")]
+
+
+async def test_rename_is_refused_where_no_field_is_named(typed: Editor) -> None:
+    uri = typed.open("prompt.py")
+    document = types.TextDocumentIdentifier(uri)
+    prepared = await typed.client.text_document_prepare_rename_async(
+        types.PrepareRenameParams(document, position(TEXT, "PromptTemplate("))
+    )
+    assert prepared is None
+
+
+async def test_symbols_lenses_and_hints_follow_the_sections(typed: Editor) -> None:
+    uri = typed.open("prompt.py")
+    document = types.TextDocumentIdentifier(uri)
+    client = typed.client
+    symbols = await client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
+    assert symbols is not None
+    (prompt,) = symbols
+    assert isinstance(prompt, types.DocumentSymbol)
+    assert [child.name for child in prompt.children or ()] == ["1. One", "2. Two"]
+    lenses = await client.text_document_code_lens_async(types.CodeLensParams(document))
+    assert lenses is not None
+    assert [lens.command.title.split(" · ")[0] for lens in lenses if lens.command] == ["Preview"]
+    everywhere = types.Range(types.Position(0, 0), types.Position(99, 0))
+    hints = await client.text_document_inlay_hint_async(types.InlayHintParams(document, everywhere))
+    assert hints is not None
+    assert len(hints) == 2
+    assert hints[0].position == position(TEXT, '"One"', 5)
+
+
+async def test_the_symbols_of_files_that_nobody_has_open_are_found(typed: Editor) -> None:
+    found = await typed.client.workspace_symbol_async(types.WorkspaceSymbolParams("two"))
+    assert found is not None
+    assert [symbol.name for symbol in found] == ["2. Two"]
+
+
+async def test_a_file_changed_on_disk_is_read_anew(typed: Editor, root: Path) -> None:
+    uri = typed.open("prompt.py")
+    assert await diagnostics_of(typed, uri) == []
+    (root / "shared.py").write_text(SHARED.replace("topic", "subject"))
+    change = types.FileEvent(typed.uri("shared.py"), types.FileChangeType.Changed)
+    typed.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+    assert len(await diagnostics_of(typed, uri)) == 1
