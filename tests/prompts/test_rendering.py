@@ -99,6 +99,16 @@ def test_rn_03_the_undotted_form_and_forms_of_ones_own_are_a_hook_away() -> None
     )
 
 
+def test_a_heading_form_that_gives_no_line_is_refused_at_construction() -> None:
+    def broken(heading: Heading) -> str:
+        raise KeyError(heading.title)
+
+    for form, words in ((broken, "raised KeyError"), (lambda _: "two\nlines", "one line")):
+        with pytest.raises(PromptValidationError, match=words) as caught:
+            PromptTemplate(ns="n", key="k", sections=[section("a")], heading=form)
+        assert caught.value.section_path == ("a",)
+
+
 def test_numbers_are_places_in_the_template_and_never_change() -> None:
     made = template(
         section("a", "x", on=False), section("b", "x", section("c", on=False), section("d"))

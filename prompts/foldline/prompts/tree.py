@@ -122,7 +122,7 @@ def _nodes(
     for place, section in enumerate(sections, start=1):
         path = (*parent, section.key)
         number = f"{prefix}{place}"
-        line = heading(Heading(number, section.title, depth, path))
+        line = _heading_line(heading, Heading(number, section.title, depth, path))
         children = _nodes(
             _without_chapters(section.children), path, f"{number}.", heading, disclosure
         )
@@ -145,6 +145,22 @@ def _nodes(
             )
         )
     return tuple(nodes)
+
+
+def _heading_line(formatter: HeadingFormatter, place: Heading) -> str:
+    try:
+        line = formatter(place)
+    except Exception as error:
+        raise PromptValidationError(
+            f"Section {'.'.join(place.path)!r}: `heading` raised {type(error).__name__}: {error}",
+            section_path=place.path,
+        ) from error
+    if not isinstance(line, str) or len(line.splitlines()) > 1:
+        raise PromptValidationError(
+            f"Section {'.'.join(place.path)!r}: `heading` gave {line!r}; give one line of text.",
+            section_path=place.path,
+        )
+    return line
 
 
 def _declared(section: Section[object]) -> SectionVisibility | None:
