@@ -49,11 +49,21 @@ test('an interpreter that does not start is passed over', async () => {
   assert.equal(await find({ interpreter: join(folder, 'missing/python') }), null);
 });
 
-test('relative folders on PATH and files that cannot be run are no servers', async () => {
-  const file = script('bin/foldline');
-  chmodSync(file, 0o644);
+test('a folder on PATH that is relative to wherever we are is no place to look', async () => {
+  script('bin/foldline');
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    assert.equal(await find({ searchPath: 'bin:./bin:' }), null);
+  } finally {
+    process.chdir(before);
+  }
+});
+
+test('what cannot be run is no server', async () => {
+  chmodSync(script('bin/foldline'), 0o644);
   mkdirSync(join(folder, 'folder/foldline'), { recursive: true });
-  assert.equal(await find({ searchPath: `${join(folder, 'bin')}:${join(folder, 'folder')}:.` }), null);
+  assert.equal(await find({ searchPath: `${join(folder, 'bin')}:${join(folder, 'folder')}` }), null);
 });
 
 test('nothing inside a folder that is not trusted is started', async () => {

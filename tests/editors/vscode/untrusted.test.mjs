@@ -1,8 +1,8 @@
-// One session in a folder that nobody trusts, whose prompt and whose interpreter leave traces.
+// A folder that nobody trusts, whose prompt and whose interpreter leave traces when they are run.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 
 import { extensionLog, HERE, runCommand, screenshot, startWorkbench, until, webview } from './workbench.mjs';
 
@@ -37,41 +37,64 @@ let session;
 let page;
 let preview;
 
-before(async () => {
+afterEach(async () => {
+  await session?.stop();
+  session = undefined;
+});
+
+test('nothing of a folder is executed, neither its prompt nor its interpreter, before it is trusted', async () => {
+  await openFolder({
+    extensions: [join(HERE, 'fixtures/python-extension')],
+    env: (workspace) => ({ CHOSEN_PYTHON: join(workspace, '.venv/bin/python') }),
+  });
+  assert.match(extensionLog(session), /\.venv\/bin\/python is passed over/);
+  await screenshot(page, 'untrusted');
+  await runCommand(page, 'foldline: Restart Server');
+  await until('a new server', () => serversStarted() === 2);
+  await untrustedBanner().waitFor();
+  assert.deepEqual(traces(), []);
+  await trustFolder();
+  await preview.getByRole('heading', { name: 'Greeting' }).waitFor();
+  await preview.getByRole('status').waitFor({ state: 'hidden' });
+  await screenshot(page, 'trusted');
+  assert.deepEqual(traces(), ['imported', 'started']);
+});
+
+test('a server that was right all along is told that the folder is trusted', async () => {
+  await openFolder();
+  await trustFolder();
+  await preview.getByRole('heading', { name: 'Greeting' }).waitFor();
+  assert.deepEqual(traces(), ['imported']);
+  assert.equal(serversStarted(), 1);
+});
+
+/** Opens the folder without trust, up to the preview that cannot be shown. */
+async function openFolder(options = {}) {
   session = await startWorkbench({
     files: { 'prompt.py': PROMPT, '.venv/bin/python': INTERPRETER },
     open: 'prompt.py',
     trusted: false,
-    extensions: [join(HERE, 'fixtures/python-extension')],
-    env: (workspace) => ({ CHOSEN_PYTHON: join(workspace, '.venv/bin/python') }),
+    ...options,
   });
   page = session.page;
   preview = webview(page);
-});
-
-after(() => session?.stop());
-
-test('a folder that is not trusted is read, and nothing of it is executed', async () => {
   await page.locator('.codelens-decoration a', { hasText: 'Preview' }).first().click();
-  const banner = preview.getByRole('status');
-  await banner.getByText('Nothing of this folder is executed before you trust it').waitFor();
-  assert.match(extensionLog(session), /\.venv\/bin\/python is passed over/);
-  await screenshot(page, 'untrusted');
-  await runCommand(page, 'foldline: Restart Server');
-  await until('a new server', () => extensionLog(session).split('runs as process').length === 3);
-  await banner.getByText('Nothing of this folder is executed before you trust it').waitFor();
-  assert.deepEqual(traces(), []);
-});
+  await untrustedBanner().waitFor();
+}
 
-test('granting trust renders the preview that waited for it', async () => {
+function untrustedBanner() {
+  return preview.getByRole('status').getByText('Nothing of this folder is executed before you trust it');
+}
+
+async function trustFolder() {
   await preview.getByRole('button', { name: 'Manage Trust' }).click();
   await page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true }).click();
   await page.keyboard.press('Control+w');
-  await preview.getByRole('heading', { name: 'Greeting' }).waitFor();
-  await preview.getByRole('status').waitFor({ state: 'hidden' });
-  await screenshot(page, 'trusted');
-  await until('the traces', () => traces().length === 2);
-});
+}
+
+function serversStarted() {
+  return extensionLog(session).split('runs as process').length - 1;
+}
 
 /** What was executed, by the files that it leaves. */
 function traces() {
