@@ -64,7 +64,7 @@ async def connect_here(
         async with client:
             yield client
     finally:
-        server.close()
+        await server.close()
 
 
 async def call(client: Client, tool: str, /, **arguments: object) -> tuple[str, bool]:

@@ -79,12 +79,11 @@ class AgentServer:
             async with stdio_server() as (incoming, outgoing):
                 await self.protocol.run(incoming, outgoing, options)
         finally:
-            self.close()
+            await self.close()
 
-    def close(self) -> None:
-        """End everything that goes on for this client."""
-        self.renderer.close()
-        self.roots.close()
+    async def close(self) -> None:
+        """End everything that goes on for this client, and wait until it has ended."""
+        await asyncio.gather(self.renderer.stop(), asyncio.to_thread(self.roots.close))
 
     async def _list_tools(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
