@@ -49,6 +49,22 @@ MODULES = (
     "deadline",
     "dataclasses",
     "errors",
+    "runtime.disclosure",
+    "runtime.session",
+    "runtime.overrides",
+    "runtime.events",
+    "runtime.store",
+    "runtime.dispatch",
+    "runtime.response",
+    "runtime.usage",
+    "adapters.protocol",
+    "adapters.base",
+    "adapters.openai",
+    "adapters.anthropic",
+    "adapters.sdk",
+    "adapters.schemas",
+    "adapters.scripted",
+    "adapters.transcript",
 )
 
 Definition: TypeAlias = ast.ClassDef | ast.FunctionDef
@@ -60,7 +76,8 @@ def pages() -> Iterator[tuple[Path, str]]:
     """Every page with its text."""
     lines = ["# Reference", "", "Generated from the docstrings of `foldline.prompts`.", ""]
     for name in MODULES:
-        tree = ast.parse((PACKAGE / f"{name}.py").read_text(encoding="utf-8"))
+        source = PACKAGE / f"{name.replace('.', '/')}.py"
+        tree = ast.parse(source.read_text(encoding="utf-8"))
         first = (ast.get_docstring(tree) or "").partition("\n\n")[0].replace("\n", " ")
         lines.append(f"- [`foldline.prompts.{name}`]({name}.md): {first}")
         yield REFERENCE / f"{name}.md", page(name, tree)

@@ -110,7 +110,7 @@ def test_do_05_the_code_reviewer_is_documented() -> None:
 
 
 def modules() -> list[str]:
-    found = pkgutil.iter_modules(foldline.prompts.__path__, "foldline.prompts.")
+    found = pkgutil.walk_packages(foldline.prompts.__path__, "foldline.prompts.")
     return ["foldline.prompts", *(info.name for info in found)]
 
 

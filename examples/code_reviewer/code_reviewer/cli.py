@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from code_reviewer.prompt import Review
 from code_reviewer.reviewer import CodeReviewer
 from foldline.prompts import Deadline
 from foldline.prompts.adapters import BaseAdapter, RecordingAdapter, ScriptedAdapter, Transcript
 from foldline.prompts.errors import PromptError, VisibilityExpansionRequired
 from foldline.prompts.runtime import EventStore, InProcessEventBus, Session, ToolInvoked
-from reviewer_prompt import CodeReviewTask
+from reviewer_prompt import CodeReviewTask, Review
 
 ROOT = Path(__file__).resolve().parents[1]
 TRANSCRIPT = Path(__file__).with_name("transcript.json")

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from code_reviewer.prompt import Review, build_template
+from code_reviewer.prompt import GOAL, build_template
 from code_reviewer.workspace import WorkspaceDigest, digest_of
 from foldline.backends import SmartFileAccess
-from foldline.prompts import Deadline
+from foldline.prompts import ChaptersExpansionPolicy, Deadline
 from foldline.prompts.adapters import ProviderAdapter
 from foldline.prompts.errors import VisibilityExpansionRequired
 from foldline.prompts.runtime import PromptResponse, Session, evaluate_with_disclosure
-from reviewer_prompt import CodeReviewTask
+from reviewer_prompt import CodeReviewTask, Review
 
 
 class CodeReviewer:
     """Reviews the code below `root`.
 
     What the model had opened stays open for the next review of the same session; its plan stays
-    too. Everything that happens is published on the session's bus.
+    too. Chapters open for the reviews that are about them. Everything that happens is published on
+    the session's bus.
     """
 
     def __init__(
@@ -46,6 +47,8 @@ class CodeReviewer:
             self._template,
             task,
             session=self.session,
+            goal_section_key=GOAL,
+            chapters_expansion_policy=ChaptersExpansionPolicy.INTENT_CLASSIFIER,
             deadline=deadline,
             on_expansion=self._on_expansion,
         )

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,21 @@ from .wires import OpenAIWire, Said
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "code_reviewer"
 TRANSCRIPT = EXAMPLE / "code_reviewer" / "transcript.json"
+
+
+@pytest.fixture
+def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The example can be imported as a user does, and is gone afterwards."""
+
+    def forget() -> None:
+        for name in [*sys.modules]:
+            if name.partition(".")[0] in ("code_reviewer", "reviewer_prompt"):
+                del sys.modules[name]
+
+    monkeypatch.syspath_prepend(str(EXAMPLE))
+    forget()
+    yield
+    forget()
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -56,10 +72,8 @@ def test_a_recording_of_the_transcript_is_the_transcript(tmp_path: Path) -> None
     assert again.relaxed(prompts=False).exchanges == kept.relaxed(prompts=False).exchanges
 
 
-def test_tk_11_the_prompt_has_the_sections_of_the_specification(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.syspath_prepend(str(EXAMPLE))
+@pytest.mark.usefixtures("example")
+def test_tk_11_the_prompt_has_the_sections_of_the_specification() -> None:
     from code_reviewer.reviewer import CodeReviewer
     from reviewer_prompt import CodeReviewTask
 
@@ -135,8 +149,23 @@ def test_it_asks_a_compatible_endpoint(provider: Provider) -> None:
     assert first["response_format"]["json_schema"]["strict"] is True
 
 
-def test_a_plan_is_checked_and_kept_in_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(EXAMPLE))
+@pytest.mark.usefixtures("example")
+def test_chapters_open_for_the_reviews_that_are_about_them() -> None:
+    from code_reviewer.reviewer import CodeReviewer
+    from reviewer_prompt import CodeReviewTask
+
+    reviewer = CodeReviewer(EXAMPLE, ScriptedAdapter(lambda *_: '{"summary": "Fine."}'))
+
+    def text(request: str) -> str:
+        return reviewer.review(CodeReviewTask(request)).rendered.text
+
+    assert "at most 400 ms" in text("Why is signing in so slow?")
+    assert "at most 400 ms" not in text("Is there a vulnerability?")
+    assert "reset tokens were accepted" not in text("Is there a vulnerability?")
+
+
+@pytest.mark.usefixtures("example")
+def test_a_plan_is_checked_and_kept_in_the_session() -> None:
     from code_reviewer.planning import FinishStep, MakePlan, Plan, PlanningToolsSection, Step
     from foldline.prompts import ToolContext
     from foldline.prompts.runtime import Session
