@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,10 +19,10 @@ from foldline.backends.errors import (
 )
 from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, BaseFileBackend, Entry
 from foldline.backends.files.ignore import IgnoreRules, ignore_file_version
-from foldline.backends.files.walk import FileStamp, Look, is_racy
+from foldline.backends.files.walk import LONGEST_TICK_NS, FileStamp, Look, Seen, is_racy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 # A FIFO must not block, and what was a file a moment ago must not be a link out of the root now.
 _OPEN_FLAGS = (
@@ -184,33 +186,47 @@ class LocalFileBackend(BaseFileBackend):
         files = list(self._walk_disk("", rules, folders=folders))
         return Look(files, folders, rules.versions)
 
-    def same_as(self, seen: Look, looked_at: int) -> bool:
-        """Whether nothing changed since the look that began at `looked_at` nanoseconds.
+    def same_as(self, seen: Seen) -> bool:
+        """Whether nothing changed since then.
 
         A folder's time tells of entries added, removed or renamed, so that nothing is listed. A
         folder that changed shortly before the look counts as changed: its time may not show more.
         """
         if any(ignore_file_version(Path(file)) != was for file, was in seen.rules.items()):
             return False
-        base, lstat = self._root_text + os.sep, os.lstat
+        recent = seen.looked_at - LONGEST_TICK_NS
         try:
-            for folder, changed_at in seen.folders.items():
-                status = lstat(base + folder)
-                now = max(status.st_mtime_ns, status.st_ctime_ns)
-                if now != changed_at or is_racy(now, looked_at):
-                    return False
-            for stamp in seen.files:
-                status = lstat(base + stamp.path)
-                if (
-                    status.st_mtime_ns != stamp.mtime_ns
-                    or status.st_ctime_ns != stamp.ctime_ns
-                    or status.st_size != stamp.size
-                    or status.st_ino != stamp.inode
-                ):
-                    return False
+            with self._stats() as stat_of:
+                for folder, changed_at in seen.folders.items():
+                    status = stat_of(folder or ".")
+                    now = max(status.st_mtime_ns, status.st_ctime_ns)
+                    if now != changed_at or (now > recent and is_racy(now, seen.looked_at)):
+                        return False
+                for path, size, mtime_ns, ctime_ns, inode in seen.files:
+                    status = stat_of(path)
+                    if (
+                        status.st_mtime_ns != mtime_ns
+                        or status.st_ctime_ns != ctime_ns
+                        or status.st_size != size
+                        or status.st_ino != inode
+                    ):
+                        return False
         except (OSError, ValueError):
             return False
         return True
+
+    @contextmanager
+    def _stats(self) -> Iterator[Callable[[str], os.stat_result]]:
+        """A function that looks at a path below the root, by the shortest way there is."""
+        if os.stat not in os.supports_dir_fd:
+            base = self._root_text + os.sep
+            yield lambda path: os.lstat(base + path)
+            return
+        descriptor = os.open(self._root_text, os.O_RDONLY)
+        try:
+            yield partial(os.stat, dir_fd=descriptor, follow_symlinks=False)
+        finally:
+            os.close(descriptor)
 
 
 def _read_up_to(descriptor: int, limit: int) -> bytes:

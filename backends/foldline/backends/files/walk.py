@@ -8,6 +8,8 @@ from typing import NamedTuple
 _SECOND_NS = 1_000_000_000
 # Longer than the clock ticks that file systems take their times from.
 _TICK_NS = 50_000_000
+# Some file systems count whole seconds, or every second one.
+LONGEST_TICK_NS = 2 * _SECOND_NS
 
 
 class FileStamp(NamedTuple):
@@ -37,10 +39,19 @@ class Look(NamedTuple):
     rules: dict[str, str]
 
 
+class Seen(NamedTuple):
+    """What was there at `looked_at` nanoseconds; files by path, size, two times and inode."""
+
+    files: list[tuple[str, int, int, int, int]]
+    folders: dict[str, int]
+    rules: dict[str, str]
+    looked_at: int
+
+
 def is_racy(changed_at: int, looked_at: int) -> bool:
     """Whether a further change after the look may have left the times as they are."""
     coarse = changed_at % _SECOND_NS == 0
-    return changed_at > looked_at - (2 * _SECOND_NS if coarse else _TICK_NS)
+    return changed_at > looked_at - (LONGEST_TICK_NS if coarse else _TICK_NS)
 
 
 def overlay_stamp(path: str, text: str, number: int) -> FileStamp:

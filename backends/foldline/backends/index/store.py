@@ -11,7 +11,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.backends.files.walk import FileStamp, Look
+from foldline.backends.files.walk import FileStamp, Look, Seen
 from foldline.backends.index.words import Words, needle, words_with
 
 if TYPE_CHECKING:
@@ -110,13 +110,26 @@ class Store:
             for path, size, mtime, ctime, inode, racy, note in rows
         ]
 
-    def last_look(self) -> tuple[dict[str, int], dict[str, str], int]:
-        """Folders and ignore files as they were when the files were last looked at, and when."""
+    def seen(self) -> Seen:
+        """What was there when the files were last looked at; that was never where it is 0."""
         with self._lock:
-            folders = self._connection.execute("SELECT path, changed_at FROM folders").fetchall()
-            rules = self._connection.execute("SELECT path, version FROM rules").fetchall()
+            run = self._connection.execute
+            files = run("SELECT path, size, mtime_ns, ctime_ns, inode FROM files").fetchall()
+            folders = run("SELECT path, changed_at FROM folders").fetchall()
+            rules = run("SELECT path, version FROM rules").fetchall()
             looked_at = self._number("SELECT max(looked_at) FROM looks")
-        return dict(folders), dict(rules), looked_at
+        return Seen(files, dict(folders), dict(rules), looked_at)
+
+    def is_racy(self) -> bool:
+        """Whether some file was read so soon after a change that it must be read again."""
+        with self._lock:
+            return self._number("SELECT EXISTS (SELECT 1 FROM files WHERE racy)") == 1
+
+    def noted(self, note: str) -> list[str]:
+        """The paths of the files with this note."""
+        with self._lock:
+            rows = self._connection.execute("SELECT path FROM files WHERE note = ?", (note,))
+            return sorted(path for (path,) in rows)
 
     def files_with(self, word: str, *, defined: bool = False) -> list[str]:
         """The paths of the files that hold the word, or seem to define it."""

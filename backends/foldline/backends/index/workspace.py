@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from foldline.backends.errors import FileTooLargeError, PathError
-from foldline.backends.files.walk import Look, is_racy
+from foldline.backends.files.walk import is_racy
 from foldline.backends.index.location import index_location
 from foldline.backends.index.store import KnownFile, StaleStoreError, Store
 from foldline.backends.index.words import NOTHING, Words, is_indexed, words_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from foldline.backends.files.local import LocalFileBackend
-    from foldline.backends.files.walk import FileStamp
+    from foldline.backends.files.walk import FileStamp, Seen
 
     Progress = Callable[[int, int], None]
 
@@ -73,7 +73,8 @@ class WorkspaceIndex:
         # Held while the index is brought up to date; `_state` guards the fields for moments only.
         self._lock = threading.RLock()
         self._state = threading.RLock()
-        self._known: dict[str, KnownFile] = {}
+        self._seen: Seen | None = None
+        self._racy = False
         self._version = -1
         self._progress = (0, 0)
         self._thread: threading.Thread | None = None
@@ -140,7 +141,7 @@ class WorkspaceIndex:
         coverage = self._current()
         paths = self._lookup(lambda store: store.files_with(word, defined=defined))
         overlays = [path for path in self._files.overlay_paths() if is_indexed(path)]
-        unread = [path for path, each in list(self._known.items()) if each.note == _TOO_LARGE]
+        unread = self._lookup(lambda store: store.noted(_TOO_LARGE))
         notes = [f"{path} is over the size limit and was not searched" for path in unread[:3]]
         if len(unread) > 3:
             notes.append(f"and {len(unread) - 3} more files over the size limit")
@@ -187,26 +188,26 @@ class WorkspaceIndex:
             self._done.set()
 
     def _refresh(self, store: Store, progress: Progress | None) -> None:
-        self._load(store)
-        folders, rules, looked_at = store.last_look()
-        stamps = [each.stamp for each in self._known.values()]
-        racy = any(each.racy for each in self._known.values())
-        if looked_at and not racy and self._files.same_as(Look(stamps, folders, rules), looked_at):
+        version = store.version()
+        if self._seen is None or version != self._version:
+            self._seen, self._version = store.seen(), version
+            self._racy = store.is_racy()
+        if self._seen.looked_at and not self._racy and self._files.same_as(self._seen):
             return
         started = time.time_ns()
         seen = self._files.look()
         wanted = {stamp.path: stamp for stamp in seen.files if is_indexed(stamp.path)}
-        gone = [path for path in self._known if path not in wanted]
+        all_known = {each.stamp.path: each for each in store.files()}
+        gone = [path for path in all_known if path not in wanted]
         changed = [
             stamp
             for path, stamp in wanted.items()
-            if (known := self._known.get(path)) is None or known.racy or known.stamp != stamp
+            if (known := all_known.get(path)) is None or known.racy or known.stamp != stamp
         ]
         store.update(gone, ())
         self._read_all(store, changed, progress)
         store.note_look(seen, started)
-        self._version = -1
-        self._load(store)
+        self._seen = None
 
     def _read_all(self, store: Store, stamps: list[FileStamp], progress: Progress | None) -> None:
         batch: list[tuple[KnownFile, Words]] = []
@@ -262,7 +263,7 @@ class WorkspaceIndex:
         with self._state:
             if self._store is None:
                 self._store = self._open()
-                self._version = -1
+                self._seen = None
             return self._store
 
     def _open(self) -> Store:
@@ -288,19 +289,13 @@ class WorkspaceIndex:
             if self._store is not None:
                 self._store.close()
                 self._store = None
-            self._known = {}
+            self._seen = None
             corrupt = not isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError)
             if corrupt and not self.trouble:
                 logger.warning("the index file was corrupt and is made anew: %s", error)
                 _remove(self._location or index_location(self._files.root))
             else:
                 self.trouble = f"the index is held in memory: {error}"
-
-    def _load(self, store: Store) -> None:
-        version = store.version()
-        if version != self._version:
-            self._known = {each.stamp.path: each for each in store.files()}
-            self._version = version
 
 
 def _remove(location: Path) -> None:
