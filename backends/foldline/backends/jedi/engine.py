@@ -55,7 +55,7 @@ class JediEngine:
         self._turn = asyncio.Lock()
         self._ids = itertools.count(1)
         self._snapshot: Snapshot | None = None
-        self._answers: dict[Target, asyncio.Task[JediPlaces]] = {}
+        self._answers: dict[tuple[Target, tuple[str, ...]], asyncio.Task[JediPlaces]] = {}
         self._idle: asyncio.TimerHandle | None = None
         self._stopping: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -73,11 +73,12 @@ class JediEngine:
         if snapshot is not self._snapshot or len(self._answers) > _MOST_ANSWERS:
             self._snapshot = snapshot
             self._answers.clear()
-        task = self._answers.get(target)
+        key = (target, tuple(candidates))
+        task = self._answers.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             task = asyncio.create_task(self._search(target, candidates, snapshot))
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
-            self._answers[target] = task
+            self._answers[key] = task
         return await asyncio.shield(task)
 
     async def close(self) -> None:

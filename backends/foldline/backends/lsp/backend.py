@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 DEFAULT_SECONDS = 5.0
 # More definitions of one name are not asked for: names like `get` have hundreds.
 MAX_TARGETS = 24
-_OVERDUE = "partial: {} never said that it has read the whole project"
 # A server that only pushes diagnostics gets this long to push those of a file.
 _PUSH_SECONDS = 2.0
 
@@ -219,8 +218,8 @@ class LSPBackend:
             for session in dict.fromkeys(each.session for each in answered)
             for setting in hiding_settings(session.spec, session.root)
         ]
-        overdue = [_coverage(each) for each in answered if each.running.ready.overdue]
-        remarks.extend(each.removeprefix("partial: ") for each in dict.fromkeys(overdue))
+        partial = dict.fromkeys(map(_coverage, answered))
+        remarks.extend(each.removeprefix("partial: ") for each in partial if each != COMPLETE)
         engines = [each.session.spec.name for each in answered]
         engines += ["jedi" for _ in by_jedi]
         return Confirmation(
@@ -425,7 +424,7 @@ class LSPBackend:
         uri = running.documents.uri(path)
         try:
             async with asyncio.timeout(_PUSH_SECONDS):
-                while uri not in running.diagnostics:
+                while uri not in running.diagnostics or uri in running.documents.unread:
                     await running.diagnosed.wait()
         except TimeoutError:
             return answered, None
@@ -456,7 +455,12 @@ class LSPBackend:
 
 
 def _coverage(answered: Answered) -> str:
-    return _OVERDUE.format(answered.session.spec.name) if answered.overdue else COMPLETE
+    name = answered.session.spec.name
+    if answered.overdue:
+        return f"partial: {name} never said that it has read the whole project"
+    if answered.unopened:
+        return f"partial: {name} was not shown {answered.unopened} files that hold the name"
+    return COMPLETE
 
 
 def _same_family(path: str, other: str) -> bool:

@@ -26,6 +26,9 @@ class OpenDocuments:
 
     A file that is only asked about is closed again when `limit` others were; what a server holds
     open it never gives back.
+
+    Attributes:
+        unread: The URIs of texts that the server got and has published no diagnostics for since.
     """
 
     def __init__(self, root: Path, notify: Notify, limit: int) -> None:
@@ -35,6 +38,7 @@ class OpenDocuments:
         # Path to version and text, the longest unused first.
         self._open: OrderedDict[str, tuple[int, str]] = OrderedDict()
         self._pinned: set[str] = set()
+        self.unread: set[str] = set()
 
     @property
     def count(self) -> int:
@@ -51,6 +55,7 @@ class OpenDocuments:
         known = self._open.get(path)
         if known is None:
             self._open[path] = (1, text)
+            self.unread.add(self.uri(path))
             self._notify(
                 types.TEXT_DOCUMENT_DID_OPEN,
                 types.DidOpenTextDocumentParams(
@@ -64,6 +69,7 @@ class OpenDocuments:
         if before == text:
             return
         self._open[path] = (version + 1, text)
+        self.unread.add(self.uri(path))
         self._notify(
             types.TEXT_DOCUMENT_DID_CHANGE,
             types.DidChangeTextDocumentParams(
@@ -75,6 +81,7 @@ class OpenDocuments:
     def hide(self, path: str) -> None:
         """Close the document: the disk speaks for it again."""
         self._pinned.discard(path)
+        self.unread.discard(self.uri(path))
         if self._open.pop(path, None) is not None:
             self._notify(
                 types.TEXT_DOCUMENT_DID_CLOSE,

@@ -15,6 +15,7 @@ class Limits:
         ready: After this time answers are taken although the server may still be indexing.
         quiet: A server that reports progress and does not begin any within this time is ready.
         rescan: A server that logs when it has looked for files gets this long to do it again.
+        reading: A server that knows open files alone gets this long to read those just opened.
         idle: A server that nobody asked for this long is stopped.
         grace: What it gets to obey `shutdown`, and then to obey a signal.
         watch: How often memory and idleness are looked at.
@@ -28,6 +29,7 @@ class Limits:
     ready: float = 60.0
     quiet: float = 1.0
     rescan: float = 4.0
+    reading: float = 10.0
     idle: float = 900.0
     grace: float = 2.0
     watch: float = 5.0

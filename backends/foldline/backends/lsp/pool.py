@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_SERVERS = 6
 _MAX_ANSWERS = 512
 # So many files are opened in a server that knows open files alone.
-_MAX_CANDIDATES = 64
+_MAX_CANDIDATES = 30
 # Between two answers of a server that is asked until they agree.
 _STABLE_SECONDS = 0.3
 _STABLE_ROUNDS = 100
@@ -48,7 +48,8 @@ class Question:
 class Answered:
     """What a server said.
 
-    `overdue` marks a server that never told whether it has read the whole project.
+    `overdue` marks a server that never told whether it has read the whole project, `unopened`
+    counts the files that may hold an answer and that it could not be shown.
     """
 
     result: Any
@@ -56,6 +57,7 @@ class Answered:
     running: Running
     snapshot: Snapshot
     overdue: bool
+    unopened: int = 0
 
 
 class ServerPool:
@@ -156,7 +158,9 @@ class ServerPool:
     async def _ask_session(self, session: ServerSession, question: Question) -> Answered:
         snapshot = await self.snapshot()
         running = await session.up(snapshot, self._read)
-        key = (session, session.generation, question.method, question.target)
+        # Where the files that are opened decide what is found, they are part of the question.
+        shown = question.candidates if session.spec.opens_candidates else ()
+        key = (session, session.generation, question.method, question.target, shown)
         task = self._answers.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             task = asyncio.create_task(self._request(session, running, question))
@@ -167,7 +171,10 @@ class ServerPool:
         while len(self._answers) > _MAX_ANSWERS and next(iter(self._answers.values())).done():
             self._answers.popitem(last=False)
         result = await asyncio.shield(task)
-        return Answered(result, session, running, snapshot, running.ready.overdue)
+        unopened = max(len(shown) - _MAX_CANDIDATES, 0)
+        if any((session.root / name).is_file() for name in session.spec.project_files):
+            unopened = 0
+        return Answered(result, session, running, snapshot, running.ready.overdue, unopened)
 
     async def _request(self, session: ServerSession, running: Running, question: Question) -> Any:
         target = question.target
@@ -176,14 +183,16 @@ class ServerPool:
         if text is None:
             raise LSPUnavailableError(f"{target.path} cannot be read any more", session.spec.name)
         spec = session.spec
-        if spec.opens_candidates and not any(
-            (session.root / name).is_file() for name in spec.project_files
-        ):
+        uris = {documents.uri(target.path)}
+        if spec.opens_candidates:
             for path in question.candidates[:_MAX_CANDIDATES]:
                 if spec.understands(path) and (other := self._read(path)) is not None:
                     documents.show(path, other)
+                    uris.add(documents.uri(path))
         documents.show(target.path, text)
         await running.ready.wait()
+        if spec.diagnoses_what_it_read:
+            await session.read(running, uris)
         params = _params(question, documents.uri(target.path), text, running.encoding)
         result = await session.request(running, question.method, params)
         if spec.readiness.when is ReadyWhen.STABLE:

@@ -91,8 +91,10 @@ class ServerSpec:
         answers: What it answers truly and completely.
         settings: What it gets when it asks for `workspace/configuration`.
         opens_new_files: It sees a new file only once it was opened.
-        opens_candidates: Without a project file it knows open files alone, so those that may hold
-            an answer are opened first; `project_files` are what makes that needless.
+        opens_candidates: It may know open files alone, so those that may hold an answer are opened
+            first, up to a limit. With one of `project_files` it finds the others by itself.
+        diagnoses_what_it_read: It publishes diagnostics for every open file once it has read it,
+            and until then does not look into it.
         install: How to get it.
     """
 
@@ -110,6 +112,7 @@ class ServerSpec:
     opens_new_files: bool = False
     opens_candidates: bool = False
     project_files: tuple[str, ...] = ()
+    diagnoses_what_it_read: bool = False
     install: str = ""
 
     def understands(self, path: str) -> bool:
@@ -279,6 +282,7 @@ SERVERS = (
         ("compile_commands.json", "compile_flags.txt"),
         answers=frozenset(Answer) - {Answer.CALLS},
         opens_candidates=True,
+        diagnoses_what_it_read=True,
         install="apt-get install clangd",
     ),
 )

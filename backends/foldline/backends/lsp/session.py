@@ -21,7 +21,7 @@ from foldline.backends.errors import (
 from foldline.backends.lsp.changes import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Collection, Coroutine
     from pathlib import Path
 
     from foldline.backends.lsp.connection import Connection
@@ -191,6 +191,17 @@ class ServerSession:
             running.ready.expect_rescan()
         return running
 
+    async def read(self, running: Running, uris: Collection[str]) -> None:
+        """Return when the server has read these documents, as its diagnostics tell, or is late."""
+        try:
+            async with asyncio.timeout(self._limits.reading):
+                while not running.documents.unread.isdisjoint(uris):
+                    if running.connection.failure is not None:
+                        return
+                    await running.diagnosed.wait()
+        except TimeoutError:
+            log.debug("%s published no diagnostics for some documents", self.spec.name)
+
     async def request(
         self, running: Running, method: str, params: object, *, seconds: float | None = None
     ) -> Any:
@@ -300,6 +311,7 @@ class ServerSession:
             uri, found = params.get("uri"), params.get("diagnostics")
             if isinstance(uri, str) and isinstance(found, list):
                 running.diagnostics[uri] = found
+                running.documents.unread.discard(uri)
                 running.diagnosed.set()
                 running.diagnosed = asyncio.Event()
 
@@ -324,6 +336,7 @@ class ServerSession:
         self.memory = 0
         self.generation += 1
         running.ready.stop()
+        running.diagnosed.set()
         if crashed:
             if time.monotonic() - running.started > self._limits.healthy:
                 self._crashes = 0
