@@ -78,6 +78,8 @@ class Folder:
         self.base = self.options
         self.files = PromptFiles(partial(_walk, root, files))
         self.project.search = self._mentioning
+        self.indexes: dict[str, LineIndex] = {}
+        """The lines of the files that were last asked about."""
 
     @property
     def counter(self) -> TokenCounter:
@@ -187,12 +189,15 @@ class PromptIndex:
             for each in project.open_files:
                 if each not in texts:
                     project.close(each)
+                    folder.indexes.pop(each, None)
             for each, text in texts.items():
                 project.open(each, text)
             analysis = project.analysis(file)
             if analysis is None:
                 return None
-            index = LineIndex.of(analysis.text, encoding)
+            index = folder.indexes.get(file)
+            if index is None or index.text is not analysis.text or index.encoding != encoding:
+                index = folder.indexes[file] = LineIndex.of(analysis.text, encoding)
             return question(Asked(uri, index, analysis, project, folder, encoding))
 
 

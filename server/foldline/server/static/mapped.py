@@ -93,7 +93,9 @@ class MappedText:
     def offset_of(self, file: str, position: int) -> int | None:
         """The offset in the text of a place in the source; None where it lies outside."""
         for run in self.runs:
-            if run.dynamic or run.anchor.file != file:
+            anchor = run.anchor
+            # Most texts stand in other statements: that is told without working out the place.
+            if run.dynamic or anchor.file != file or position < anchor.start:
                 continue
             low = run.anchor.at(run.source)
             high = run.anchor.at(run.source + run.source_length)

@@ -52,14 +52,15 @@ def placeholder_at(analysis: ModuleAnalysis, offset: int) -> PlaceholderAt | Non
     found: Placeholder | None = None
     place: Span | None = None
     texts: list[TemplateText] = []
-    for text, placeholder in analysis.placeholders():
-        source = placeholder.source
-        if source is None or source.file != analysis.file or not source.span.holds(offset):
-            continue
-        if found is None and placeholder.name:
-            found, place = placeholder, source.span
-        if found is not None and source.span == place:
-            texts.append(text)
+    for text in text_at(analysis, offset):
+        for placeholder in text.placeholders:
+            source = placeholder.source
+            if source is None or source.file != analysis.file or not source.span.holds(offset):
+                continue
+            if found is None and placeholder.name:
+                found, place = placeholder, source.span
+            if found is not None and source.span == place:
+                texts.append(text)
     return PlaceholderAt(found, tuple(texts)) if found is not None else None
 
 
