@@ -33,7 +33,7 @@ class FileWords:
     imports: frozenset[str]
     """The last components of the modules it imports."""
     names: str
-    """Words that its symbols may consist of, in lower case; empty where it names no prompt."""
+    """The names that its symbols may have, a line each, in lower case."""
 
 
 class PromptFiles:
@@ -73,20 +73,16 @@ class PromptFiles:
 
     def matching(self, query: str) -> Iterator[str]:
         """The files in which some symbol may match a query."""
-        wanted = query.lower()
+        # As editors match: the characters in their order, in one name.
+        wanted = re.compile("[^\n]*?".join(map(re.escape, query.lower())))
         for file in self.files():
-            if not wanted or _is_subsequence(wanted, self._words[file].names):
+            if wanted.search(self._words[file].names):
                 yield file
 
 
 def _stem(file: str) -> str:
     path = Path(file)
     return path.parent.name if path.stem == "__init__" else path.stem
-
-
-def _is_subsequence(wanted: str, text: str) -> bool:
-    rest = iter(text)
-    return all(character in rest for character in wanted)
 
 
 def _read(file: str, stamp: object) -> FileWords | None:
@@ -104,5 +100,5 @@ def _read(file: str, stamp: object) -> FileWords | None:
     direct = LIBRARY_WORD in data
     names = b""
     if direct:
-        names = b" ".join(match[1] or match[2] or b"" for match in _NAME.finditer(data))
+        names = b"\n".join(match[1] or match[2] or b"" for match in _NAME.finditer(data))
     return FileWords(stamp, direct, frozenset(imports), names.decode("utf-8", "replace").lower())
