@@ -222,6 +222,38 @@ def test_a_failed_render_keeps_the_text_below_a_banner(nvim: Neovim) -> None:
     nvim.wait("vim.wo.winbar:find('broken') == nil")
 
 
+def test_a_prompt_that_never_rendered_has_a_banner_until_it_does(nvim: Neovim) -> None:
+    uri = list_one(nvim)
+    stale = {"kind": "exception", "message": "broken", "file": "/a/review.py", "line": 7}
+    answer(nvim, "prompt.preview", update(uri, [], stale=stale))
+    nvim.command("FoldlinePreview")
+    nvim.wait("vim.bo.filetype == 'markdown'")
+    assert "no text yet · review.py:7: broken" in nvim.text("return vim.wo.winbar")
+    push(nvim, update(uri, [TASK]))
+    nvim.wait("vim.wo.winbar:find('broken') == nil")
+    assert nvim.buffer() == "## 1. Task\n\nReview it.\n"
+
+
+def test_a_server_that_comes_back_to_a_broken_file_leaves_the_text_and_what_is_open(
+    nvim: Neovim,
+) -> None:
+    opened = block("guide", "## 2. Guide\n\nAt length.\n", opened=True)
+    uri = preview(nvim, TASK, opened)
+    nvim.lua("vim.lsp.get_clients({ name = 'foldline' })[1]:stop(true)")
+    nvim.wait("vim.wo.winbar:find('stopped') ~= nil")
+    broken = update(uri, [], stale={"kind": "exception", "message": "broken"}, session="two")
+    answer(nvim, "prompt.preview", broken)
+    answer(nvim, "prompt.openSections", update(uri, [TASK, opened], session="two"))
+    nvim.command("wincmd p | edit")
+    nvim.command("wincmd p")
+    nvim.wait("vim.wo.winbar:find('broken') ~= nil")
+    assert "At length." in nvim.buffer()
+    push(nvim, update(uri, [TASK, GUIDE], session="two"))
+    nvim.wait("#asked_for('prompt.openSections') == 1")
+    nvim.wait("vim.wo.winbar:find('executed') ~= nil")
+    assert "At length." in nvim.buffer()
+
+
 def test_an_update_of_another_session_changes_nothing(nvim: Neovim) -> None:
     uri = preview(nvim, TASK)
     before = nvim.buffer()

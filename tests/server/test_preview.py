@@ -56,6 +56,31 @@ async def test_a_broken_edit_keeps_the_last_good_blocks_and_says_why(
     assert (await editor.update(2))["stale"] is None
 
 
+async def test_a_prompt_that_is_broken_from_the_start_is_followed_until_it_is_mended(
+    connect: Connect, tmp_path: Path
+) -> None:
+    editor = await connect(tmp_path, trusted=True)
+    uri = editor.open("both.py", PROMPT + "\nraise ValueError('not yet')\n")
+    preview = await editor.command("prompt.preview", uri=uri, name="both")
+    assert (preview["order"], preview["blocks"], preview["name"]) == ([], [], "both")
+    assert (preview["stale"]["kind"], preview["stale"]["line"]) == ("exception", 8)
+    editor.change(uri, PROMPT)
+    update = await editor.update(1)
+    assert update["stale"] is None
+    assert [block["id"] for block in update["blocks"]] == ["first", "second"]
+
+
+async def test_a_preview_is_refused_while_nothing_may_be_executed(
+    connect: Connect, tmp_path: Path
+) -> None:
+    editor = await connect(tmp_path)
+    editor.open("both.py", PROMPT)
+    for command in ("prompt.preview", "prompt.render"):
+        _, data = await editor.refusal(command)
+        assert data["kind"] == "untrusted"
+    assert (await editor.command("status"))["previews"] == 0
+
+
 async def test_an_edit_ends_a_render_that_does_not_end(connect: Connect, tmp_path: Path) -> None:
     editor = await connect(tmp_path, trusted=True, render_deadline=600)
     uri = editor.open("both.py", PROMPT)
@@ -106,6 +131,92 @@ async def test_sections_open_and_close(editor: Editor) -> None:
         "prompt.closeSections", sessionId=session, section_keys=["reference-docs"]
     )
     assert data["kind"] == "tool"
+
+
+async def test_steps_are_undone_one_by_one_and_reset_at_once(editor: Editor) -> None:
+    editor.open("reviewer_prompt.py")
+    first = await editor.command("prompt.preview")
+    await editor.command("prompt.setParams", params={"Project": {"project": "billing"}})
+    opened = await editor.command(
+        "prompt.openSections", sessionId=first["sessionId"], section_keys=["reference-docs"]
+    )
+    assert "You review billing" in opened["blocks"][0]["text"]
+    assert "reference-docs/security" in opened["order"]
+    steps = (await editor.command("prompt.history"))["steps"]
+    assert [step["action"] for step in steps] == ["start", "params", "open"]
+    assert [step["version"] for step in steps] == [1, 2, 3]
+    assert steps[2]["section_keys"] == ["reference-docs"]
+    undone = await editor.command("prompt.undo")
+    assert undone["order"] == first["order"]
+    assert "You review billing" in undone["blocks"][0]["text"]
+    reset = await editor.command("prompt.reset")
+    assert (reset["blocks"], reset["params"]) == (first["blocks"], {})
+    again = await editor.command("prompt.undo")
+    assert again["blocks"] == undone["blocks"]
+    assert (await editor.command("prompt.undo"))["blocks"] == first["blocks"]
+    assert (await editor.command("prompt.undo"))["version"] == 7
+    assert [update["version"] for update in editor.updates] == [2, 3, 4, 5, 6, 7]
+
+
+async def test_values_that_do_not_fit_change_nothing(editor: Editor) -> None:
+    editor.open("reviewer_prompt.py")
+    await editor.command("prompt.preview")
+    _, data = await editor.refusal("prompt.setParams", params={"Project": {"projct": "x"}})
+    assert (data["kind"], data["near"]) == ("prompt", ["project", "language"])
+    history = await editor.command("prompt.history")
+    assert [step["action"] for step in history["steps"]] == ["start"]
+    assert editor.updates == []
+
+
+async def test_an_edit_after_opening_keeps_the_instructions_that_came_with_it(
+    editor: Editor,
+) -> None:
+    uri = editor.open("reviewer_prompt.py")
+    preview = await editor.command("prompt.preview")
+    opened = await editor.command(
+        "prompt.openSections", sessionId=preview["sessionId"], section_keys=["reference-docs"]
+    )
+    assert opened["blocks"][-1] != preview["blocks"][-1]
+    text = (editor.root / "reviewer_prompt.py").read_text(encoding="utf-8")
+    editor.change(uri, text.replace("You review ", "You now review "))
+    update = await editor.update(2)
+    assert [block["id"] for block in update["blocks"]] == ["guidance"]
+
+
+SLOW = """
+import pathlib, time
+here = pathlib.Path(__file__).parent
+here.joinpath("started").touch()
+while not here.joinpath("go").exists():
+    time.sleep(0.01)
+"""
+
+
+async def test_an_answer_to_an_older_text_does_not_replace_that_to_a_newer_one(
+    connect: Connect, tmp_path: Path
+) -> None:
+    editor = await connect(tmp_path, trusted=True)
+    folded = PROMPT.replace(
+        'template="One.")', 'template="One.", summary="1", visibility=SectionVisibility.SUMMARY)'
+    ).replace("PromptTemplate\n", "PromptTemplate, SectionVisibility\n", 1)
+    uri = editor.open("both.py", folded)
+    session = (await editor.command("prompt.preview"))["sessionId"]
+    editor.change(uri, folded + SLOW)
+    opening = asyncio.create_task(
+        editor.command("prompt.openSections", sessionId=session, section_keys=["first"])
+    )
+    async with asyncio.timeout(30):
+        while not (tmp_path / "started").exists():
+            await asyncio.sleep(0.01)
+    editor.change(uri, folded.replace("Two.", "Newest."), version=3)
+    assert (await editor.update(1))["documentVersion"] == 3
+    (tmp_path / "go").touch()
+    opened = await opening
+    assert opened["documentVersion"] == 3
+    assert [block["text"] for block in opened["blocks"]] == [
+        "## 1. First\n\nOne.\n\n",
+        "## 2. Second\n\nNewest.",
+    ]
 
 
 async def test_a_closed_preview_is_gone(editor: Editor) -> None:

@@ -40,6 +40,7 @@ local M = {}
 ---@field order string[]
 ---@field blocks table<string, foldline.Block>
 ---@field stale foldline.Stale?
+---@field reopen string[]? keys that were open before the server came back, to open once it renders
 ---@field lost string? why it follows its source no more
 
 local COMMANDS = { open = 'prompt.openSections', close = 'prompt.closeSections' }
@@ -171,11 +172,8 @@ function request(client, prompt, done)
     preview.client_id = client.id
     preview.session_id = update.sessionId
     preview.lost = nil
-    preview.blocks = {}
+    preview.reopen = #opened > 0 and opened or preview.reopen
     take(preview, update)
-    if #opened > 0 then
-      M.change('open', opened, preview)
-    end
     done(preview)
   end, function(err)
     waiting = {}
@@ -225,19 +223,28 @@ function take(preview, update)
     return
   end
   local some = require('foldline').some
+  preview.stale = some(update.stale)
+  if preview.stale and #update.order == 0 then
+    -- The server has not rendered it yet: what an earlier one rendered stays.
+    return require('foldline.view').draw(preview)
+  end
   for _, block in ipairs(update.blocks) do
     block.location = some(block.location)
     preview.blocks[block.id] = block
   end
   preview.order = update.order
   preview.fidelity = some(update.fidelity) or preview.fidelity
-  preview.stale = some(update.stale)
   local kept = {}
   for _, id in ipairs(preview.order) do
     kept[id] = preview.blocks[id]
   end
   preview.blocks = kept
   require('foldline.view').draw(preview)
+  local keys = not preview.stale and preview.reopen
+  if keys then
+    preview.reopen = nil
+    M.change('open', keys, preview)
+  end
 end
 
 ---@param preview foldline.Preview

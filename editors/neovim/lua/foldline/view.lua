@@ -205,7 +205,8 @@ function banner(preview)
   if stale then
     local file = some(stale.file)
     local where = file and ('%s:%s: '):format(vim.fs.basename(file), some(stale.line) or '?') or ''
-    return bar('DiagnosticWarn', { preview.name, 'last good text', where .. stale.message })
+    local shown = #preview.order > 0 and 'last good text' or 'no text yet'
+    return bar('DiagnosticWarn', { preview.name, shown, where .. stale.message })
   end
   local folded = 0
   for _, id in ipairs(preview.order) do

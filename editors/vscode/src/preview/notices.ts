@@ -9,10 +9,10 @@ const LAST_GOOD = 'This is the last good text. ';
 
 export const LOADING: Notice = { kind: 'loading', text: 'Rendering…', actions: [] };
 
-export function staleNotice(stale: Stale): Notice {
+export function staleNotice(stale: Stale, hasText: boolean): Notice {
   return {
     kind: 'stale',
-    text: LAST_GOOD + sentence(stale.message),
+    text: (hasText ? LAST_GOOD : '') + sentence(stale.message),
     actions: stale.file === null ? [] : [{ id: 'revealProblem', title: 'Go to Problem' }],
   };
 }

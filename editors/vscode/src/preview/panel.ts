@@ -70,6 +70,14 @@ export class PreviewPanel implements vscode.Disposable {
         await this.leave(preview.sessionId);
         return;
       }
+      if (preview.stale !== null && preview.order.length === 0 && this.blocks.order.length > 0) {
+        // The text that is here, and what is open in it, stay until the prompt renders again.
+        void this.leave(preview.sessionId);
+        this.notice = staleNotice(preview.stale, true);
+        this.problem = preview.stale;
+        this.show([], false);
+        return;
+      }
       this.session = preview.sessionId;
       this.shown = { uri: preview.uri, name: preview.name };
       this.update(preview);
@@ -137,7 +145,7 @@ export class PreviewPanel implements vscode.Disposable {
     this.fidelity = update.fidelity;
     this.tools = update.tools;
     this.problem = update.stale;
-    this.notice = update.stale === null ? null : staleNotice(update.stale);
+    this.notice = update.stale === null ? null : staleNotice(update.stale, this.blocks.order.length > 0);
     this.show(update.blocks, false);
   }
 

@@ -1,15 +1,16 @@
 """The previews that somebody looks at: each is rendered again when something changes.
 
-A preview holds what its user opened. It renders at most once at a time; changes that come meanwhile
-are answered by one more render. A render that fails keeps the last good blocks and says why they
-are stale.
+Documents and choices may change while a render goes on. Each render carries a number and the
+choices that it was asked for; its outcome is shown only while no younger one is and those choices
+hold. A render that fails keeps the last good blocks and says why they are stale; choices that
+cannot be rendered are refused and change nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass, field
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -17,49 +18,21 @@ from pygls.exceptions import JsonRpcException
 
 from foldline.server.errors import RequestFailed
 from foldline.server.preview import prompts
+from foldline.server.preview.session import Choices, Preview
 from foldline.server.targets import find_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from foldline.server.server import FoldlineServer
+    from foldline.server.targets import PromptTarget
 
 log = logging.getLogger(__name__)
 
 DID_UPDATE = "foldline/preview/didUpdate"
 DEBOUNCE_SECONDS = 0.1
-
-
-@dataclass(slots=True)
-class Preview:
-    """One preview: the prompt it shows, what was opened in it, and what the client has."""
-
-    session_id: str
-    uri: str
-    name: str | None
-    overrides: dict[str, str] = field(default_factory=dict)
-    opened: set[str] = field(default_factory=set)
-    version: int = 0
-    document_version: int | None = None
-    blocks: dict[str, dict[str, Any]] = field(default_factory=dict)
-    tools: Sequence[Mapping[str, Any]] = ()
-    stale: Mapping[str, Any] | None = None
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def state(self, blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """What a client is told: `blocks` are those it has not seen as they are now."""
-        return {
-            "sessionId": self.session_id,
-            "uri": self.uri,
-            "name": self.name,
-            "version": self.version,
-            "documentVersion": self.document_version,
-            "fidelity": "executed",
-            "order": list(self.blocks),
-            "blocks": blocks,
-            "tools": self.tools,
-            "stale": self.stale,
-        }
+# Failures of the user's code. An edit may mend it, so a preview starts all the same.
+MENDABLE = frozenset({"exception", "deadline", "exit", "output"})
 
 
 class PreviewHub:
@@ -75,48 +48,114 @@ class PreviewHub:
     async def open(self, ls: FoldlineServer, uri: str | None, name: str | None) -> dict[str, Any]:
         """Start a preview and return its first state.
 
+        A prompt whose code fails has a state without blocks, which says why.
+
         Raises:
-            RequestFailed: There is no such prompt, or its first render failed.
+            RequestFailed: There is no such prompt, or it may not or cannot be executed.
         """
         target = await find_prompt(ls, uri, name)
         preview = Preview(f"preview-{next(self._ids)}", target.document.uri, target.name)
-        await self._render(ls, preview)
+        number = next(preview.numbers)
+        try:
+            preview.take(await prompts.render(ls, target, overrides={}))
+        except RequestFailed as error:
+            if preview.name is None or _kind(error) not in MENDABLE:
+                raise
+            preview.document_version = target.document.version
+            self._blame(preview, error)
+        preview.shown = number
         self._previews[preview.session_id] = preview
+        document = ls.documents.document(preview.uri)
+        if document is not None and document.version != target.document.version:
+            preview.changed.set()
         self._tasks[preview.session_id] = asyncio.create_task(self._follow(ls, preview))
-        return preview.state(list(preview.blocks.values()))
+        return preview.state()
 
     async def open_sections(
         self, ls: FoldlineServer, session_id: str, section_keys: Sequence[str], reason: str
     ) -> dict[str, Any]:
         """Open sections as a model would, by the prompt's own tool, and return the new state."""
         preview = self._preview(session_id)
-        target = await find_prompt(ls, preview.uri, preview.name)
-        answer = await prompts.open_sections(
-            ls, target, section_keys=section_keys, reason=reason, overrides=preview.overrides
-        )
-        preview.overrides.update(answer["requested_overrides"])
-        preview.opened.update(answer["requested_overrides"])
-        return self._accept(ls, preview, answer["render"])
+        async with preview.turn:
+            number, old = next(preview.numbers), preview.choices
+            target = await find_prompt(ls, preview.uri, preview.name)
+            answer = await prompts.open_sections(
+                ls,
+                target,
+                section_keys=section_keys,
+                reason=reason,
+                overrides=old.overrides,
+                params=old.params,
+            )
+            opened = answer["requested_overrides"]
+            new = replace(
+                old,
+                overrides={**old.overrides, **opened},
+                opened=old.opened | set(opened),
+                instructions=answer["expansion_instructions"],
+                action="open",
+                section_keys=tuple(answer["section_keys"]),
+                reason=reason,
+            )
+            return await self._move(ls, preview, [*preview.steps, new], number, answer["render"])
 
     async def close_sections(
         self, ls: FoldlineServer, session_id: str | None, section_keys: Sequence[str] | None
     ) -> dict[str, Any]:
         """Close sections that this preview opened, or all of them, and return the new state."""
         preview = self._preview(session_id)
-        opened = sorted(preview.opened)
-        section_keys = opened if section_keys is None else section_keys
-        unknown = [key for key in section_keys if key not in preview.opened]
-        if unknown:
-            raise RequestFailed(
-                "tool",
-                f"{', '.join(unknown)}: not opened in this preview; opened are: "
-                f"{', '.join(opened) or 'none'}",
-                near=opened,
+        async with preview.turn:
+            old = preview.choices
+            keys = tuple(sorted(old.opened) if section_keys is None else section_keys)
+            unknown = [key for key in keys if key not in old.opened]
+            if unknown:
+                raise RequestFailed(
+                    "tool",
+                    f"{', '.join(unknown)}: not opened in this preview; opened are: "
+                    f"{', '.join(sorted(old.opened)) or 'none'}",
+                    near=sorted(old.opened),
+                )
+            left = old.opened - set(keys)
+            new = replace(
+                old,
+                overrides={k: value for k, value in old.overrides.items() if k not in keys},
+                opened=left,
+                instructions=old.instructions if left else None,
+                action="close",
+                section_keys=keys,
+                reason=None,
             )
-        for key in section_keys:
-            preview.opened.discard(key)
-            preview.overrides.pop(key, None)
-        return await self._render(ls, preview)
+            return await self._move(ls, preview, [*preview.steps, new])
+
+    async def set_params(
+        self, ls: FoldlineServer, session_id: str | None, params: Mapping[str, Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """Show the prompt with these values, and return the new state."""
+        preview = self._preview(session_id)
+        async with preview.turn:
+            new = replace(
+                preview.choices, params=params, action="params", section_keys=(), reason=None
+            )
+            return await self._move(ls, preview, [*preview.steps, new])
+
+    async def reset(self, ls: FoldlineServer, session_id: str | None) -> dict[str, Any]:
+        """Take back all that was chosen, as a step that can be undone."""
+        preview = self._preview(session_id)
+        async with preview.turn:
+            return await self._move(ls, preview, [*preview.steps, Choices(action="reset")])
+
+    async def undo(self, ls: FoldlineServer, session_id: str | None) -> dict[str, Any]:
+        """Take back the last step, if there is one, and return the new state."""
+        preview = self._preview(session_id)
+        async with preview.turn:
+            if len(preview.steps) == 1:
+                return preview.state()
+            return await self._move(ls, preview, preview.steps[:-1])
+
+    def history(self, session_id: str | None) -> dict[str, Any]:
+        """What was done in a preview, step by step."""
+        preview = self._preview(session_id)
+        return {"sessionId": preview.session_id, "steps": preview.history()}
 
     def close(self, session_id: str | None) -> None:
         """End a preview, or the last one. Ending one that is gone does nothing."""
@@ -155,45 +194,80 @@ class PreviewHub:
 
     async def _refresh(self, ls: FoldlineServer, preview: Preview) -> None:
         """Render `preview` again, or tell the client why what it has is stale."""
-        try:
-            await self._render(ls, preview)
-        except JsonRpcException as error:
-            details = error.data if isinstance(error.data, dict) else {}
-            preview.version += 1
-            preview.stale = {
-                "kind": details.get("kind"),
-                "message": error.message,
-                "file": details.get("file"),
-                "line": details.get("line"),
-            }
-            ls.protocol.notify(DID_UPDATE, preview.state([]))
-        except Exception:
-            # The preview goes on: the next change may be rendered.
-            log.exception("The preview of %s was not rendered", preview.uri)
+        while True:
+            number, choices = next(preview.numbers), preview.choices
+            error: JsonRpcException | None = None
+            render: dict[str, Any] = {}
+            try:
+                render = await self._render(ls, preview, choices)
+            except JsonRpcException as failure:
+                error = failure
+            except Exception:
+                # The preview goes on: the next change may be rendered.
+                log.exception("The preview of %s was not rendered", preview.uri)
+                return
+            if number < preview.shown:
+                return
+            if choices is preview.choices:
+                break
+        preview.shown = number
+        if error is not None:
+            self._blame(preview, error)
+            self._tell(ls, preview, [])
+        else:
+            self._tell(ls, preview, preview.take(render))
 
-    async def _render(self, ls: FoldlineServer, preview: Preview) -> dict[str, Any]:
-        target = await find_prompt(ls, preview.uri, preview.name)
-        render = await prompts.render(ls, target, overrides=preview.overrides)
-        return self._accept(ls, preview, render)
-
-    def _accept(
-        self, ls: FoldlineServer, preview: Preview, render: Mapping[str, Any]
+    async def _move(
+        self,
+        ls: FoldlineServer,
+        preview: Preview,
+        steps: list[Choices],
+        number: int = 0,
+        render: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Take a good render for the state of `preview`, and tell the client what changed."""
-        blocks = {
-            block["id"]: {**block, "opened": block["key"] in preview.opened}
-            for block in render["blocks"]
-        }
-        changed = [block for id_, block in blocks.items() if preview.blocks.get(id_) != block]
-        preview.blocks = blocks
-        preview.name = render["name"]
-        preview.tools = render["tools"]
-        preview.document_version = render["version"]
-        preview.stale = None
+        """Let `steps` be those of `preview` once their choices are rendered; the new state.
+
+        `render` is of those choices and has that number; without, it is made here.
+        """
+        while render is None or number < preview.shown:
+            # A younger text is shown already: this render must be at least as young.
+            number = next(preview.numbers)
+            render = await self._render(ls, preview, steps[-1])
+        preview.shown = number
+        preview.steps = steps
+        changed = preview.take(render)
+        preview.versions = [*preview.versions, preview.version][: len(steps)]
+        self._tell(ls, preview, changed)
+        return preview.state()
+
+    async def _render(
+        self, ls: FoldlineServer, preview: Preview, choices: Choices
+    ) -> dict[str, Any]:
+        target: PromptTarget = await find_prompt(ls, preview.uri, preview.name)
+        return await prompts.render(
+            ls,
+            target,
+            overrides=choices.overrides,
+            params=choices.params,
+            instructions=choices.instructions,
+        )
+
+    def _blame(self, preview: Preview, error: JsonRpcException) -> None:
+        """Keep the blocks of `preview`, and say by `error` why they are stale."""
+        details = error.data if isinstance(error.data, dict) else {}
         preview.version += 1
+        preview.stale = {
+            "kind": _kind(error),
+            "message": error.message,
+            "file": details.get("file"),
+            "line": details.get("line"),
+        }
+
+    def _tell(
+        self, ls: FoldlineServer, preview: Preview, changed: Sequence[Mapping[str, Any]]
+    ) -> None:
         if preview.session_id in self._previews:
             ls.protocol.notify(DID_UPDATE, preview.state(changed))
-        return preview.state(list(blocks.values()))
 
     def _preview(self, session_id: str | None) -> Preview:
         """The preview of that id, or the last one opened."""
@@ -203,3 +277,7 @@ class PreviewHub:
                 "no_preview", f"There is no preview {known or ''!r}: open one with prompt.preview"
             )
         return self._previews[known]
+
+
+def _kind(error: JsonRpcException) -> str | None:
+    return error.data.get("kind") if isinstance(error.data, dict) else None

@@ -29,9 +29,20 @@ async def render(
     *,
     overrides: Mapping[str, str],
     params: Mapping[str, object] | None = None,
+    instructions: str | None = None,
 ) -> dict[str, Any]:
-    """The prompt's text, blocks and tools."""
-    answer = await _ask(ls, target, "render", overrides=overrides, params=params or {})
+    """The prompt's text, blocks and tools.
+
+    `instructions` are what an expansion before this render tells the prompt's tasks to go on with.
+    """
+    answer = await _ask(
+        ls,
+        target,
+        "render",
+        overrides=overrides,
+        params=params or {},
+        instructions=instructions,
+    )
     return await _with_document(target, answer)
 
 

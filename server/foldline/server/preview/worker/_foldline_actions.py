@@ -76,6 +76,8 @@ class _Session:
 
 
 def _render(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
+    if request.get("instructions") is not None:
+        session.instruct(request["instructions"])
     return _render_result(session.render())
 
 
@@ -90,7 +92,11 @@ def _open(session: _Session, request: _foldline_job.Request) -> dict[str, object
         "section_keys": expansion.section_keys,
         "reason": expansion.reason,
         "expansion_instructions": expansion.expansion_instructions,
-        "render": {"name": session.name, **_render_result(session.render(opened))},
+        "render": {
+            "name": session.name,
+            "generated": session.generated,
+            **_render_result(session.render(opened)),
+        },
     }
 
 

@@ -25,6 +25,7 @@ class Request(TypedDict):
     name: str | None
     params: dict[str, dict[str, object]]
     overrides: dict[str, str]
+    instructions: str | None
     section_keys: list[str]
     section_key: str | None
     reason: str

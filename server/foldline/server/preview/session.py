@@ -1,0 +1,120 @@
+"""One preview: what its user chose, how it came to that, and what the client was told."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a user chose in a preview, and the step that led there.
+
+    Attributes:
+        overrides: `FULL` or `SUMMARY` by section key.
+        opened: The sections that were opened in this preview.
+        params: Values for fields by dataclass name.
+        instructions: What opening the sections told the prompt's tasks to go on with.
+        action: The step: `start`, `open`, `close`, `params`, `reset`.
+        section_keys: The sections that the step opened or closed.
+        reason: Why, where the step has a reason.
+    """
+
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    opened: frozenset[str] = frozenset()
+    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    instructions: str | None = None
+    action: str = "start"
+    section_keys: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+@dataclass(slots=True)
+class Preview:
+    """One preview, and what the client has of it.
+
+    Attributes:
+        steps: The user's choices from the first to those that hold now. The first are none.
+        versions: For each step, the version of the preview that first showed it.
+        shown: The number of the render whose outcome is shown. Renders are numbered as they start,
+            so a higher number has seen a younger text.
+        stale: Why the blocks are not those of the newest text; None where they are.
+        changed: Set when a document has changed since the last render started.
+        turn: Held while the choices change, so that each change starts from the one before.
+    """
+
+    session_id: str
+    uri: str
+    name: str | None
+    steps: list[Choices] = field(default_factory=lambda: [Choices()])
+    versions: list[int] = field(default_factory=lambda: [1])
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    shown: int = 0
+    version: int = 0
+    document_version: int | None = None
+    blocks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    tools: Sequence[Mapping[str, Any]] = ()
+    generated: Sequence[str] = ()
+    stale: Mapping[str, Any] | None = None
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def choices(self) -> Choices:
+        return self.steps[-1]
+
+    def take(self, render: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Take a good render for what is shown, and return the blocks that it changes."""
+        blocks = {}
+        for block in render["blocks"]:
+            blocks[block["id"]] = {**block, "opened": block["key"] in self.choices.opened}
+            # It follows from the order, and would make every block below an edit a changed one.
+            del blocks[block["id"]]["span"]
+        changed = [block for id_, block in blocks.items() if self.blocks.get(id_) != block]
+        self.blocks = blocks
+        self.name = render["name"]
+        self.tools = render["tools"]
+        self.generated = render["generated"]
+        self.document_version = render["version"]
+        self.stale = None
+        self.version += 1
+        return changed
+
+    def state(self, blocks: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
+        """What a client is told: `blocks` are those that it has not seen as they are now.
+
+        Without `blocks` it is told all of them.
+        """
+        return {
+            "sessionId": self.session_id,
+            "uri": self.uri,
+            "name": self.name,
+            "version": self.version,
+            "documentVersion": self.document_version,
+            "fidelity": "executed",
+            "order": list(self.blocks),
+            "blocks": list(self.blocks.values()) if blocks is None else blocks,
+            "tools": self.tools,
+            "params": self.choices.params,
+            "generated": self.generated,
+            "stale": self.stale,
+        }
+
+    def history(self) -> list[dict[str, Any]]:
+        """The steps that undo goes back through, the oldest first."""
+        return [
+            {
+                "action": step.action,
+                "section_keys": step.section_keys,
+                "reason": step.reason,
+                "params": step.params,
+                "overrides": step.overrides,
+                "version": version,
+            }
+            for step, version in zip(self.steps, self.versions, strict=True)
+        ]
