@@ -53,11 +53,12 @@ def test_the_base_install_is_the_prompt_library_alone(wheel: Path, tmp_path: Pat
     assert "SUMMARY" in run(
         str(python), "-c", "import foldline.prompts as p; print(list(p.SectionVisibility))"
     )
-    refused = subprocess.run(
-        [str(python.parent / "foldline"), "serve"], capture_output=True, text=True, check=False
-    )
-    assert refused.returncode == 2
-    assert "foldline[server]" in refused.stderr
+    for verb, extra in (("serve", "server"), ("mcp", "mcp")):
+        refused = subprocess.run(
+            [str(python.parent / "foldline"), verb], capture_output=True, text=True, check=False
+        )
+        assert refused.returncode == 2
+        assert f"foldline[{extra}]" in refused.stderr
 
 
 def test_the_server_extra_starts(wheel: Path, tmp_path: Path) -> None:
