@@ -68,7 +68,8 @@ export async function startWorkbench({
   const workspace = join(temporary, 'workspace');
   const data = join(temporary, 'data');
   const extensionsDir = join(temporary, 'extensions');
-  for (const made of [workspace, join(data, 'User'), extensionsDir, join(temporary, 'home')]) {
+  const [home, scratch] = [join(temporary, 'home'), join(temporary, 'tmp')];
+  for (const made of [workspace, join(data, 'User'), extensionsDir, home, scratch]) {
     mkdirSync(made, { recursive: true });
   }
   if (folder) {
@@ -84,7 +85,10 @@ export async function startWorkbench({
   );
   const environment = {
     ...process.env,
-    HOME: join(temporary, 'home'),
+    HOME: home,
+    // Its sockets stay behind when it ends; here they go with everything else.
+    TMPDIR: scratch,
+    XDG_RUNTIME_DIR: scratch,
     // As if started in a terminal: otherwise a login shell decides what PATH is.
     VSCODE_CLI: '1',
     ...env(workspace),
