@@ -174,3 +174,20 @@ async def test_a_file_changed_on_disk_is_read_anew(typed: Editor, root: Path) ->
     change = types.FileEvent(typed.uri("shared.py"), types.FileChangeType.Changed)
     typed.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
     assert len(await diagnostics_of(typed, uri)) == 1
+
+
+async def test_a_prompt_is_rendered_by_its_source_in_a_folder_that_nobody_trusted(
+    connect: Connect, root: Path
+) -> None:
+    editor = await connect(root)
+    uri = editor.open("prompt.py")
+    shown = await editor.command("prompt.render", uri=uri, fidelity="static")
+    assert shown["fidelity"] == "static"
+    assert shown["text"] == "## 1. One\n\n🎉 x\n\n## 2. Two\n\nx"
+    assert [block["key"] for block in shown["blocks"]] == ["one", "two"]
+    kinds = [segment["kind"] for segment in shown["blocks"][0]["segments"]]
+    assert kinds == ["heading", "separator", "literal", "default", "separator"]
+    counted = await editor.command("prompt.tokens", uri=uri, name="T")
+    assert counted["tokens"] == sum(section["tokens"] for section in counted["sections"])
+    _, data = await editor.refusal("prompt.render", uri=uri, fidelity="guessed")
+    assert data["fields"] == ["fidelity"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from foldline.server.errors import InvalidArguments
 from foldline.server.preview import prompts
+from foldline.server.static_prompts import static_render
 from foldline.server.targets import find_prompt
 
 if TYPE_CHECKING:
@@ -16,14 +18,28 @@ COMMAND = "foldline.server.prompt.render"
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """`params`: fields by dataclass name. `overrides`: `FULL` or `SUMMARY` by section key."""
+    """What to render.
+
+    Attributes:
+        uri: The document.
+        name: The prompt's variable, or `ns/key`.
+        params: Fields by dataclass name.
+        overrides: `FULL` or `SUMMARY` by section key.
+        fidelity: `executed`, or `static`, which executes nothing and needs no trust.
+    """
 
     uri: str | None = None
     name: str | None = None
     params: dict[str, dict[str, Any]] = field(default_factory=dict)
     overrides: dict[str, str] = field(default_factory=dict)
+    fidelity: str = "executed"
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
     target = await find_prompt(ls, arguments.uri, arguments.name)
+    if arguments.fidelity == "static":
+        return await static_render(ls, target, arguments.overrides)
+    if arguments.fidelity != "executed":
+        message = f"{COMMAND}: fidelity: executed or static, not {arguments.fidelity!r}"
+        raise InvalidArguments(message, ("fidelity",))
     return await prompts.render(ls, target, params=arguments.params, overrides=arguments.overrides)

@@ -1,0 +1,25 @@
+"""`foldline.server.prompt.tokens`: what a prompt and its sections cost, by their source alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from foldline.server.static_prompts import static_tokens
+from foldline.server.targets import find_prompt
+
+if TYPE_CHECKING:
+    from foldline.server.server import FoldlineServer
+
+COMMAND = "foldline.server.prompt.tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    uri: str | None = None
+    name: str | None = None
+
+
+async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
+    target = await find_prompt(ls, arguments.uri, arguments.name)
+    return await static_tokens(ls, target)

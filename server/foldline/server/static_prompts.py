@@ -1,0 +1,147 @@
+"""Prompts as far as their source tells: what the commands answer without executing anything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from foldline.server.convert import unstructure
+from foldline.server.errors import RequestFailed
+from foldline.server.prompt_index import ask
+from foldline.server.static.editing.hover import opened_costs
+from foldline.server.static.model import Visibility
+from foldline.server.static.rendering import render
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from foldline.server.prompt_index import Asked
+    from foldline.server.server import FoldlineServer
+    from foldline.server.static.analysis import PromptFacts
+    from foldline.server.static.rendering import StaticBlock
+    from foldline.server.targets import PromptTarget
+
+
+async def static_render(
+    ls: FoldlineServer, target: PromptTarget, overrides: Mapping[str, str]
+) -> dict[str, Any]:
+    """The prompt's text and blocks with fidelity `static`: placeholders stand for what is unknown.
+
+    Raises:
+        RequestFailed: The source shows no such prompt, or an override names no section.
+    """
+
+    def question(asked: Asked) -> dict[str, Any]:
+        prompt = _prompt(asked, target.name)
+        shown = render(prompt.value, _overrides(prompt, overrides))
+        return {
+            "name": prompt.name.id,
+            "uri": asked.uri,
+            "version": target.document.version,
+            "fidelity": "static",
+            "certain": shown.certain,
+            "text": shown.text,
+            "blocks": [_block(block, asked) for block in shown.blocks],
+            "tools": [],
+        }
+
+    answer = await ask(ls, target.document.uri, question)
+    if answer is None:
+        raise _nothing(target.name)
+    return answer
+
+
+async def static_tokens(ls: FoldlineServer, target: PromptTarget) -> dict[str, Any]:
+    """The tokens of the prompt and of each section, and what opening a folded one adds.
+
+    Raises:
+        RequestFailed: The source shows no such prompt.
+    """
+
+    def question(asked: Asked) -> dict[str, Any]:
+        prompt = _prompt(asked, target.name)
+        counter = asked.counter
+        costs = opened_costs(prompt, counter)
+        return {
+            "name": prompt.name.id,
+            "uri": asked.uri,
+            "fidelity": "static",
+            "certain": prompt.render.certain,
+            "encoding": counter.encoding,
+            "exact": counter.exact,
+            "tokens": prompt.render.tokens(counter),
+            "sections": [
+                {
+                    "key": ".".join(block.path),
+                    "path": block.path,
+                    "number": block.number,
+                    "title": block.title,
+                    "visibility": block.visibility,
+                    "tokens": counter.count(block.text),
+                    "subtree": prompt.render.tokens_below(block.path, counter),
+                    "if_opened": costs.get(block.path),
+                }
+                for block in prompt.render.blocks
+            ],
+        }
+
+    answer = await ask(ls, target.document.uri, question)
+    if answer is None:
+        raise _nothing(target.name)
+    return answer
+
+
+def _prompt(asked: Asked, name: str | None) -> PromptFacts:
+    for prompt in asked.analysis.prompts:
+        if name in (None, prompt.name.id):
+            return prompt
+    raise _nothing(name)
+
+
+def _nothing(name: str | None) -> RequestFailed:
+    which = f"no prompt {name!r}" if name else "no prompt"
+    return RequestFailed("no_prompt", f"The source shows {which} without being executed", name=name)
+
+
+def _overrides(
+    prompt: PromptFacts, overrides: Mapping[str, str]
+) -> dict[tuple[str, ...], Visibility]:
+    everything = prompt.described.walk() if prompt.described is not None else ()
+    paths = {".".join(section.path): section.path for section in everything}
+    found: dict[tuple[str, ...], Visibility] = {}
+    for key, visibility in overrides.items():
+        if key not in paths:
+            raise RequestFailed(
+                "prompt", f"There is no section {key!r}; there are {', '.join(paths)}", key=key
+            )
+        if visibility not in ("FULL", "SUMMARY"):
+            raise RequestFailed("prompt", f"{key}: FULL or SUMMARY, not {visibility!r}", key=key)
+        found[paths[key]] = Visibility(visibility)
+    return found
+
+
+def _block(block: StaticBlock, asked: Asked) -> dict[str, Any]:
+    location = asked.location(block.source)
+    return {
+        "id": "/".join(block.path),
+        "path": block.path,
+        "key": ".".join(block.path),
+        "number": block.number,
+        "title": block.title,
+        "depth": block.depth,
+        "visibility": block.visibility,
+        "enabled": True,
+        "span": [block.span.start, block.span.end],
+        "text": block.text,
+        "segments": [
+            {
+                "kind": segment.kind,
+                "text": segment.text,
+                "field": segment.field,
+                "known": segment.known,
+            }
+            for segment in block.segments
+        ],
+        "location": unstructure({"uri": location.uri, "range": unstructure(location.range)})
+        if location is not None
+        else None,
+    }
