@@ -243,6 +243,9 @@ async def test_params_that_do_not_fit_are_told(tmp_path: Path) -> None:
     assert error.details["near"] == ["name", "tags"]
     answer = await render(tmp_path, text, params={"P": {"name": "x", "tags": ["a", "b"]}})
     assert answer["text"] == "## 1. T\n\nx ('a', 'b')"
+    text = text.replace("template=", "default_params=P('default', ('c',)), template=")
+    answer = await render(tmp_path, text, params={"P": {"name": "x"}})
+    assert answer["text"] == "## 1. T\n\nx ('c',)"
 
 
 SAYS = """

@@ -24,15 +24,20 @@ def values_for(
     values: dict[type, object] = {}
     generated: list[str] = []
     sections = list(_walk(prompt.template.sections))
-    defaults = {type(section.default_params) for section in sections}
+    defaults = {
+        type(section.default_params): section.default_params
+        for section in reversed(sections)
+        if section.default_params is not None
+    }
+    known_values = {**defaults, **bound}
     for kind in dict.fromkeys(section.params_type for section in sections):
         if kind is None:
             continue
         fields_given = given.pop(kind.__name__, None)
         if fields_given is not None:
-            base = {} if kind not in bound else _init_values(bound[kind])
+            base = _init_values(known_values[kind]) if kind in known_values else {}
             values[kind] = _make(kind, {**base, **fields_given}, generated, kind.__name__)
-        elif kind not in bound and kind not in defaults and any(map(_is_required, fields(kind))):
+        elif kind not in known_values and any(map(_is_required, fields(kind))):
             values[kind] = _make(kind, {}, generated, kind.__name__)
     if given:
         known = sorted(
