@@ -1,7 +1,7 @@
 """Chapters: closed by default, opened by policy, and nothing of a closed one anywhere."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -14,6 +14,7 @@ from foldline.prompts import (
     MarkdownSection,
     Prompt,
     PromptTemplate,
+    RenderedPrompt,
     Section,
     SectionVisibility,
     Tool,
@@ -21,12 +22,14 @@ from foldline.prompts import (
     ToolResult,
     term_overlap,
 )
+from foldline.prompts.adapters import ScriptedAdapter, ScriptedTurn
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import (
     PromptConfigurationError,
     PromptRenderError,
     PromptValidationError,
 )
+from foldline.prompts.runtime import PromptResponse, ToolOutcome
 
 FULL, SUMMARY = SectionVisibility.FULL, SectionVisibility.SUMMARY
 ALL, INTENT = ChaptersExpansionPolicy.ALL_INCLUDED, ChaptersExpansionPolicy.INTENT_CLASSIFIER
@@ -302,6 +305,33 @@ def test_ch_10_a_chapter_that_may_not_open_is_not_even_asked_about() -> None:
     made = template(gated(lambda p: False))
     expanded = made.expand_chapters(INTENT, goal_section_key="goal", classifier=model)
     assert decisions(expanded) == {"secret": False}
+
+
+def test_ch_11_ch_12_vd_52_an_evaluation_opens_chapters_before_it_renders() -> None:
+    seen: list[RenderedPrompt[object]] = []
+
+    def model(
+        rendered: RenderedPrompt[object], outcomes: Sequence[Sequence[ToolOutcome]]
+    ) -> ScriptedTurn:
+        seen.append(rendered)
+        return ScriptedTurn("Done.")
+
+    made = template(chapter("security", text("rules")), chapter("travel", text("visa")))
+    adapter = ScriptedAdapter(model)
+    response = adapter.evaluate(
+        made.bind(Goal("Audit the security.")),
+        goal_section_key="goal",
+        chapters_expansion_policy=INTENT,
+        parse_output=True,
+        visibility_overrides={("rules",): SUMMARY},
+    )
+    assert isinstance(response, PromptResponse)
+    assert response.text == "Done."
+    assert [block.dotted_key for block in seen[0].blocks] == ["goal", "rules"]
+    assert "short-rules" in seen[0].text
+    adapter.evaluate(made)
+    assert [block.dotted_key for block in seen[1].blocks] == ["goal", "rules", "visa"]
+    assert paths(made) == ["goal"]
 
 
 @pytest.mark.parametrize("policy", [ALL, INTENT])

@@ -139,6 +139,9 @@ def test_rn_04_the_same_parameters_and_visibility_give_the_same_text() -> None:
     first = made.render(Value("x"), visibility_overrides={("a", "b"): SUMMARY})
     second = made.render(Value("x"), visibility_overrides={("a", "b"): SUMMARY})
     assert (first.text, first.blocks) == (second.text, second.blocks)
+    assert first == second
+    assert hash(first) == hash(second)
+    assert first != made.render(Value("x"))
 
 
 def test_rn_04_many_threads_can_render_one_template() -> None:

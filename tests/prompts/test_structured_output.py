@@ -315,6 +315,11 @@ def test_so_04_a_fenced_block_is_preferred_to_anything_else() -> None:
     assert parse(Step, text) == Step("inside")
 
 
+def test_so_04_a_fenced_block_that_does_not_fit_is_not_made_up_for_by_other_json() -> None:
+    error = failure(Step, f'```json\n{{"wrong": 1}}\n```\nor {STEP}')
+    assert error.json_path == "$.wrong"
+
+
 def test_so_04_backticks_inside_of_a_string_do_not_end_the_block() -> None:
     title = "use ```json\n{}\n``` here"
     assert parse(Step, f"```json\n{json.dumps({'title': title})}\n```") == Step(title)

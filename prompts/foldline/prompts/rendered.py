@@ -38,8 +38,11 @@ class RenderedPrompt(Generic[OutputT_co]):
     deadline: Deadline | None = None
     descriptor: PromptDescriptor | None = None
     blocks: tuple[Block, ...] = field(default=(), repr=False)
-    _tools: tuple[Tool[object, object], ...] = ()
-    _tool_param_descriptions: Mapping[str, Mapping[str, str]] | None = None
+    # Made anew for each render, like what they work on: two equal renders have different ones.
+    _tools: tuple[Tool[object, object], ...] = field(default=(), repr=False, compare=False)
+    _tool_param_descriptions: Mapping[str, Mapping[str, str]] | None = field(
+        default=None, repr=False, hash=False
+    )
     _source: RenderPass | None = field(default=None, repr=False, compare=False)
 
     @property
