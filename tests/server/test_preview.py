@@ -158,6 +158,32 @@ async def test_steps_are_undone_one_by_one_and_reset_at_once(editor: Editor) -> 
     assert [update["version"] for update in editor.updates] == [2, 3, 4, 5, 6, 7]
 
 
+async def test_opening_a_section_shows_what_it_costs_and_what_a_cache_keeps(
+    editor: Editor,
+) -> None:
+    editor.open("reviewer_prompt.py")
+    preview = await editor.command("prompt.preview")
+    folded = {block["id"]: block["tokens"] for block in preview["blocks"]}
+    assert preview["kept"] is None
+    assert preview["tokens"]["text"] == sum(tokens["self"] for tokens in folded.values())
+    assert preview["tokens"]["tools"] == sum(tool["tokens"] for tool in preview["tools"])
+    assert folded["guidance"]["if_opened"] is None
+    (schema,) = (tool["schema"] for tool in preview["tools"] if tool["name"] == "open_sections")
+    assert schema["required"] == ["section_keys", "reason"]
+    opened = await editor.command(
+        "prompt.openSections", sessionId=preview["sessionId"], section_keys=["reference-docs"]
+    )
+    now = {block["id"]: block["tokens"] for block in opened["blocks"]}
+    # The blank line after the section is counted with it where others follow.
+    assert 0 <= now["reference-docs"]["subtree"] - folded["reference-docs"]["if_opened"] <= 1
+    below = [tokens["self"] for id_, tokens in now.items() if id_.startswith("reference-docs")]
+    assert now["reference-docs"]["subtree"] == sum(below)
+    # The heading stays, the block as a whole does not: only the one before it is kept.
+    assert opened["kept"]["tokens"] == folded["guidance"]["self"]
+    assert opened["kept"]["characters"] > len(opened["blocks"][0]["text"])
+    assert opened["kept"]["tools"] is False
+
+
 async def test_values_that_do_not_fit_change_nothing(editor: Editor) -> None:
     editor.open("reviewer_prompt.py")
     await editor.command("prompt.preview")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from foldline.server.errors import RequestFailed
+from foldline.server.preview.costs import with_costs
 from foldline.server.preview.interpreter import find_interpreter
 from foldline.server.preview.renderer import Job, RenderError
 from foldline.server.targets import section_locations, uri_of
@@ -43,7 +44,7 @@ async def render(
         params=params or {},
         instructions=instructions,
     )
-    return await _with_document(target, answer)
+    return await _with_document(ls, target, answer)
 
 
 async def open_sections(
@@ -65,7 +66,7 @@ async def open_sections(
         overrides=overrides,
         params=params or {},
     )
-    return {**answer, "render": await _with_document(target, answer["render"])}
+    return {**answer, "render": await _with_document(ls, target, answer["render"])}
 
 
 async def ask_section(
@@ -110,17 +111,24 @@ async def _ask(
     return answer
 
 
-async def _with_document(target: PromptTarget, render: Mapping[str, Any]) -> dict[str, Any]:
-    """A render with the document it is of, and each block with its place in the source."""
+async def _with_document(
+    ls: FoldlineServer, target: PromptTarget, render: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A render with its costs and its document, and each block with its place in the source."""
     document = target.document
-    locations = await asyncio.to_thread(section_locations, document, render["name"])
+
+    def find_out() -> tuple[dict[str, Any], dict[tuple[str, ...], object]]:
+        counter = ls.prompts.folder(document.path).counter
+        return with_costs(render, counter), section_locations(document, render["name"])
+
+    priced, locations = await asyncio.to_thread(find_out)
     return {
-        **render,
+        **priced,
         "uri": document.uri,
         "version": document.version,
         "fidelity": "executed",
         "blocks": [
-            {**block, "location": locations.get(tuple(block["path"]))} for block in render["blocks"]
+            {**block, "location": locations.get(tuple(block["path"]))} for block in priced["blocks"]
         ],
     }
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from foldline.server.preview import costs
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -43,6 +45,7 @@ class Preview:
         versions: For each step, the version of the preview that first showed it.
         shown: The number of the render whose outcome is shown. Renders are numbered as they start,
             so a higher number has seen a younger text.
+        kept: What the last version and the one before begin with alike.
         stale: Why the blocks are not those of the newest text; None where they are.
         changed: Set when a document has changed since the last render started.
         turn: Held while the choices change, so that each change starts from the one before.
@@ -59,6 +62,10 @@ class Preview:
     document_version: int | None = None
     blocks: dict[str, dict[str, Any]] = field(default_factory=dict)
     tools: Sequence[Mapping[str, Any]] = ()
+    tokens: Mapping[str, Any] | None = None
+    output: Mapping[str, Any] | None = None
+    descriptor: Mapping[str, Any] | None = None
+    kept: Mapping[str, Any] | None = None
     generated: Sequence[str] = ()
     stale: Mapping[str, Any] | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -76,9 +83,16 @@ class Preview:
             # It follows from the order, and would make every block below an edit a changed one.
             del blocks[block["id"]]["span"]
         changed = [block for id_, block in blocks.items() if self.blocks.get(id_) != block]
+        if self.blocks:
+            self.kept = costs.kept(
+                self.blocks.values(), blocks.values(), self.tools, render["tools"]
+            )
         self.blocks = blocks
         self.name = render["name"]
         self.tools = render["tools"]
+        self.tokens = render["tokens"]
+        self.output = render["output"]
+        self.descriptor = render["descriptor"]
         self.generated = render["generated"]
         self.document_version = render["version"]
         self.stale = None
@@ -100,6 +114,10 @@ class Preview:
             "order": list(self.blocks),
             "blocks": list(self.blocks.values()) if blocks is None else blocks,
             "tools": self.tools,
+            "tokens": self.tokens,
+            "output": self.output,
+            "descriptor": self.descriptor,
+            "kept": self.kept,
             "params": self.choices.params,
             "generated": self.generated,
             "stale": self.stale,

@@ -1,5 +1,6 @@
 """What can be asked of a prompt, answered by the user's own foldline."""
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 from types import ModuleType
@@ -21,10 +22,12 @@ from foldline.prompts import (
     ToolContext,
 )
 from foldline.prompts.errors import (
+    PromptError,
     PromptValidationError,
     ToolValidationError,
     VisibilityExpansionRequired,
 )
+from foldline.prompts.tool_calls import parameters_schema
 
 Path = tuple[str, ...]
 Overrides = dict[Path, SectionVisibility]
@@ -191,9 +194,14 @@ def _paths(sections: Iterable[Section[object]], parent: Path = ()) -> Iterator[t
 
 
 def _render_result(rendered: RenderedPrompt[Any]) -> dict[str, object]:
+    output, descriptor = rendered.structured_output, rendered.descriptor
+    described = rendered.tool_param_descriptions
     return {
         "text": rendered.text,
-        "blocks": [_block(block) for block in rendered.blocks],
+        "blocks": [
+            {**_block(block), "opened_text": _opened_text(rendered, block)}
+            for block in rendered.blocks
+        ],
         "tools": [
             {
                 "name": tool.name,
@@ -202,10 +210,33 @@ def _render_result(rendered: RenderedPrompt[Any]) -> dict[str, object]:
                     field.name: field.metadata.get("description", "")
                     for field in (fields(tool.params_type) if tool.params_type else ())
                 },
+                "schema": parameters_schema(tool, described.get(tool.name)),
             }
             for tool in rendered.tools
         ],
+        "output": output
+        and {
+            "type": output.output_type.__name__,
+            "container": output.container,
+            "schema": output.schema,
+        },
+        "descriptor": descriptor
+        and {
+            "ns": descriptor.ns,
+            "key": descriptor.key,
+            "name": descriptor.name,
+            "content_hash": descriptor.content_hash,
+        },
     }
+
+
+def _opened_text(rendered: RenderedPrompt[Any], block: Block) -> str | None:
+    """What a summary would be if it were opened; None for others, and where that fails."""
+    if _is_summarised(block):
+        # A section that cannot be shown open is no reason not to show it folded.
+        with contextlib.suppress(PromptError):
+            return rendered.if_opened(block.path)
+    return None
 
 
 def _block(block: Block) -> dict[str, object]:
