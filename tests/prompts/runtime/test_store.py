@@ -1,6 +1,8 @@
 """The event store keeps what happened, not what was said."""
 
 import sqlite3
+import subprocess
+import sys
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -154,3 +156,22 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     database.close()
     with pytest.raises(ValueError, match="newer"):
         EventStore(path)
+
+
+WRITER = """
+import sys
+from foldline.prompts.runtime import EventStore, ToolInvoked
+for number in range(25):
+    with EventStore(sys.argv[1]) as store:
+        store.add(ToolInvoked(prompt_ns="n", prompt_key="k", evaluation_id=sys.argv[2],
+                              name="t", turn=number, call_id="c"))
+"""
+
+
+def test_several_processes_can_write_to_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(path), name]) for name in "abc"]
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    with EventStore(path) as store:
+        assert len(store.events()) == 75
+    assert list(tmp_path.iterdir()) == [path], "at rest it is one file"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
 import logging
@@ -183,6 +182,9 @@ def _called(
 def _awaited(
     awaitable: Awaitable[object], deadline: Deadline | None, lifeline: Lifeline | None
 ) -> object:
+    # Most tools are plain functions, and this import costs more than all others here.
+    import asyncio
+
     if lifeline is not None:
         return asyncio.run(_until_cut(awaitable, lifeline))
     try:
@@ -203,6 +205,8 @@ async def _plain(awaitable: Awaitable[object]) -> object:
 
 
 async def _until_cut(awaitable: Awaitable[object], lifeline: Lifeline) -> object:
+    import asyncio
+
     loop = asyncio.get_running_loop()
     task: asyncio.Future[object] = asyncio.ensure_future(awaitable)
 

@@ -95,7 +95,8 @@ class EventStore:
 
     Sizes, keys, counts and the models' reasons for opening sections are kept. Prompts, answers,
     parameters and results are not, unless `content` is true. Several processes can write to one
-    file. All methods may be called from any thread.
+    file; while one has it open, SQLite keeps two more files beside it. All methods may be called
+    from any thread.
 
     Args:
         path: The file, made if it does not exist; `:memory:` keeps everything for as long as
@@ -119,6 +120,11 @@ class EventStore:
                     f"{SCHEMA_VERSION})."
                 )
             self._database.execute("PRAGMA foreign_keys = ON")
+            # So that an event costs no wait for the disk. Where another process is at it just now,
+            # or the file system cannot do it, the slower way works as well.
+            with contextlib.suppress(sqlite3.OperationalError):
+                self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.execute("PRAGMA synchronous = NORMAL")
             if version < SCHEMA_VERSION:
                 self._database.executescript(SCHEMA)
         except BaseException:
