@@ -11,14 +11,16 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 VARIABLE = "FOLDLINE_CORPORA"
+# As they are before a test gets a home folder of its own.
+_ENVIRONMENT = dict(os.environ)
+_FOLDER = Path(os.environ.get(VARIABLE) or user_cache_path("foldline-corpora", appauthor=False))
 DJANGO = "5.2"
 TYPESCRIPT = Path(__file__).parent / "typescript"
 
 
 def folder() -> Path:
     """Where the corpora are kept; `FOLDLINE_CORPORA` names another place."""
-    place = os.environ.get(VARIABLE)
-    return Path(place) if place else user_cache_path("foldline-corpora", appauthor=False)
+    return _FOLDER
 
 
 def django() -> Path:
@@ -73,7 +75,14 @@ def top_level_declarations(files: list[Path]) -> dict[str, list[tuple[str, int, 
 def run(command: list[str], text: str = "", cwd: Path | None = None) -> str:
     """The output of a command that must succeed."""
     done = subprocess.run(
-        command, input=text, capture_output=True, text=True, check=False, cwd=cwd, timeout=280
+        command,
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        timeout=280,
+        env=_ENVIRONMENT,
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}\n{sys.version}"
     return done.stdout

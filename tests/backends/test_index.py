@@ -32,7 +32,9 @@ def root(tmp_path: Path) -> Path:
 def files_with(root: Path, word: str) -> tuple[str, ...]:
     index = WorkspaceIndex(LocalFileBackend(root))
     try:
-        return index.files_with(word).paths
+        paths = index.files_with(word).paths
+        assert not index.trouble
+        return paths
     finally:
         index.close()
 
@@ -88,6 +90,27 @@ def test_deleted_renamed_and_new_files_are_seen(root: Path) -> None:
     (root / "new" / "deep" / "d.py").write_text("first\n")
     assert index.files_with("first").paths == ("new/deep/d.py", "src/c.py")
     index.close()
+
+
+def test_times_alone_tell_of_a_new_file(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = WorkspaceIndex(LocalFileBackend(root))
+    # Else a folder that changed a moment ago is always listed again.
+    monkeypatch.setattr("foldline.backends.files.walk._TICK_NS", -(10**12))
+    index.refresh()
+    for file in (root / "src").iterdir():
+        move_clock(tmp_path / "clock", file.stat().st_ctime_ns)
+    (root / "src" / "c.py").write_text("first\n")
+    assert index.files_with("first").paths == ("src/a.py", "src/b.py", "src/c.py")
+    index.close()
+
+
+def move_clock(scratch: Path, past: int) -> None:
+    """Return when the file system gives times later than `past`."""
+    scratch.touch()
+    while scratch.stat().st_ctime_ns <= past:
+        scratch.touch()
 
 
 def test_an_ignore_file_counts_at_once(root: Path) -> None:
@@ -171,6 +194,13 @@ def truncate(location: Path) -> None:
         file.truncate(location.stat().st_size // 2)
 
 
+def scramble(location: Path) -> None:
+    size = location.stat().st_size
+    with location.open("r+b") as file:
+        file.seek(4096)  # The first page, which says what the file is, stays whole.
+        file.write(b"\xff" * (size - 4096))
+
+
 def other_version(location: Path) -> None:
     with sqlite3.connect(location) as connection:
         connection.execute("PRAGMA user_version = 999")
@@ -188,7 +218,9 @@ def empty(location: Path) -> None:
     location.write_bytes(b"")
 
 
-@pytest.mark.parametrize("damage", [corrupt, truncate, other_version, other_program, empty])
+@pytest.mark.parametrize(
+    "damage", [corrupt, truncate, scramble, other_version, other_program, empty]
+)
 def test_a_damaged_or_foreign_index_is_made_anew(root: Path, damage: object) -> None:
     for n in range(40):
         (root / "src" / f"m{n}.py").write_text(
@@ -210,6 +242,7 @@ def test_damage_while_the_index_is_open_is_no_wrong_answer(root: Path) -> None:
     index._opened()._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     corrupt(index_location(root))
     assert index.files_with("first").paths == ("src/a.py", "src/b.py")
+    assert not index.trouble
     index.close()
 
 
