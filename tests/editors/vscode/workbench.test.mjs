@@ -118,7 +118,7 @@ test('typing changes the preview, which keeps its folds and its place', async ()
 
 test('a syntax error keeps the last good text under a banner that leads to it', async () => {
   // Further down than in the file: the test before this one added two lines.
-  const line = lineOf('template = PromptTemplate(') + 2;
+  const line = lineOf('reviewer = ') + 2;
   await gotoLine(page, line);
   await page.keyboard.press('End');
   await page.keyboard.type('==');
