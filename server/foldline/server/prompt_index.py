@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -149,13 +150,18 @@ class PromptIndex:
 
     def folder(self, path: Path) -> Folder:
         """The workspace folder that holds a path."""
-        root = self._files.root_of(path)
+        root = self._files.root_of(path) if path.is_absolute() else self._nowhere()
         with self._lock:
             known = self._folders.get(root)
             if known is None:
                 known = self._folders[root] = Folder(root, self._files)
                 known.options, _ = read_options(self._client, "foldline", known.base)
             return known
+
+    def _nowhere(self) -> Path:
+        """Where a document belongs that is no file: never to the directory of this process."""
+        roots = self._files.roots
+        return roots[0] if roots else Path(os.devnull)
 
     def folders(self) -> tuple[Folder, ...]:
         """The workspace folders, in order."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from foldline.server.static import construct, mapped
+from foldline.server.static import construct, mapped, operations
 from foldline.server.static.memory import Memory
 from foldline.server.static.scopes import BodyScope, Bound, ModuleScope, Scope, bindings, table
 from foldline.server.static.syntax import (
@@ -49,7 +49,6 @@ from foldline.server.static.values import (
     MethodValue,
     ModuleValue,
     Nothing,
-    Plain,
     PromptValue,
     Record,
     SectionValue,
@@ -66,12 +65,6 @@ if TYPE_CHECKING:
 _DEPTH = 60
 _TRANSPARENT = frozenset({"functools.cache", "functools.lru_cache", "builtins.staticmethod"})
 _DEDENT = frozenset({"textwrap.dedent", "inspect.cleandoc"})
-_CASES = {
-    "capitalize": str.capitalize,
-    "lower": str.lower,
-    "title": str.title,
-    "upper": str.upper,
-}
 _BUILTINS = frozenset({"list", "tuple", "str", "int", "float", "bool", "dict", "set", "frozenset"})
 
 
@@ -118,7 +111,7 @@ class Evaluator:
             case Name():
                 return self.lookup(node.id, scope, node)
             case String():
-                return _string(node)
+                return operations.string(node)
             case Attribute():
                 return self.attribute(self.value(node.value, scope), node.attr.id)
             case Call():
@@ -128,11 +121,13 @@ class Evaluator:
             case Display():
                 return self._items(node.items, scope)
             case Constant():
-                return _constant(node)
+                return operations.constant(node)
             case Operation():
                 return self._operation(node, scope)
             case Conditional():
-                return _either(self.value(node.body, scope), self.value(node.orelse, scope))
+                return operations.either(
+                    self.value(node.body, scope), self.value(node.orelse, scope)
+                )
             case Lambda():
                 return LambdaValue(node, scope)
             case Dictionary():
@@ -145,7 +140,7 @@ class Evaluator:
             return UNKNOWN
         arguments = tuple(self.value(item, scope) for item in node.items)
         if isinstance(origin, Items):
-            return _picked(origin, arguments)
+            return operations.picked(origin, arguments)
         return Specialised(origin, arguments, node.items)
 
     # Names
@@ -211,7 +206,7 @@ class Evaluator:
             new = self._single(bound, scope)
             if bound.conditional and started and not isinstance(value, Unknown | Nothing):
                 # Either may hold; what is known of one is shown, but not relied upon.
-                value = _either(value, new)
+                value = operations.either(value, new)
                 continue
             value, started = new, True
         return value
@@ -370,7 +365,7 @@ class Evaluator:
             known = left if isinstance(left, Items) else right
             return Items(known.items, complete=False) if isinstance(known, Items) else UNKNOWN
         if isinstance(left, Text) or isinstance(right, Text):
-            return Text(_as_text(left, node.left) + _as_text(right, node.right))
+            return Text(operations.as_text(left, node.left) + operations.as_text(right, node.right))
         return UNKNOWN
 
     def _or(self, node: Operation, scope: Scope) -> Value:
@@ -379,7 +374,7 @@ class Evaluator:
             return self.value(node.right, scope)
         if isinstance(left, Text) and left.known:
             return left
-        return _either(left, self.value(node.right, scope))
+        return operations.either(left, self.value(node.right, scope))
 
     # Calls
 
@@ -418,7 +413,7 @@ class Evaluator:
             return Nothing() if returned and not known and len(returned) == 1 else UNKNOWN
         result: Value = known[0]
         for other in known[1:]:
-            result = _either(result, other)
+            result = operations.either(result, other)
         return result
 
     def function_scope(
@@ -449,7 +444,8 @@ class Evaluator:
     def _method(self, func: MethodValue, node: Call, scope: Scope) -> Value:
         owner, name = func.owner, func.name
         if isinstance(owner, Text):
-            return self._text_method(owner, name, node, scope)
+            items = self.value(node.args[0], scope) if len(node.args) == 1 else None
+            return operations.text_method(owner, name, node, items)
         if isinstance(owner, TemplateValue | PromptValue) and name == "bind":
             template = owner.template if isinstance(owner, PromptValue) else owner
             bound = owner.bound if isinstance(owner, PromptValue) else ()
@@ -458,24 +454,6 @@ class Evaluator:
         if isinstance(owner, SectionValue) and name == "clone":
             return owner
         return UNKNOWN
-
-    def _text_method(self, owner: Text, name: str, node: Call, scope: Scope) -> Value:
-        if name == "strip" and not node.args:
-            return Text(owner.mapped.strip())
-        if name in _CASES and not node.args and owner.known is not None:
-            changed = _CASES[name](owner.known)
-            if len(changed) == len(owner.known):
-                return Text(mapped.MappedText(changed, owner.mapped.runs))
-        if name == "join" and len(node.args) == 1:
-            items = self.value(node.args[0], scope)
-            if isinstance(items, Items) and items.complete:
-                parts: list[mapped.MappedText] = []
-                for item in items.items:
-                    if parts:
-                        parts.append(owner.mapped)
-                    parts.append(_as_text(item.value, item.node))
-                return Text(mapped.join(parts))
-        return Text(mapped.code(node.anchor, node.start, node.end))
 
     def argument(self, node: Expression, scope: Scope, name: Name | None = None) -> Argument:
         return Argument(node, self.value(node, scope), name)
@@ -486,53 +464,6 @@ def _so_far(found: tuple[Bound, ...], use: Node | None) -> tuple[Bound, ...]:
     if use is None or len(found) == 1:
         return found
     return tuple(bound for bound in found if bound.before(use)) or found
-
-
-def _string(node: String) -> Value:
-    if node.mapped is None:
-        parts: list[mapped.MappedText] = []
-        for literal in node.parts:
-            part = mapped.decode(node.anchor, literal)
-            if part is None:
-                return UNKNOWN
-            parts.append(part)
-        node.mapped = parts[0] if len(parts) == 1 else mapped.join(parts)
-    return Text(node.mapped)
-
-
-def _constant(node: Constant) -> Value:
-    if node.value is not None:
-        return Plain(node.value)
-    return Nothing() if node.source == "None" else UNKNOWN
-
-
-def _as_text(value: Value, node: Expression) -> mapped.MappedText:
-    if isinstance(value, Text):
-        return value.mapped
-    return mapped.code(node.anchor, node.start, node.end)
-
-
-def _picked(items: Items, index: tuple[Value, ...]) -> Value:
-    if len(index) == 1 and isinstance(index[0], Plain) and items.complete:
-        at = index[0].value
-        if isinstance(at, int) and -len(items.items) <= at < len(items.items):
-            return items.items[at].value
-    return UNKNOWN
-
-
-def _either(first: Value, second: Value) -> Value:
-    """What can be said where the one or the other may hold: the first that says anything."""
-    if first is second:
-        return first
-    for value in (first, second):
-        if isinstance(value, Items):
-            items = tuple(replace(item, maybe=True) for item in value.items)
-            return Items(items, complete=False)
-        if isinstance(value, SectionValue | TemplateValue | PromptValue):
-            return replace(value, maybe=True)
-        if isinstance(value, ClassValue) or (isinstance(value, External) and value.library_name):
-            return value
-    return UNKNOWN
 
 
 def _returns(body: tuple[Statement, ...]) -> Iterator[Expression]:

@@ -1,0 +1,73 @@
+"""What a project and a client may set about prompts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from foldline.server.options import PromptOptions, read_options, read_project_options
+from foldline.server.prompt_index import PromptIndex
+from foldline.server.static.checks import Severity
+from foldline.server.workspace import WorkspaceFiles
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_project_without_a_table_has_the_defaults(tmp_path: Path) -> None:
+    assert read_project_options(tmp_path) == (PromptOptions(), ())
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\nx = 1\n")
+    assert read_project_options(tmp_path) == (PromptOptions(), ())
+
+
+@pytest.mark.parametrize("name", ["token-budget", "tokenBudget", "token_budget"])
+def test_an_option_may_be_written_as_its_file_has_it(name: str) -> None:
+    options, problems = read_options({name: 9}, "foldline")
+    assert options.token_budget == 9
+    assert problems == ()
+
+
+def test_what_is_wrong_is_told_with_its_path_and_left_out() -> None:
+    options, problems = read_options(
+        {"codeLens": "yes", "tokens": "cl100k", "severity": {"stray-dollar": "loud"}, "colour": 1},
+        "foldline",
+    )
+    assert options == PromptOptions(tokens="cl100k")
+    assert [problem.split(" ")[0] for problem in problems] == [
+        "foldline.codeLens",
+        "foldline.severity.stray-dollar",
+        "foldline.colour",
+    ]
+
+
+def test_settings_of_the_client_that_others_read_are_no_faults() -> None:
+    assert read_options({"trusted": True, "interpreter": None}, "foldline") == (PromptOptions(), ())
+
+
+def test_the_client_wins_over_the_project(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        "[tool.foldline]\ntoken-budget = 5\n[tool.foldline.severity]\nlong-summary = 'error'\n"
+    )
+    files = WorkspaceFiles()
+    files.set_roots([tmp_path.as_uri()])
+    index = PromptIndex(files)
+    assert index.set_client_options({"tokenBudget": 7}) == ()
+    (folder,) = index.folders()
+    assert folder.options.token_budget == 7
+    assert folder.options.severity == {"long-summary": Severity.ERROR}
+    index.set_client_options(None)
+    assert folder.options.token_budget == 5
+
+
+def test_a_document_that_is_no_file_is_read_by_itself() -> None:
+    index = PromptIndex(WorkspaceFiles())
+    text = (
+        "import os\nfrom foldline.prompts import MarkdownSection\n"
+        'S = MarkdownSection[None](title="", key="k", template="")\n'
+    )
+    index.take("untitled:Untitled-1", text)
+    found = index.answer(
+        "untitled:Untitled-1", "utf-16", lambda asked: len(list(asked.analysis.sections))
+    )
+    assert found == 1
