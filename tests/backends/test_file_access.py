@@ -6,7 +6,9 @@ import pytest
 
 from foldline.backends import (
     AmbiguousSymbolError,
+    FileTooLargeError,
     IgnoredPathError,
+    InvalidArgumentError,
     MissingPathError,
     OutsideWorkspaceError,
     SmartFileAccess,
@@ -155,3 +157,28 @@ def test_what_may_not_be_read_says_why(access: SmartFileAccess, tmp_path: Path) 
     with pytest.raises(MissingPathError, match=r"did you mean 'shop\.py'"):
         access.read_file("shp.py")
     assert access.read_file(str(tmp_path / "shop.py")) == SHOP
+
+
+def test_a_page_of_text_goes_on_by_its_cursor(access: SmartFileAccess) -> None:
+    page = access.read_text("shop.py", 3, 20, budget=300)
+    assert (page.start, page.line_count) == (3, 31)
+    assert page.cursor is not None
+    rest = access.read_text("shop.py", 3, 20, cursor=page.cursor)
+    assert rest.end == 20
+    assert f"{page.text}\n{rest.text}" == access.read_lines("shop.py", 3, 20)
+
+
+def test_some_lines_of_a_file_over_the_limit_are_a_page(
+    access: SmartFileAccess, tmp_path: Path
+) -> None:
+    (tmp_path / "big.txt").write_text("a line\n" * 700_000)
+    page = access.read_text("big.txt", 600_000, 600_001)
+    assert (page.text, page.line_count) == ("a line\na line", 0)
+    with pytest.raises(FileTooLargeError):
+        access.read_text("big.txt")
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 3), (5, 4)])
+def test_a_range_that_cannot_be_is_refused(access: SmartFileAccess, start: int, end: int) -> None:
+    with pytest.raises(InvalidArgumentError):
+        access.read_text("shop.py", start, end)

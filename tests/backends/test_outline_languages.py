@@ -3,7 +3,7 @@
 import pytest
 
 from foldline.backends.languages import LANGUAGES, language_of, parse
-from foldline.backends.parsers.table import TABLES
+from foldline.backends.parsers.tables import TABLES
 
 from .outlines import access_to, check_outline
 

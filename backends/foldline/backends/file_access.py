@@ -10,12 +10,11 @@ from foldline.backends import budget as budgets
 from foldline.backends import merging
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.files.local import LocalFileBackend
-from foldline.backends.files.source import split_lines
 from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
-from foldline.backends.models import FileText
 from foldline.backends.navigation import CodeNavigation
 from foldline.backends.symbol_pages import page_symbol
 from foldline.backends.text import reference_line
+from foldline.backends.text_pages import page_text
 
 if TYPE_CHECKING:
     import os
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from foldline.backends.lsp import ServerStatus
     from foldline.backends.models import (
         FileOutline,
+        FileText,
         FileTree,
         GrepResults,
         References,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from foldline.backends.parsing import Parsing
     from foldline.backends.protocol import FileAnalysisBackend
 
-_REFERENCES, _TEXT = "refs", "text"
+_REFERENCES = "refs"
 # The bytes of a references text besides its lines: totals, cursor, remarks.
 _REFERENCES_ROOM = 160
 # The headings of the two tiers, and their counts.
@@ -230,29 +230,12 @@ class SmartFileAccess(CodeNavigation):
         cursor: str | None = None,
         no_ignore: bool = False,
     ) -> FileText:
-        """Whole lines from `start` to `end` or the file's end, as many as the budget holds."""
-        budgets.check_budget(budget)
-        first = budgets.read_cursor(_TEXT, cursor) or start
-        source = self._files.read_source(file, no_ignore=no_ignore)
-        lines = split_lines(source.text)
-        wanted = lines[first - 1 : end]
-        kept = len(wanted)
-        if budget is not None:
-            left = budget - budgets.size_of(source.path) - 100
-            for index, line in enumerate(wanted):
-                left -= budgets.size_of(line) + 1
-                if left < 0 and index:
-                    kept = index
-                    break
-        after = first + kept
-        return FileText(
-            source.path,
-            first,
-            first + kept - 1,
-            len(lines),
-            "\n".join(wanted[:kept]),
-            budgets.make_cursor(_TEXT, after) if kept < len(wanted) else None,
-            source.note,
+        """Whole lines from `start` to `end` or the file's end, as many as the budget holds.
+
+        Of a file over the size limit an `end` must be named.
+        """
+        return page_text(
+            self._files, file, start, end, budget=budget, cursor=cursor, no_ignore=no_ignore
         )
 
     def search_files(

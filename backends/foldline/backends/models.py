@@ -191,6 +191,7 @@ class FileTree:
 class FileText:
     """Some lines of a file, `start` to `end`, joined by newlines; `cursor` asks for what follows.
 
+    `line_count` is 0 for a file over the size limit, whose lines are not counted.
     `note` says when the text is not exactly the file's, because bytes had to be replaced.
     """
 

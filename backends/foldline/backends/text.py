@@ -127,7 +127,8 @@ def format_references(references: References) -> str:
 
 def format_file_text(found: FileText) -> str:
     """The path and the range, then the lines as they are."""
-    header = f"{found.path}:{line_range(found.start, found.end)} of {found.line_count} lines"
+    total = f" of {found.line_count} lines" if found.line_count else ""
+    header = f"{found.path}:{line_range(found.start, found.end)}{total}"
     lines = [header, *_remarks(found.note, found.coverage), found.text]
     if found.cursor is not None:
         lines.append(f"… ask with cursor {found.cursor} for the next lines")

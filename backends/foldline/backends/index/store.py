@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -65,6 +66,8 @@ class Store:
             isolation_level=None,
             timeout=_BUSY_SECONDS,
         )
+        # Whoever forgets to close it leaves no connection behind.
+        weakref.finalize(self, self._connection.close)
         try:
             self._open()
         except BaseException:

@@ -13,67 +13,19 @@ from foldline.backends.models import SymbolKind
 from foldline.backends.parsers.comments import doc_above
 from foldline.backends.parsers.draft import Drafts, Outline
 from foldline.backends.parsers.strings import fold_space, shorten
+from foldline.backends.parsers.ts_nodes import (
+    CALLS,
+    COMPOUND,
+    DECLARATIONS,
+    FUNCTION_VALUES,
+    MEMBERS,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tree_sitter import Node
 
-_DECLARATIONS = {
-    "function_declaration": SymbolKind.FUNCTION,
-    "generator_function_declaration": SymbolKind.FUNCTION,
-    "function_signature": SymbolKind.FUNCTION,
-    "class_declaration": SymbolKind.CLASS,
-    "abstract_class_declaration": SymbolKind.CLASS,
-    "interface_declaration": SymbolKind.INTERFACE,
-    "enum_declaration": SymbolKind.ENUM,
-    "type_alias_declaration": SymbolKind.TYPE,
-    "internal_module": SymbolKind.NAMESPACE,
-    "module": SymbolKind.NAMESPACE,
-}
-_MEMBERS = {
-    "method_definition": SymbolKind.METHOD,
-    "method_signature": SymbolKind.METHOD,
-    "abstract_method_signature": SymbolKind.METHOD,
-    "public_field_definition": SymbolKind.VARIABLE,
-    "field_definition": SymbolKind.VARIABLE,
-    "property_signature": SymbolKind.VARIABLE,
-    "enum_assignment": SymbolKind.VARIABLE,
-}
-_FUNCTION_VALUES = frozenset(
-    {"arrow_function", "function_expression", "function", "generator_function"}
-)
-# Whose statements may hold declarations that count as those of the scope around.
-_COMPOUND = frozenset(
-    {
-        "statement_block",
-        "if_statement",
-        "else_clause",
-        "try_statement",
-        "catch_clause",
-        "finally_clause",
-        "for_statement",
-        "for_in_statement",
-        "while_statement",
-        "do_statement",
-        "switch_statement",
-        "switch_body",
-        "switch_case",
-        "switch_default",
-        "labeled_statement",
-        "ERROR",
-    }
-)
-_CALLS = frozenset(
-    {
-        "call_expression",
-        "parenthesized_expression",
-        "unary_expression",
-        "arguments",
-        "sequence_expression",
-        "await_expression",
-    }
-)
 _NAMED_TOP = frozenset({"export_statement", "ambient_declaration", "expression_statement"})
 # A string is matched first, so that what looks like a comment inside it is none.
 _COMMENT = re.compile(
@@ -166,7 +118,7 @@ class _Walk:
     def visit_declaration(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
         name = node.child_by_field_name("name")
         body = node.child_by_field_name("body")
-        kind = _DECLARATIONS[node.type]
+        kind = DECLARATIONS[node.type]
         title = self._text(name).strip("'\"") if name is not None else "default"
         marks = [
             *marks,
@@ -189,10 +141,10 @@ class _Walk:
         name = node.child_by_field_name("name") or node.child_by_field_name("property")
         if name is None:
             return
-        kind = _MEMBERS[node.type]
+        kind = MEMBERS[node.type]
         value = node.child_by_field_name("value")
         body = node.child_by_field_name("body")
-        is_function = value is not None and value.type in _FUNCTION_VALUES
+        is_function = value is not None and value.type in FUNCTION_VALUES
         if is_function and value is not None:
             kind, body = SymbolKind.METHOD, value.child_by_field_name("body")
         marks = [
@@ -236,7 +188,7 @@ class _Walk:
         """A name that is given a function, a class, an object or any other value."""
         kind = value.type if value is not None else ""
         last = outer.end_point[0] if outer.id != end.id else end.end_point[0]
-        if value is not None and kind in _FUNCTION_VALUES:
+        if value is not None and kind in FUNCTION_VALUES:
             body = value.child_by_field_name("body")
             signature = self._signature(outer, outer, body)
             index = self._add(
@@ -286,7 +238,7 @@ class _Walk:
         value = self._unwrapped(value)
         if key is None or value is None:
             return
-        if value.type in _FUNCTION_VALUES or (value.type == "object" and self._defines(value)):
+        if value.type in FUNCTION_VALUES or (value.type == "object" and self._defines(value)):
             self._assigned(self._text(key).strip("'\""), key, value, node, scope, node)
 
     def visit_export(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
@@ -306,7 +258,7 @@ class _Walk:
             self._exported_value(node, value, scope)
         else:
             for child in node.named_children:
-                if child.type in _DECLARATIONS:
+                if child.type in DECLARATIONS:
                     self._visit(child, scope, marks, outer)
         if scope.parent >= 0:
             return
@@ -364,11 +316,11 @@ class _Walk:
             value = self._unwrapped(inner.child_by_field_name("right"))
             if left is not None and left.type == "member_expression" and value is not None:
                 self._assigned_member(self._text(left), left, value, node, scope)
-        elif inner.type in _CALLS and self._defines(inner):
+        elif inner.type in CALLS and self._defines(inner):
             if scope.parent < 0:
                 self._require(inner)
             self._waiting.append(_Scope(inner, scope.parent, scope.place))
-        elif inner.type in _CALLS and scope.parent < 0:
+        elif inner.type in CALLS and scope.parent < 0:
             self._require(inner)
 
     def _assigned_member(
@@ -376,7 +328,7 @@ class _Walk:
     ) -> None:
         """`module.exports = …`, `exports.f = function…`, `Thing.prototype.go = function…`."""
         is_export = target.startswith(("module.exports", "exports"))
-        defines = value.type in _FUNCTION_VALUES or value.type == "class"
+        defines = value.type in FUNCTION_VALUES or value.type == "class"
         if scope.place != "top" or not (is_export or defines):
             if defines and scope.place != "top" and ".prototype." in target:
                 self._assigned(target, left, value, node, scope, node)
@@ -471,10 +423,10 @@ class _Walk:
 
 
 _VISITS: dict[str, Callable[[_Walk, Node, _Scope, list[str], Node], None]] = {
-    **dict.fromkeys(_DECLARATIONS, _Walk.visit_declaration),
-    **dict.fromkeys(_MEMBERS, _Walk.visit_member),
-    **dict.fromkeys(_COMPOUND | _CALLS, _Walk.visit_enter),
-    **dict.fromkeys(_FUNCTION_VALUES, _Walk.visit_enter_function),
+    **dict.fromkeys(DECLARATIONS, _Walk.visit_declaration),
+    **dict.fromkeys(MEMBERS, _Walk.visit_member),
+    **dict.fromkeys(COMPOUND | CALLS, _Walk.visit_enter),
+    **dict.fromkeys(FUNCTION_VALUES, _Walk.visit_enter_function),
     "lexical_declaration": _Walk.visit_variables,
     "variable_declaration": _Walk.visit_variables,
     "export_statement": _Walk.visit_export,

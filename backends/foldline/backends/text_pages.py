@@ -1,0 +1,59 @@
+"""Whole lines of a file within a byte budget."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.backends import budget as budgets
+from foldline.backends.errors import FileTooLargeError, InvalidArgumentError
+from foldline.backends.files.source import split_lines
+from foldline.backends.models import FileText
+
+if TYPE_CHECKING:
+    from foldline.backends.files.base import BaseFileBackend
+
+_KIND = "text"
+# The header line and the line with the cursor.
+_ROOM = 100
+
+
+def page_text(
+    files: BaseFileBackend,
+    file: str,
+    start: int,
+    end: int | None,
+    *,
+    budget: int | None,
+    cursor: str | None,
+    no_ignore: bool,
+) -> FileText:
+    """The lines from `start`, or where the cursor says, to `end`, as many as the budget holds."""
+    budgets.check_budget(budget)
+    if start < 1:
+        raise InvalidArgumentError("start", f"lines count from 1, not {start}")
+    if end is not None and end < start:
+        raise InvalidArgumentError("end", f"{end} is before the first line asked for, {start}")
+    first = budgets.read_cursor(_KIND, cursor) or start
+    path = files.resolve(file, no_ignore=no_ignore)
+    try:
+        source = files.load(path)
+    except FileTooLargeError:
+        if end is None or end < first:
+            raise
+        # Too large to hold, but some of its lines are not; how many it has is not counted.
+        wanted = split_lines(files.read_lines(path, first, end, no_ignore=True))
+        count, note = 0, ""
+    else:
+        lines = split_lines(source.text)
+        wanted, count, note = lines[first - 1 : end], len(lines), source.note
+    kept = len(wanted)
+    if budget is not None:
+        left = budget - budgets.size_of(path) - _ROOM
+        for index, line in enumerate(wanted):
+            left -= budgets.size_of(line) + 1
+            if left < 0 and index:
+                kept = index
+                break
+    rest = budgets.make_cursor(_KIND, first + kept) if kept < len(wanted) else None
+    text = "\n".join(wanted[:kept])
+    return FileText(path, first, first + kept - 1, count, text, rest, note)
