@@ -142,7 +142,7 @@ def find_references(
     left = max(deadline - time.monotonic(), _LEAST_SECONDS)
     found = guarded(lambda: asker.confirm(targets, candidates, seconds=left))
     if isinstance(found, Exception):
-        found = Confirmation(coverage=f"partial: {found or type(found).__name__}")
+        found = Confirmation(coverage=f"partial: {str(found) or type(found).__name__}")
     if scope is not None:
         within = Scope(files, scope)
         kept = tuple(each for each in found.locations if within.holds(each.path))

@@ -1,0 +1,164 @@
+"""Two tiers made of one answer, whatever the engine is."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from foldline.backends import LocalFileBackend, Reference, SmartFileAccess
+from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.errors import LSPTimeoutError, SymbolNotFoundError
+from foldline.backends.merging import targets_of
+from foldline.backends.models import COMPLETE, FileOutline, SymbolDetail
+from foldline.backends.semantics import CodeLocation, Confirmation, Target
+from foldline.backends.text import format_references
+
+SOURCE = """class A:
+    def go(self): ...
+
+
+class B:
+    def go(self): ...
+
+
+LIMIT = 3
+A().go(); B().go()
+print(LIMIT)
+"""
+
+
+class Engine:
+    """A semantic engine that answers what it was given, or fails."""
+
+    name = "engine"
+
+    def __init__(self, answer: Confirmation | Exception) -> None:
+        self.answer = answer
+        self.asked: list[tuple[Target, ...]] = []
+
+    def confirm(
+        self, targets: Sequence[Target], candidates: Sequence[str], *, seconds: float
+    ) -> Confirmation:
+        self.asked.append(tuple(targets))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    def get_outline(self, file_path: str, *, source: str | None = None) -> FileOutline:
+        raise RuntimeError("no outline")
+
+    def read_symbol(
+        self, file_path: str, symbol_name: str, *, source: str | None = None
+    ) -> SymbolDetail | None:
+        raise RuntimeError("no symbol")
+
+    def find_references(
+        self, symbol_name: str, scope: str | None = None, *, source: str | None = None
+    ) -> Sequence[Reference]:
+        raise RuntimeError("no references")
+
+
+def access_with(tmp_path: Path, engine: Engine) -> SmartFileAccess:
+    (tmp_path / "a.py").write_text(SOURCE)
+    files = LocalFileBackend(tmp_path)
+    return SmartFileAccess(files, ASTFileAnalysisBackend(files), engine)
+
+
+def location(line: int, column: int, column_end: int) -> CodeLocation:
+    return CodeLocation("a.py", line, column, column_end, SOURCE.split("\n")[line - 1])
+
+
+def test_only_the_definition_that_a_dotted_name_means_is_asked_about(tmp_path: Path) -> None:
+    engine = Engine(Confirmation((location(2, 9, 11), location(10, 5, 7)), "engine"))
+    found = access_with(tmp_path, engine).find_references("A.go")
+    assert engine.asked == [(Target("a.py", 2, 9),)]
+    assert [(each.line, each.column, each.tier) for each in found] == [
+        (2, 9, "confirmed"),
+        (10, 5, "confirmed"),
+        (6, 9, "possible"),
+        (10, 15, "possible"),
+    ]
+    assert (found.confirmed, found.possible, found.total) == (2, 2, 4)
+    assert (found.backend, found.coverage) == ("engine+ast", COMPLETE)
+
+
+def test_a_bare_name_means_all_its_definitions(tmp_path: Path) -> None:
+    engine = Engine(Confirmation((), "engine"))
+    access_with(tmp_path, engine).find_references("go")
+    assert engine.asked == [(Target("a.py", 2, 9), Target("a.py", 6, 9))]
+
+
+def test_a_place_that_holds_more_than_the_name_confirms_it_once(tmp_path: Path) -> None:
+    engine = Engine(Confirmation((location(10, 1, 7), location(10, 1, 7)), "engine"))
+    found = access_with(tmp_path, engine).find_references("A.go")
+    assert [(each.line, each.column) for each in found if each.tier == "confirmed"] == [(10, 5)]
+
+
+def test_a_place_without_the_name_is_added_with_its_line(tmp_path: Path) -> None:
+    engine = Engine(Confirmation((location(11, 1, 6),), "engine"))
+    found = access_with(tmp_path, engine).find_references("A.go")
+    assert ("print(LIMIT)", "confirmed") in {(each.context, each.tier) for each in found}
+    assert found.total == 5
+
+
+@pytest.mark.parametrize(
+    ("failure", "coverage"),
+    [
+        (LSPTimeoutError("is late", "engine"), "partial: engine: is late"),
+        (RuntimeError("a bug"), "partial: a bug"),
+        (RuntimeError(), "partial: RuntimeError"),
+    ],
+)
+def test_whatever_an_engine_raises_the_matches_are_there(
+    failure: Exception, coverage: str, tmp_path: Path
+) -> None:
+    found = access_with(tmp_path, Engine(failure)).find_references("A.go")
+    assert (found.total, found.confirmed, found.possible) == (4, 0, 0)
+    assert (found.backend, found.coverage) == ("ast", coverage)
+    assert "confirmed" not in format_references(found)
+
+
+def test_without_time_no_engine_is_asked(tmp_path: Path) -> None:
+    engine = Engine(Confirmation((), "engine"))
+    found = access_with(tmp_path, engine).find_references("A.go", seconds=0)
+    assert not engine.asked
+    assert (found.total, found.coverage) == (4, COMPLETE)
+
+
+def test_what_may_be_missing_is_said(tmp_path: Path) -> None:
+    answer = Confirmation((location(2, 9, 11),), "engine", "partial: x", ("note",), outside=2)
+    found = access_with(tmp_path, Engine(answer)).find_references("A.go")
+    assert found.coverage == "partial: x"
+    assert found.reason == "note; 2 more in files that the workspace does not show"
+
+
+def test_an_outline_and_a_symbol_come_from_the_tree_whatever_the_engine_says(
+    tmp_path: Path,
+) -> None:
+    access = access_with(tmp_path, Engine(RuntimeError()))
+    assert access.get_outline("a.py").backend == "ast"
+    assert access.read_symbol("a.py", "A.go").line == 2
+    with pytest.raises(SymbolNotFoundError):
+        access.read_symbol("a.py", "A.gone")
+
+
+def test_a_name_that_is_only_used_is_asked_about_where_it_is_imported() -> None:
+    uses = [
+        Reference("a.py", 9, "go()", "call", column=1),
+        Reference("a.py", 1, "from x import go", "import", column=15),
+        Reference("b.py", 3, "go()", "call", column=1),
+    ]
+    assert targets_of(uses, "go") == [Target("a.py", 1, 15)]
+
+
+def test_pages_keep_the_tiers_apart_and_the_totals(tmp_path: Path) -> None:
+    engine = Engine(Confirmation((location(2, 9, 11), location(10, 5, 7)), "engine"))
+    access = access_with(tmp_path, engine)
+    first = access.find_references("A.go", budget=380)
+    assert first.cursor is not None
+    assert len(format_references(first).encode()) <= 380
+    rest = access.find_references("A.go", cursor=first.cursor)
+    assert len(first) + len(rest) == first.total == rest.total == 4
+    assert {each.tier for each in rest} == {"possible"} or {each.tier for each in first} == {
+        "confirmed"
+    }
