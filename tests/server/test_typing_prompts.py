@@ -191,3 +191,22 @@ async def test_a_prompt_is_rendered_by_its_source_in_a_folder_that_nobody_truste
     assert counted["tokens"] == sum(section["tokens"] for section in counted["sections"])
     _, data = await editor.refusal("prompt.render", uri=uri, fidelity="guessed")
     assert data["fields"] == ["fidelity"]
+
+
+async def test_a_rename_reaches_files_that_nobody_has_open(typed: Editor, root: Path) -> None:
+    other = "from foldline.prompts import MarkdownSection\nfrom shared import Shared\n"
+    other += 'S = MarkdownSection[Shared](title="S", key="s", template="On ${topic}.")\n'
+    (root / "other.py").write_text(other)
+    uri = typed.open("prompt.py")
+    renamed = await typed.client.text_document_rename_async(
+        types.RenameParams(
+            types.TextDocumentIdentifier(uri), position(TEXT, "${topic}", 3), "subject"
+        )
+    )
+    assert renamed is not None
+    assert renamed.changes is not None
+    assert {uri.rpartition("/")[2]: len(edits) for uri, edits in renamed.changes.items()} == {
+        "prompt.py": 1,
+        "shared.py": 1,
+        "other.py": 1,
+    }

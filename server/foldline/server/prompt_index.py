@@ -78,7 +78,7 @@ class Folder:
         self.options, self.problems = read_project_options(root)
         self.base = self.options
         self.files = PromptFiles(partial(_walk, root, files))
-        self.project.search = self._mentioning
+        self.project.search = self.files.refresh
         self.indexes: dict[str, LineIndex] = {}
         """The lines of the files that were last asked about."""
 
@@ -86,11 +86,6 @@ class Folder:
     def counter(self) -> TokenCounter:
         """Counts tokens as the options say."""
         return token_counter(self.options.tokens, exact=self.options.exact_tokens)
-
-    def _mentioning(self, word: str) -> tuple[str, ...]:
-        return tuple(
-            file for file in self.files.refresh() if word in (self.project.text(file) or "")
-        )
 
 
 def _walk(root: Path, files: WorkspaceFiles) -> Iterator[tuple[str, object]]:

@@ -43,8 +43,8 @@ class Project:
         self.root = root.resolve() if root is not None else None
         self.lock = threading.RLock()
         self.version = 0
-        self.search: Callable[[str], tuple[str, ...]] | None = None
-        """Finds files by a word; without it only open files and those they import are known."""
+        self.search: Callable[[], tuple[str, ...]] | None = None
+        """Lists the workspace's prompt modules; without it only open files are searched."""
         self._open: dict[str, Document] = {}
         self._closed: OrderedDict[str, Document | None] = OrderedDict()
         self._found: dict[tuple[str, int, str], str | None] = {}
@@ -155,9 +155,17 @@ class Project:
                 if analysis is not None:
                     yield analysis
 
-    def mentioning(self, word: str) -> tuple[str, ...]:
-        """The files of the workspace that hold prompts and a word, as the index knows them."""
-        return self.search(word) if self.search is not None else ()
+    def mentioning(self, word: str, *, near: tuple[str, ...]) -> tuple[str, ...]:
+        """The prompt modules that hold a word and one of some others; none of them is parsed."""
+        if self.search is None:
+            return ()
+        found: list[str] = []
+        for file in self.search():
+            opened = self._open.get(file)
+            text = opened.text if opened is not None else self._read(file) or ""
+            if word in text and any(each in text for each in near):
+                found.append(file)
+        return tuple(found)
 
     def _document(self, file: str) -> Document | None:
         document = self._open.get(file)

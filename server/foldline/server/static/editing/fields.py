@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.server.static.analysis import expressions
@@ -100,12 +101,19 @@ def occurrences(target: FieldTarget, analyses: Iterable[ModuleAnalysis]) -> tupl
     return tuple(sorted(found))
 
 
-def files_about(project: Project, target: FieldTarget, file: str) -> list[ModuleAnalysis]:
-    """The files that may mean a field: its own, the one asked in, and all that are open."""
+def files_about(project: Project, target: FieldTarget, file: str) -> Iterator[ModuleAnalysis]:
+    """The files that may mean a field: its own, the one asked in, the open, the workspace's.
+
+    One by one, so that a large workspace is never held as a whole.
+    """
     files = dict.fromkeys((target.declared.file, file, *project.open_files))
-    files.update(dict.fromkeys(project.mentioning(target.field.id)))
-    found = (project.analysis(each) for each in files)
-    return [analysis for analysis in found if analysis is not None]
+    # Whoever uses the dataclass, or one derived from it, names it or imports its module.
+    near = (target.dataclass.name, Path(target.declared.file).stem)
+    files.update(dict.fromkeys(project.mentioning(target.field.id, near=near)))
+    for each in files:
+        analysis = project.analysis(each)
+        if analysis is not None:
+            yield analysis
 
 
 def _placeholders(target: FieldTarget, analysis: ModuleAnalysis) -> Iterator[Occurrence]:

@@ -42,14 +42,13 @@ def rename(
         raise RenameRefusedError(f"{name!r} is computed by the task section itself")
     if name != target.field.id and target.dataclass.field(name) is not None:
         raise RenameRefusedError(f"{target.dataclass.name} already has a field {name!r}")
-    files = files_about(project, target, analysis.file)
-    for each in files:
+    for each in files_about(project, target, analysis.file):
         for kind in each.dataclasses:
             field = kind.field(target.field.id)
             clash = kind.field(name)
             if field is not None and field.name is target.declared and clash is not None:
                 raise RenameRefusedError(f"{kind.name} already has a field {name!r}")
     changes: dict[object, Change] = {}
-    for occurrence in occurrences(target, files):
+    for occurrence in occurrences(target, files_about(project, target, analysis.file)):
         changes.setdefault(occurrence.place, Change(occurrence.place, name))
     return tuple(changes.values())
