@@ -96,6 +96,35 @@ async def test_an_edit_ends_a_render_that_does_not_end(connect: Connect, tmp_pat
     assert update["blocks"][0]["text"] == "## 2. Second\n\nMended."
 
 
+HOSTILE = {
+    "loops and swallows everything": (
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
+    ),
+    "holds the lock in a regex": "import re\nre.match(r'(a+)+$', 'a' * 40 + 'b')",
+    "prints without end": "while True: print('x' * 10_000)",
+    "sleeps": "import time\ntime.sleep(600)",
+}
+
+
+async def test_the_server_answers_while_hostile_code_runs(connect: Connect, tmp_path: Path) -> None:
+    editor = await connect(tmp_path, trusted=True, render_deadline=600)
+    uri = editor.open("both.py", PROMPT)
+    await editor.command("prompt.preview")
+    for number, (case, text) in enumerate(HOSTILE.items(), 1):
+        started = tmp_path / str(number)
+        touch = f"open({str(started)!r}, 'w').close()"
+        editor.change(uri, f"{PROMPT}\n{touch}\n{text}\n", version=2 * number)
+        async with asyncio.timeout(30):
+            while not started.exists():
+                await asyncio.sleep(0.01)
+        # With a deadline of ten minutes, only a server that does not wait for it answers here.
+        assert (await editor.command("status"))["previews"] == 1, case
+        assert len(editor.updates) == number - 1, case
+        editor.change(uri, PROMPT.replace("Two.", f"{number}."), version=2 * number + 1)
+        update = await editor.update(number)
+        assert update["blocks"][0]["text"] == f"## 2. Second\n\n{number}.", case
+
+
 async def test_an_unsaved_import_is_seen(connect: Connect, tmp_path: Path) -> None:
     editor = await connect(tmp_path, trusted=True)
     (tmp_path / "texts.py").write_text("BODY = 'saved'\n", encoding="utf-8")

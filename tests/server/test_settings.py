@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.server.settings import Settings, read_settings
+from foldline.server.settings import Network, Settings, read_settings
 
 from .conftest import Connect
 
@@ -28,6 +28,14 @@ def test_what_fits_is_taken_and_what_does_not_is_named() -> None:
     assert len(problems) == 3
     assert any("colour" in problem for problem in problems)
     assert any("trusted" in problem for problem in problems)
+
+
+def test_the_network_is_allowed_or_denied() -> None:
+    settings, problems = read_settings({"preview": {"network": "deny"}})
+    assert (settings.preview.network, problems) == (Network.DENY, ())
+    settings, problems = read_settings({"preview": {"network": "no"}})
+    assert settings == Settings()
+    assert len(problems) == 1
 
 
 @pytest.mark.parametrize("options", [3, [], "trusted"])

@@ -137,6 +137,18 @@ HOSTILE = {
     "registers an exit handler": "import atexit, time\natexit.register(time.sleep, 600)",
     "reads stdin": "import sys\nassert sys.stdin.read() == ''",
     "prints a lot": "print('x' * 5_000_000)",
+    "writes to descriptor 1": 'import os\nos.write(1, b\'{"text": "forged"}\\n\')',
+    "forks children that print": (
+        "import os\n"
+        "for _ in range(3):\n"
+        "    if os.fork() == 0:\n"
+        '        while True: os.write(1, b\'{"text": "forged"}\\n\')'
+    ),
+    "allocates 2 GB": "hoard = bytearray(2 << 30)",
+    "is the first to go when memory runs out": (
+        "assert open('/proc/self/oom_score_adj').read() == '1000\\n'"
+    ),
+    "deletes its own file": "import os\nopen(__file__, 'w').close()\nos.remove(__file__)",
     "is called like a standard module": "",
 }
 
@@ -163,6 +175,77 @@ async def test_what_it_leaves_behind_is_killed(tmp_path: Path) -> None:
     await render(tmp_path, left + PROMPT)
     for pid in (tmp_path / "pids").read_text().split():
         assert not Path(f"/proc/{pid}").exists()
+
+
+async def test_a_fork_bomb_is_ended_with_all_its_processes(tmp_path: Path) -> None:
+    # Bounded, for the sake of the machine: 32 processes, half of them in sessions of their own.
+    bomb = (
+        "import os, pathlib, time\n"
+        "for turn in range(5):\n"
+        "    if os.fork() == 0 and turn == 4:\n"
+        "        os.setsid()\n"
+        "pathlib.Path(__file__).with_name(f'{os.getpid()}.pid').touch()\n"
+        "while True: time.sleep(1)\n"
+    )
+    error = await failure(tmp_path, bomb, deadline=5.0)
+    assert error.kind == "deadline"
+    pids = [file.stem for file in tmp_path.glob("*.pid")]
+    assert len(pids) == 32
+    assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
+
+
+async def test_an_import_cycle_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "other.py").write_text("\nfrom prompt import p\n", encoding="utf-8")
+    error = await failure(tmp_path, "from other import p\n" + PROMPT)
+    assert (error.kind, error.file, error.line) == ("exception", str(tmp_path / "other.py"), 2)
+    assert "partially initialized" in error.message
+
+
+async def test_a_slow_import_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(600)\n", encoding="utf-8")
+    error = await failure(tmp_path, "import slow\n" + PROMPT, deadline=1.0)
+    assert (error.kind, error.file, error.line) == ("deadline", str(tmp_path / "slow.py"), 2)
+
+
+async def test_a_program_that_is_no_python_is_told(tmp_path: Path) -> None:
+    error = await failure(tmp_path, PROMPT, interpreter=Interpreter(Path("/bin/cat"), "a test"))
+    assert error.kind == "interpreter"
+    assert "/bin/cat (a test) is no Python" in error.message
+    error = await failure(tmp_path, PROMPT, interpreter=Interpreter(Path("/bin/true"), "a test"))
+    assert error.kind == "exit"
+
+
+EFFECTS = """import os, socket, subprocess
+subprocess.run(["true"])
+open("written.txt", "w").close()
+with socket.socket() as plug:
+    plug.connect_ex(("127.0.0.1", 9))
+os.remove("written.txt")
+open(__file__)
+"""
+
+
+async def test_what_a_module_does_beside_its_prompts_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "prompt.py").touch()
+    answer = await render(tmp_path, EFFECTS + PROMPT)
+    assert [(each["line"], each["message"], each["subject"]) for each in answer["effects"]] == [
+        (2, "started a process", "true"),
+        (3, "wrote a file", "written.txt"),
+        (5, "opened a connection", "('127.0.0.1', 9)"),
+        (6, "removed a file", "written.txt"),
+    ]
+    assert {each["file"] for each in answer["effects"]} == {str(tmp_path / "prompt.py")}
+
+
+async def test_the_network_can_be_denied(tmp_path: Path) -> None:
+    (tmp_path / "prompt.py").touch()
+    error = await failure(tmp_path, EFFECTS + PROMPT, network="deny")
+    assert (error.kind, error.line) == ("exception", 5)
+    assert "PermissionError: socket.connect: the setting preview.network" in error.message
+
+
+async def test_a_prompt_that_touches_nothing_has_no_effects(tmp_path: Path) -> None:
+    assert (await render(tmp_path, PROMPT))["effects"] == []
 
 
 async def test_cancelling_ends_the_process(tmp_path: Path) -> None:

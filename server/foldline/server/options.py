@@ -108,7 +108,7 @@ def read_options(
 
 
 _OTHERS = frozenset(
-    {"trusted", "interpreter", "render_deadline", "client_commands", "trace", "server"}
+    {"trusted", "interpreter", "render_deadline", "client_commands", "preview", "trace", "server"}
 )
 """Settings of the client that are read elsewhere."""
 

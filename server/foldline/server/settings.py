@@ -3,8 +3,26 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from enum import StrEnum
 
 from foldline.server.convert import ArgumentsError, structure
+
+
+class Network(StrEnum):
+    ALLOW = "allow"
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewSettings:
+    """What a prompt that is rendered may do.
+
+    Attributes:
+        network: With `deny`, reaching the network raises an error in the prompt's module. Code that
+            wants to gets around it: this is no sandbox.
+    """
+
+    network: Network = Network.ALLOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +33,7 @@ class Settings:
         trusted: Whether prompts of this workspace may be executed.
         interpreter: The Python that renders prompts; None finds it (see `preview.interpreter`).
         render_deadline: Seconds that importing and rendering a prompt may take.
+        preview: What such a prompt may do.
         client_commands: The `foldline.*` commands that the client itself has, for code actions.
     """
 
@@ -22,6 +41,7 @@ class Settings:
     interpreter: str | None = None
     render_deadline: float = 10.0
     client_commands: tuple[str, ...] = ()
+    preview: PreviewSettings = PreviewSettings()
 
 
 def read_settings(options: object) -> tuple[Settings, tuple[str, ...]]:

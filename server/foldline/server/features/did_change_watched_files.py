@@ -19,3 +19,4 @@ async def handle(ls: FoldlineServer, params: DidChangeWatchedFilesParams) -> Non
     for change in params.changes:
         ls.prompts.changed_on_disk(change.uri)
     ls.diagnostics.schedule()
+    ls.previews.document_changed()

@@ -97,7 +97,8 @@ class PreviewHub:
                 section_keys=tuple(answer["section_keys"]),
                 reason=reason,
             )
-            return await self._move(ls, preview, [*preview.steps, new], number, answer["render"])
+            render = {**answer["render"], "effects": answer["effects"]}
+            return await self._move(ls, preview, [*preview.steps, new], number, render)
 
     async def close_sections(
         self, ls: FoldlineServer, session_id: str | None, section_keys: Sequence[str] | None

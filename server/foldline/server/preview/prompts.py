@@ -100,7 +100,12 @@ async def _ask(
         root=document.root,
         overlays={**ls.files.overlays(), str(document.path): document.text},
         deadline=ls.settings.render_deadline,
-        action={"action": action, "name": target.name, **arguments},
+        action={
+            "action": action,
+            "name": target.name,
+            "network": ls.settings.preview.network,
+            **arguments,
+        },
     )
     interpreter = find_interpreter(document.path, ls.settings.interpreter)
     try:

@@ -103,7 +103,11 @@ class Renderer:
         if not answer.endswith(b"\n"):
             message = f"The process that renders {job.file.name} ended with {worker.status}"
             raise RenderError({"kind": "exit", "message": message, "stderr": worker.stderr_tail})
-        reply: dict[str, Any] = json.loads(answer)
+        try:
+            reply: dict[str, Any] = json.loads(answer)
+        except ValueError:
+            message = f"{interpreter.path} ({interpreter.reason}) is no Python: {answer[:200]!r}"
+            raise RenderError({"kind": "interpreter", "message": message}) from None
         if "failure" in reply:
             raise RenderError(reply["failure"])
         return reply

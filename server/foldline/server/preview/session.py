@@ -67,6 +67,7 @@ class Preview:
     descriptor: Mapping[str, Any] | None = None
     kept: Mapping[str, Any] | None = None
     generated: Sequence[str] = ()
+    effects: Sequence[Mapping[str, Any]] = ()
     stale: Mapping[str, Any] | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -94,6 +95,7 @@ class Preview:
         self.output = render["output"]
         self.descriptor = render["descriptor"]
         self.generated = render["generated"]
+        self.effects = render["effects"]
         self.document_version = render["version"]
         self.stale = None
         self.version += 1
@@ -120,6 +122,7 @@ class Preview:
             "kept": self.kept,
             "params": self.choices.params,
             "generated": self.generated,
+            "effects": self.effects,
             "stale": self.stale,
         }
 

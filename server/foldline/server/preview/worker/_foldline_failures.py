@@ -62,12 +62,13 @@ def _users_place(
     places: list[tuple[str, int]], request: _foldline_job.Request
 ) -> tuple[str, int | None]:
     """The last of `places` that is in the user's own code, or else the module as a whole."""
-    users = [(file, line) for file, line in places if _is_users(Path(file), request)]
+    users = [(file, line) for file, line in places if is_users(file, request)]
     return users[-1] if users else (request["file"], None)
 
 
-def _is_users(path: Path, request: _foldline_job.Request) -> bool:
-    """Whether `path` belongs to the workspace, rather than to an installed package or to us."""
+def is_users(file: str, request: _foldline_job.Request) -> bool:
+    """Whether `file` belongs to the workspace, rather than to an installed package or to us."""
+    path = Path(file)
     if path == Path(request["file"]):
         return True
     foldline = getattr(sys.modules.get("foldline.prompts"), "__file__", None) or __file__

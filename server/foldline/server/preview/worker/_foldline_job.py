@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import TypedDict
 
+import _foldline_effects
 import _foldline_failures
 
 
@@ -14,7 +15,8 @@ class Request(TypedDict):
     `file` is the prompt module below the folder `root`; `overlays` holds the texts of open
     documents by path; `deadline` is in seconds. `name` is the variable of the prompt, or None for
     the first. `params` are values for fields by dataclass name, `overrides` visibilities by section
-    key; the rest belongs to single actions.
+    key; `network` is `deny` where the module may not
+    reach it; the rest belongs to single actions.
     """
 
     file: str
@@ -29,6 +31,7 @@ class Request(TypedDict):
     section_keys: list[str]
     section_key: str | None
     reason: str
+    network: str
 
 
 def run(request: Request) -> bytes:
@@ -40,10 +43,15 @@ def run(request: Request) -> bytes:
 
         # Nothing of ours is left to import, and the user's code need not find this folder.
         sys.path[:] = [folder for folder in sys.path if folder != str(Path(__file__).parent)]
+        effects = _foldline_effects.watch(
+            lambda file: _foldline_failures.is_users(file, request),
+            deny_network=request.get("network") == "deny",
+        )
         module = _foldline_modules.import_file(
             Path(request["file"]), Path(request["root"]), request["overlays"]
         )
-        return json.dumps(_foldline_actions.perform(module, request)).encode()
+        answer = _foldline_actions.perform(module, request)
+        return json.dumps({**answer, "effects": list(effects)}).encode()
     except BaseException as error:
         # Whatever the user's code raises, `SystemExit` and `KeyboardInterrupt` too, is an answer.
         return _foldline_failures.raised(error, request)

@@ -66,6 +66,9 @@ def _run_in_fork(request: _foldline_job.Request, answer: int, dump: int) -> None
     try:
         os.setpgid(0, 0)
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            # When memory runs out, this process goes first, not the editor.
+            Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
         faulthandler.dump_traceback_later(
             max(request["deadline"] - DUMP_SECONDS, request["deadline"] / 2), file=dump
         )

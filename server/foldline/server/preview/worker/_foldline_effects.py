@@ -1,0 +1,80 @@
+"""Notes what a module does to the world beside making prompts, and can keep it off the network.
+
+This is information for its author, and no sandbox: code that wants to hide from it can.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+MAX_EFFECTS = 50
+_NETWORK = {
+    "socket.connect": "opened a connection",
+    "socket.bind": "opened a port",
+    "socket.getaddrinfo": "looked a host up",
+    "socket.gethostbyname": "looked a host up",
+    "socket.sendto": "sent a datagram",
+}
+_OTHERS = {
+    "os.exec": "became another program",
+    "os.fork": "forked",
+    "os.forkpty": "forked",
+    "os.posix_spawn": "started a process",
+    "os.remove": "removed a file",
+    "os.rename": "renamed a file",
+    "os.rmdir": "removed a folder",
+    "os.system": "ran a shell command",
+    "shutil.rmtree": "removed a folder",
+    "subprocess.Popen": "started a process",
+}
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+Effect = dict[str, object]
+"""What was done (`message`), with what (`subject`), and the user's `file` and `line`."""
+
+
+def watch(is_users: Callable[[str], bool], *, deny_network: bool) -> list[Effect]:
+    """A list that grows by each effect that the user's code has from now on.
+
+    With `deny_network`, whatever would reach the network raises a PermissionError instead.
+    """
+    effects: list[Effect] = []
+    here = os.getpid()
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        if event in _NETWORK:
+            note(_NETWORK[event], arguments[-1] if event == "socket.connect" else arguments[0])
+            if deny_network:
+                raise PermissionError(f"{event}: the setting preview.network denies it")
+        elif event in _OTHERS:
+            note(_OTHERS[event], arguments[0] if arguments else None)
+        elif event == "open":
+            path, _, flags = arguments
+            if isinstance(flags, int) and flags & _WRITING and isinstance(path, (str, bytes)):
+                note("wrote a file", path)
+
+    def note(message: str, subject: object) -> None:
+        if len(effects) >= MAX_EFFECTS or os.getpid() != here:
+            return
+        frame: FrameType | None = sys._getframe(2)  # noqa: SLF001  # Its documented use.
+        while frame is not None and not is_users(frame.f_code.co_filename):
+            frame = frame.f_back
+        # What no line of the user's did, an import or a library did for itself.
+        if frame is not None:
+            effect: Effect = {
+                "message": message,
+                "subject": None if subject is None else str(subject)[:200],
+                "file": frame.f_code.co_filename,
+                "line": frame.f_lineno,
+            }
+            if effect not in effects:
+                effects.append(effect)
+
+    sys.addaudithook(hook)
+    return effects
