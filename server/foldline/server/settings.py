@@ -40,8 +40,8 @@ class Settings:
     trusted: bool = False
     interpreter: str | None = None
     render_deadline: float = 10.0
-    client_commands: tuple[str, ...] = ()
     preview: PreviewSettings = PreviewSettings()
+    client_commands: tuple[str, ...] = ()
 
 
 def read_settings(options: object) -> tuple[Settings, tuple[str, ...]]:
