@@ -124,6 +124,8 @@ def find_references(
     The engine gets what is left of `seconds` once the matches are known; with 0 it is not asked.
     """
     deadline = time.monotonic() + seconds
+    if isinstance(engine, SemanticEngine) and seconds > 0:
+        guarded(engine.begin)
     matches = _matches(analysis, name, scope)
     if engine is None or seconds <= 0:
         return matches

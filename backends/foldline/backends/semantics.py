@@ -121,6 +121,10 @@ class Confirmation:
 class SemanticEngine(Protocol):
     """An engine that tells the uses of one definition from those of its namesakes."""
 
+    def begin(self) -> None:
+        """Do in the background what every `confirm` of this thread that follows needs first."""
+        ...
+
     def confirm(
         self, targets: Sequence[Target], candidates: Sequence[str], *, seconds: float
     ) -> Confirmation:

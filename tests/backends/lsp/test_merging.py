@@ -34,7 +34,11 @@ class Engine:
 
     def __init__(self, answer: Confirmation | Exception) -> None:
         self.answer = answer
+        self.begun = False
         self.asked: list[tuple[Target, ...]] = []
+
+    def begin(self) -> None:
+        self.begun = True
 
     def confirm(
         self, targets: Sequence[Target], candidates: Sequence[str], *, seconds: float
@@ -121,7 +125,7 @@ def test_whatever_an_engine_raises_the_matches_are_there(
 def test_without_time_no_engine_is_asked(tmp_path: Path) -> None:
     engine = Engine(Confirmation((), "engine"))
     found = access_with(tmp_path, engine).find_references("A.go", seconds=0)
-    assert not engine.asked
+    assert (engine.begun, engine.asked) == (False, [])
     assert (found.total, found.coverage) == (4, COMPLETE)
 
 

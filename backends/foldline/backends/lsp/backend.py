@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
@@ -42,9 +43,11 @@ from foldline.backends.symbols import locate
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable, Sequence
+    from concurrent.futures import Future
 
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.lsp.discovery import FoundServer
+    from foldline.backends.lsp.documents import Snapshot
     from foldline.backends.lsp.servers import ServerSpec
     from foldline.backends.lsp.session import ServerStatus
 
@@ -95,6 +98,8 @@ class LSPBackend:
         self._loop = background_loop()
         self._loop.at_exit(self._close_all)
         self._closed = False
+        # What `begin` has begun, for the question of the same thread that follows.
+        self._begun = threading.local()
 
     # FileAnalysisBackend
 
@@ -177,15 +182,17 @@ class LSPBackend:
 
     # SemanticEngine
 
-    def warm(self, path: str) -> None:
-        """Begin to start the server that knows the language of `path`; returns at once."""
+    def begin(self) -> None:
+        """Look at the files, and start the server that most of them are for; returns at once."""
         if not self._closed:
-            self._loop.start(self._pool.warm(path, Answer.REFERENCES))
+            self._begun.snapshot = self._loop.start(self._pool.prepare(Answer.REFERENCES))
 
     def confirm(
         self, targets: Sequence[Target], candidates: Sequence[str], *, seconds: float
     ) -> Confirmation:
         """The uses of all targets together; what a server fails of becomes the coverage."""
+        begun: Future[Snapshot] | None = getattr(self._begun, "snapshot", None)
+        self._begun.snapshot = None
         asked = list(targets[:MAX_TARGETS])
         questions = [
             Question(
@@ -196,7 +203,7 @@ class LSPBackend:
             )
             for target in asked
         ]
-        outcomes = self._ask_all(questions, seconds)
+        outcomes = self._ask_all(questions, seconds, begun)
         answered = [each for each in outcomes if isinstance(each, Answered)]
         by_jedi = [each for each in outcomes if isinstance(each, JediAnswered)]
         failures = [each for each in outcomes if isinstance(each, LSPError)]
@@ -322,9 +329,12 @@ class LSPBackend:
             closing.append(self._jedi.close())
         await asyncio.gather(*closing, return_exceptions=True)
 
-    async def _confirm_one(self, question: Question) -> Answered | JediAnswered:
+    async def _confirm_one(
+        self, question: Question, begun: asyncio.Future[Snapshot]
+    ) -> Answered | JediAnswered:
+        snapshot = await asyncio.shield(begun)
         try:
-            return await self._pool.ask(question)
+            return await self._pool.ask(question, snapshot)
         except LSPError as error:
             path = question.target.path
             if self._jedi is None or language_id(path) != "python":
@@ -332,7 +342,6 @@ class LSPBackend:
             candidates = [each for each in question.candidates if each.endswith((".py", ".pyi"))]
             if path not in candidates:
                 candidates.append(path)
-            snapshot = await self._pool.snapshot()
             try:
                 found = await self._jedi.references(question.target, candidates, snapshot)
             except LSPError as second:
@@ -359,12 +368,15 @@ class LSPBackend:
         return self._wait(self._pool.ask(question), seconds)
 
     def _ask_all(
-        self, questions: list[Question], seconds: float
+        self, questions: list[Question], seconds: float, begun: Future[Snapshot] | None
     ) -> list[Answered | JediAnswered | LSPError]:
         """What came of each question when the time was up."""
 
         async def gather() -> list[Answered | JediAnswered | LSPError]:
-            tasks = [asyncio.create_task(self._confirm_one(each)) for each in questions]
+            snapshot = asyncio.ensure_future(
+                self._pool.snapshot() if begun is None else asyncio.wrap_future(begun)
+            )
+            tasks = [asyncio.create_task(self._confirm_one(each, snapshot)) for each in questions]
             if tasks:
                 await asyncio.wait(tasks, timeout=max(seconds, 0))
             outcomes: list[Answered | JediAnswered | LSPError] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -76,12 +76,14 @@ class ServerPool:
         self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    async def ask(self, question: Question) -> Answered:
-        """The answer of the best server that gives one.
+    async def ask(self, question: Question, snapshot: Snapshot | None = None) -> Answered:
+        """The answer of the best server that gives one, as of `snapshot` or of now.
 
         Raises:
             LSPError: What the last of them failed of; `LSPUnavailableError` where there is none.
         """
+        if snapshot is None:
+            snapshot = await self.snapshot()
         path = question.target.path
         candidates = self._catalog.candidates(language_id(path), question.answer)
         problem: LSPError = LSPUnavailableError(
@@ -95,28 +97,34 @@ class ServerPool:
                 )
                 continue
             try:
-                return await self._ask_session(session, question)
+                return await self._ask_session(session, question, snapshot)
             except LSPDiedError as error:
                 problem = error
                 # It may have died of something else: once more, in a fresh one.
                 if session.is_usable:
                     try:
-                        return await self._ask_session(session, question)
+                        return await self._ask_session(session, question, snapshot)
                     except LSPError as second:
                         problem = second
             except LSPError as error:
                 problem = error
         raise problem
 
-    async def warm(self, path: str, answer: Answer) -> None:
-        """Start the server that would be asked about `path`; failures are for whoever asks."""
-        for spec, command in self._catalog.candidates(language_id(path), answer)[:1]:
-            session = self._session(spec, command, path)
-            if session.is_usable:
-                try:
-                    await session.up(await self.snapshot(), self._read)
-                except LSPError:
-                    return
+    async def prepare(self, answer: Answer) -> Snapshot:
+        """The versions of all files; the server that most of them are for is being started."""
+        snapshot = await self.snapshot()
+        if not self._sessions and not self._closed:
+            languages = Counter(map(language_id, snapshot))
+            languages.pop("", None)
+            for language, _ in languages.most_common(1):
+                path = next(path for path in snapshot if language_id(path) == language)
+                for spec, command in self._catalog.candidates(language, answer)[:1]:
+                    starting = asyncio.create_task(
+                        self._session(spec, command, path).up(snapshot, self._read)
+                    )
+                    # Who asks hears of a failure: starts are shared.
+                    starting.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return snapshot
 
     def session_for(self, path: str, answer: Answer) -> ServerSession | None:
         """The session that is asked first about `path`, if it exists already."""
@@ -155,8 +163,9 @@ class ServerPool:
 
     # Asking
 
-    async def _ask_session(self, session: ServerSession, question: Question) -> Answered:
-        snapshot = await self.snapshot()
+    async def _ask_session(
+        self, session: ServerSession, question: Question, snapshot: Snapshot
+    ) -> Answered:
         running = await session.up(snapshot, self._read)
         # Where the files that are opened decide what is found, they are part of the question.
         shown = question.candidates if session.spec.opens_candidates else ()
