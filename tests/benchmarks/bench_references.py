@@ -225,7 +225,8 @@ def definition(root: Path, symbol: str) -> tuple[str, int, int]:
 def place_of(lines: list[str], names: list[str]) -> tuple[int, int]:
     number = 0
     for name in names:
-        pattern = re.compile(rf"\s*(?:(?:class|def|async def)\s+)?({re.escape(name)})\b(?!\.)")
+        word = re.escape(name)
+        pattern = re.compile(rf"(?:\s*(?:class|def|async def)\s+|(?={word}\s*=))({word})\b")
         while not (match := pattern.match(lines[number])):
             number += 1
     assert match is not None

@@ -73,6 +73,7 @@ class SmartFileAccess(CodeNavigation):
         self._analysis = analysis_backend
         self._lsp = lsp_backend
         self._index = index
+        self._answers = merging.ReferencesCache()
         self._watcher: Watcher | None = None
         self._outlines = (
             analysis_backend
@@ -208,7 +209,13 @@ class SmartFileAccess(CodeNavigation):
         budgets.check_budget(budget)
         first = budgets.read_cursor(_REFERENCES, cursor)
         found = merging.find_references(
-            self._files, self._analysis, self._lsp, name, scope, seconds=seconds
+            self._files,
+            self._analysis,
+            self._lsp,
+            name,
+            scope,
+            seconds=seconds,
+            cache=self._answers,
         )
         return _page_references(found, first, budget)
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import logging
 import re
+import threading
 import time
+from collections import OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -43,6 +45,7 @@ CONFIRMED = "confirmed"
 POSSIBLE = "possible"
 # Where a name is only used, an engine is asked about so many of its uses.
 _MOST_USES = 3
+_MOST_ANSWERS = 128
 # What an engine asked too late still gets: its answer may be there already.
 _LEAST_SECONDS = 0.02
 
@@ -110,6 +113,39 @@ def read_symbol(
     raise missing
 
 
+class ReferencesCache:
+    """Complete answers about names, for as long as no file changes. Serves several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._seen: object = None
+        self._answers: OrderedDict[tuple[str, str | None], References] = OrderedDict()
+
+    def get(
+        self, engine: SemanticEngine, name: str, scope: str | None, seconds: float
+    ) -> References | None:
+        """The answer that still holds, if there is one; only then it waits for what was seen."""
+        with self._lock:
+            found = self._answers.get((name, scope))
+            before = self._seen
+        if found is None or engine.seen(seconds=seconds) is not before:
+            return None
+        return found
+
+    def keep(self, engine: SemanticEngine, found: References, name: str) -> None:
+        """Keep an answer, unless it may get better by itself."""
+        seen = engine.seen(seconds=0)
+        if seen is None or found.coverage != COMPLETE or not found.confirmed:
+            return
+        with self._lock:
+            if seen is not self._seen:
+                self._seen = seen
+                self._answers.clear()
+            self._answers[name, found.scope] = found
+            while len(self._answers) > _MOST_ANSWERS:
+                self._answers.popitem(last=False)
+
+
 def find_references(
     files: BaseFileBackend,
     analysis: FileAnalysisBackend,
@@ -118,6 +154,7 @@ def find_references(
     scope: str | None,
     *,
     seconds: float = DEFAULT_SECONDS,
+    cache: ReferencesCache | None = None,
 ) -> References:
     """The uses of `name`: those that the engine confirms first, then those it does not.
 
@@ -125,7 +162,12 @@ def find_references(
     """
     deadline = time.monotonic() + seconds
     if isinstance(engine, SemanticEngine) and seconds > 0:
-        guarded(engine.begin)
+        beginner: SemanticEngine = engine
+        guarded(beginner.begin)
+        if cache is not None:
+            kept = guarded(lambda: cache.get(beginner, name, scope, seconds))
+            if isinstance(kept, References):
+                return kept
     matches = _matches(analysis, name, scope)
     if engine is None or seconds <= 0:
         return matches
@@ -149,7 +191,10 @@ def find_references(
         within = Scope(files, scope)
         kept = tuple(each for each in found.locations if within.holds(each.path))
         found = replace(found, locations=kept)
-    return _merged(name, matches, found)
+    merged = replace(_merged(name, matches, found), scope=scope)
+    if cache is not None:
+        guarded(lambda: cache.keep(asker, merged, name))
+    return merged
 
 
 def targets_of(matches: Iterable[Reference], name: str) -> list[Target]:

@@ -125,6 +125,13 @@ class SemanticEngine(Protocol):
         """Do in the background what every `confirm` of this thread that follows needs first."""
         ...
 
+    def seen(self, *, seconds: float) -> object:
+        """What `begin` saw of all files: the same object as long as none of them changes.
+
+        None where it takes longer than `seconds`.
+        """
+        ...
+
     def confirm(
         self, targets: Sequence[Target], candidates: Sequence[str], *, seconds: float
     ) -> Confirmation:

@@ -35,10 +35,14 @@ class Engine:
     def __init__(self, answer: Confirmation | Exception) -> None:
         self.answer = answer
         self.begun = False
+        self.files = object()
         self.asked: list[tuple[Target, ...]] = []
 
     def begin(self) -> None:
         self.begun = True
+
+    def seen(self, *, seconds: float) -> object:
+        return self.files
 
     def confirm(
         self, targets: Sequence[Target], candidates: Sequence[str], *, seconds: float
@@ -120,6 +124,28 @@ def test_whatever_an_engine_raises_the_matches_are_there(
     assert (found.total, found.confirmed, found.possible) == (4, 0, 0)
     assert (found.backend, found.coverage) == ("ast", coverage)
     assert "confirmed" not in format_references(found)
+
+
+def test_an_answer_is_kept_until_a_file_changes(tmp_path: Path) -> None:
+    engine = Engine(Confirmation((location(2, 9, 11),), "engine"))
+    access = access_with(tmp_path, engine)
+    first = access.find_references("A.go")
+    assert access.find_references("A.go") == first
+    assert len(engine.asked) == 1
+    access.find_references("A.go", "a.py")
+    assert len(engine.asked) == 2
+    (tmp_path / "a.py").write_text(SOURCE + "A().go()\n")
+    engine.files = object()
+    assert access.find_references("A.go").total == 5
+    assert len(engine.asked) == 3
+
+
+def test_an_answer_that_may_get_better_is_not_kept(tmp_path: Path) -> None:
+    engine = Engine(Confirmation((location(2, 9, 11),), "engine", "partial: indexing"))
+    access = access_with(tmp_path, engine)
+    access.find_references("A.go")
+    access.find_references("A.go")
+    assert len(engine.asked) == 2
 
 
 def test_without_time_no_engine_is_asked(tmp_path: Path) -> None:

@@ -187,12 +187,21 @@ class LSPBackend:
         if not self._closed:
             self._begun.snapshot = self._loop.start(self._pool.prepare(Answer.REFERENCES))
 
+    def seen(self, *, seconds: float) -> object:
+        """The versions of all files that `begin` found: one object until one of them changes."""
+        begun: Future[Snapshot] | None = getattr(self._begun, "snapshot", None)
+        if begun is None:
+            return None
+        try:
+            return begun.result(max(seconds, 0))
+        except (TimeoutError, CancelledError):
+            return None
+
     def confirm(
         self, targets: Sequence[Target], candidates: Sequence[str], *, seconds: float
     ) -> Confirmation:
         """The uses of all targets together; what a server fails of becomes the coverage."""
         begun: Future[Snapshot] | None = getattr(self._begun, "snapshot", None)
-        self._begun.snapshot = None
         asked = list(targets[:MAX_TARGETS])
         questions = [
             Question(

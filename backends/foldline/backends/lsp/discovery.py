@@ -37,11 +37,7 @@ class FoundServer:
 
 
 class ServerCatalog:
-    """The servers that may be used in the workspace at `root`.
-
-    Attributes:
-        config_files: The names of files that tell servers how to read a project.
-    """
+    """The servers that may be used in the workspace at `root`."""
 
     def __init__(
         self, root: Path, *, trusted: bool = False, servers: Iterable[ServerSpec] | None = None
@@ -51,11 +47,6 @@ class ServerCatalog:
         self._choice = read_configuration(root)
         self._servers = tuple(servers) if servers is not None else self._choice.servers
         self._found: dict[str, tuple[tuple[str, ...], str]] = {}
-        self.config_files = frozenset(
-            name
-            for spec in self._servers
-            for name in (*spec.root_markers, *(hiding.file for hiding in spec.hiding))
-        )
 
     @property
     def choice(self) -> ServerChoice:

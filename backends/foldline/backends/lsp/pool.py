@@ -243,12 +243,7 @@ class ServerPool:
         return self._snapshot
 
     def _walk(self) -> Snapshot:
-        names = self._catalog.config_files
-        return {
-            stamp.path: stamp
-            for stamp in self._files.walk()
-            if language_id(stamp.path) or stamp.path.rpartition("/")[2] in names
-        }
+        return {stamp.path: stamp for stamp in self._files.walk()}
 
     def _read(self, path: str) -> str | None:
         try:
