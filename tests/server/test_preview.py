@@ -3,6 +3,8 @@
 import asyncio
 from pathlib import Path
 
+from lsprotocol import types
+
 from .conftest import Connect, Editor
 
 PROMPT = """
@@ -138,6 +140,20 @@ async def test_an_unsaved_import_is_seen(connect: Connect, tmp_path: Path) -> No
     editor.change(imported, "BODY = 'changed'\n")
     update = await editor.update(1)
     assert update["blocks"][0]["text"] == "## 2. Second\n\nchanged"
+
+
+async def test_an_import_that_changes_on_disk_is_seen(connect: Connect, tmp_path: Path) -> None:
+    editor = await connect(tmp_path, trusted=True)
+    texts = tmp_path / "texts.py"
+    texts.write_text("BODY = 'saved'\n", encoding="utf-8")
+    imported = "from texts import BODY\n" + PROMPT.replace('template="Two."', "template=BODY")
+    editor.open("both.py", imported)
+    await editor.command("prompt.preview")
+    texts.write_text("BODY = 'saved again'\n", encoding="utf-8")
+    change = types.FileEvent(uri=texts.as_uri(), type=types.FileChangeType.Changed)
+    editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+    update = await editor.update(1)
+    assert update["blocks"][0]["text"] == "## 2. Second\n\nsaved again"
 
 
 async def test_sections_open_and_close(editor: Editor) -> None:
