@@ -6,14 +6,22 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
+import pytest
+
 from foldline.server.app import COMMANDS
 from foldline.server.settings import Settings
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_example_prints_what_is_shown() -> None:
-    (code, shown) = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.DOTALL)[0]
+EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.mark.parametrize(("code", "shown"), EXAMPLES)
+def test_an_example_prints_what_is_shown(
+    code: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parent.parent)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
