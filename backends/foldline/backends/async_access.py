@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.file_access import SmartFileAccess
 from foldline.backends.index import DEFAULT_PATIENCE
+from foldline.backends.merging import DEFAULT_SECONDS
 from foldline.backends.parsing_pool import PoolParsing
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     )
     from foldline.backends.parsing import Parsing
     from foldline.backends.protocol import FileAnalysisBackend
+    from foldline.backends.semantics import Calls, Diagnostics, Hover, Locations
 
 
 class AsyncSmartFileAccess:
@@ -44,13 +46,21 @@ class AsyncSmartFileAccess:
         *,
         overlays: Mapping[str, str] | None = None,
         lsp_backend: FileAnalysisBackend | None = None,
+        language_servers: bool = False,
+        trusted: bool = False,
         workers: int = 2,
         patience: float | None = DEFAULT_PATIENCE,
     ) -> AsyncSmartFileAccess:
         """Access to the files of the disk below `root`, with so many worker processes at most."""
         parsing = PoolParsing(workers)
         access = SmartFileAccess.for_workspace(
-            root, overlays=overlays, lsp_backend=lsp_backend, parsing=parsing, patience=patience
+            root,
+            overlays=overlays,
+            lsp_backend=lsp_backend,
+            language_servers=language_servers,
+            trusted=trusted,
+            parsing=parsing,
+            patience=patience,
         )
         return cls(access, parsing)
 
@@ -109,11 +119,49 @@ class AsyncSmartFileAccess:
         *,
         budget: int | None = None,
         cursor: str | None = None,
+        seconds: float = DEFAULT_SECONDS,
     ) -> References:
         """See `SmartFileAccess.find_references`."""
         return await asyncio.to_thread(
-            self._access.find_references, name, scope, budget=budget, cursor=cursor
+            self._access.find_references,
+            name,
+            scope,
+            budget=budget,
+            cursor=cursor,
+            seconds=seconds,
         )
+
+    async def goto_definition(
+        self, file: str, line: int, at: str | int, *, seconds: float = DEFAULT_SECONDS
+    ) -> Locations:
+        """See `SmartFileAccess.goto_definition`."""
+        return await asyncio.to_thread(
+            self._access.goto_definition, file, line, at, seconds=seconds
+        )
+
+    async def find_implementations(
+        self, file: str, line: int, at: str | int, *, seconds: float = DEFAULT_SECONDS
+    ) -> Locations:
+        """See `SmartFileAccess.find_implementations`."""
+        return await asyncio.to_thread(
+            self._access.find_implementations, file, line, at, seconds=seconds
+        )
+
+    async def hover(
+        self, file: str, line: int, at: str | int, *, seconds: float = DEFAULT_SECONDS
+    ) -> Hover:
+        """See `SmartFileAccess.hover`."""
+        return await asyncio.to_thread(self._access.hover, file, line, at, seconds=seconds)
+
+    async def diagnostics(self, file: str, *, seconds: float = DEFAULT_SECONDS) -> Diagnostics:
+        """See `SmartFileAccess.diagnostics`."""
+        return await asyncio.to_thread(self._access.diagnostics, file, seconds=seconds)
+
+    async def call_hierarchy(
+        self, file: str, line: int, at: str | int, *, seconds: float = DEFAULT_SECONDS
+    ) -> Calls:
+        """See `SmartFileAccess.call_hierarchy`."""
+        return await asyncio.to_thread(self._access.call_hierarchy, file, line, at, seconds=seconds)
 
     async def read_lines(self, file: str, start: int, end: int, *, no_ignore: bool = False) -> str:
         """See `SmartFileAccess.read_lines`."""
