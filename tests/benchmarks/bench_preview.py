@@ -2,11 +2,11 @@
 
     uv run python tests/benchmarks/bench_preview.py [--rounds N] [--json]
 
-Each round changes the text and renders it by the server's own renderer, which runs it in a worker;
-tokens are counted as the server counts them. `cold` is the first render of a new worker, `warm` are
-those after it, and `fresh` starts an interpreter for each render, which is what a preview without
-workers would do. Times are wall-clock milliseconds, because most of them pass in other processes: a
-busy machine adds to them.
+Each round changes one section and renders the prompt by the server's own renderer, which runs it in
+a worker; tokens are counted as the server counts them. `cold` is the first render of a new worker,
+`warm` are those after it, and `fresh` starts an interpreter for each render, which is what previews
+without workers would do. Times are wall-clock milliseconds, because most of them pass in other
+processes: a busy machine adds to them.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ async def milliseconds(renderer: Renderer, root: Path, text: str) -> float:
 
 async def measure(name: str, text: str, rounds: int) -> Row:
     token_counter().count("once, to load it")
-    edits = [text.replace("with care", f"with care {number}") for number in range(rounds)]
+    edits = [text.replace("with care", f"with care {number}", 1) for number in range(rounds)]
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         fresh = []
