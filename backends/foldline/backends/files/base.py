@@ -74,6 +74,11 @@ class BaseFileBackend(ABC):
         """The bytes above which a file is not read whole."""
         return self._size_limit
 
+    @property
+    def no_ignore(self) -> bool:
+        """Whether ignored files are shown like all others."""
+        return self._no_ignore
+
     # Overlays
 
     def set_overlay(self, path: str, text: str) -> None:

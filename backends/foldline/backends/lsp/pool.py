@@ -12,6 +12,7 @@ from foldline.backends.lsp.discovery import root_for
 from foldline.backends.lsp.positions import to_units
 from foldline.backends.lsp.servers import ReadyWhen, language_id
 from foldline.backends.lsp.session import ServerSession
+from foldline.backends.lsp.versions import FileVersions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +71,7 @@ class ServerPool:
         # The longest unused first.
         self._sessions: OrderedDict[tuple[str, Path], ServerSession] = OrderedDict()
         self._answers: OrderedDict[tuple[object, ...], asyncio.Task[Any]] = OrderedDict()
-        self._snapshot: Snapshot = {}
+        self._versions = FileVersions(files)
         self._walking: asyncio.Task[Snapshot] | None = None
         self._next_walk: asyncio.Task[Snapshot] | None = None
         self._closing: set[asyncio.Task[None]] = set()
@@ -236,14 +237,7 @@ class ServerPool:
         if other is not None:
             await asyncio.wait([other])
         self._walking, self._next_walk = self._next_walk, None
-        snapshot = await asyncio.to_thread(self._walk)
-        # The same object says at once that nothing has changed.
-        if snapshot != self._snapshot:
-            self._snapshot = snapshot
-        return self._snapshot
-
-    def _walk(self) -> Snapshot:
-        return {stamp.path: stamp for stamp in self._files.walk()}
+        return await asyncio.to_thread(self._versions.now)
 
     def _read(self, path: str) -> str | None:
         try:
