@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from concurrent.futures import CancelledError
@@ -58,6 +59,8 @@ DEFAULT_SECONDS = 5.0
 MAX_TARGETS = 24
 # A server that only pushes diagnostics gets this long to push those of a file.
 _PUSH_SECONDS = 2.0
+# Some push an empty list as soon as a file is open, and what they found once they have checked it.
+_SETTLE_SECONDS = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,6 +452,10 @@ class LSPBackend:
                     await running.diagnosed.wait()
         except TimeoutError:
             return answered, None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_SETTLE_SECONDS):
+                while not running.diagnostics[uri]:
+                    await running.diagnosed.wait()
         return answered, running.diagnostics[uri]
 
     async def _calls(self, target: Target) -> tuple[Answered, list[object], list[object]]:
