@@ -119,6 +119,12 @@ class ASTFileAnalysisBackend:
         """The parsed outline of a path that `walk` gave."""
         return self._parsed(self._files.load(path))[1]
 
+    def files_defining(self, name: str) -> list[str]:
+        """The files that seem to define the name, where the index can tell at once."""
+        if self._index is None or not self._index.is_built:
+            return []
+        return list(self._index.files_with(name, defined=True).paths)
+
     def _candidates(self, name: str, within: Scope) -> tuple[list[str], str, tuple[str, ...]]:
         if within.single_file is not None:
             return [within.single_file], COMPLETE, ()

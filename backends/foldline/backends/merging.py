@@ -14,6 +14,7 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.errors import (
     AmbiguousSymbolError,
     LSPError,
@@ -46,6 +47,7 @@ POSSIBLE = "possible"
 # Where a name is only used, an engine is asked about so many of its uses.
 _MOST_USES = 3
 _MOST_ANSWERS = 128
+_MOST_PROBED = 24
 # What an engine asked too late still gets: its answer may be there already.
 _LEAST_SECONDS = 0.02
 
@@ -168,6 +170,7 @@ def find_references(
             kept = guarded(lambda: cache.get(beginner, name, scope, seconds))
             if isinstance(kept, References):
                 return kept
+        guarded(lambda: _prefetch(analysis, beginner, name))
     matches = _matches(analysis, name, scope)
     if engine is None or seconds <= 0:
         return matches
@@ -195,6 +198,19 @@ def find_references(
     if cache is not None:
         guarded(lambda: cache.keep(asker, merged, name))
     return merged
+
+
+def _prefetch(analysis: FileAnalysisBackend, engine: SemanticEngine, name: str) -> None:
+    """Let the engine begin on the definitions that the index knows, while all files are parsed."""
+    if not isinstance(analysis, ASTFileAnalysisBackend):
+        return
+    last = name.strip().rpartition(".")[2]
+    found: list[Reference] = []
+    for path in analysis.files_defining(last)[:_MOST_PROBED]:
+        found.extend(analysis.find_references(last, path))
+    definitions = [each for each in found if each.kind == ReferenceKind.DEFINITION]
+    if definitions:
+        engine.prefetch(targets_of(definitions, name))
 
 
 def targets_of(matches: Iterable[Reference], name: str) -> list[Target]:

@@ -125,6 +125,10 @@ class SemanticEngine(Protocol):
         """Do in the background what every `confirm` of this thread that follows needs first."""
         ...
 
+    def prefetch(self, targets: Sequence[Target]) -> None:
+        """Begin to ask about these in the background: `confirm` will ask about some of them."""
+        ...
+
     def seen(self, *, seconds: float) -> object:
         """What `begin` saw of all files: the same object as long as none of them changes.
 

@@ -35,11 +35,15 @@ class Engine:
     def __init__(self, answer: Confirmation | Exception) -> None:
         self.answer = answer
         self.begun = False
+        self.prefetched: tuple[Target, ...] = ()
         self.files = object()
         self.asked: list[tuple[Target, ...]] = []
 
     def begin(self) -> None:
         self.begun = True
+
+    def prefetch(self, targets: Sequence[Target]) -> None:
+        self.prefetched = tuple(targets)
 
     def seen(self, *, seconds: float) -> object:
         return self.files
@@ -88,6 +92,16 @@ def test_only_the_definition_that_a_dotted_name_means_is_asked_about(tmp_path: P
     ]
     assert (found.confirmed, found.possible, found.total) == (2, 2, 4)
     assert (found.backend, found.coverage) == ("engine+ast", COMPLETE)
+
+
+def test_what_the_index_knows_to_be_a_definition_is_asked_about_early(tmp_path: Path) -> None:
+    engine = Engine(Confirmation((), "engine"))
+    (tmp_path / "a.py").write_text(SOURCE)
+    access = SmartFileAccess.for_workspace(tmp_path, lsp_backend=engine)
+    access.find_references("A.go")
+    access.find_references("B.go")
+    assert engine.prefetched == engine.asked[-1] == (Target("a.py", 6, 9),)
+    access.close()
 
 
 def test_a_bare_name_means_all_its_definitions(tmp_path: Path) -> None:

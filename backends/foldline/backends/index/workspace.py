@@ -105,6 +105,11 @@ class WorkspaceIndex:
         """Whether the building in the background has ended before the timeout."""
         return self._thread is None or self._done.wait(timeout)
 
+    @property
+    def is_built(self) -> bool:
+        """Whether it was brought up to date before, so that a question takes no building."""
+        return self._thread is not None and self._done.is_set()
+
     def close(self) -> None:
         """Stop building and close the index file."""
         self.cancel()

@@ -190,6 +190,14 @@ class LSPBackend:
         if not self._closed:
             self._begun.snapshot = self._loop.start(self._pool.prepare(Answer.REFERENCES))
 
+    def prefetch(self, targets: Sequence[Target]) -> None:
+        """Begin to ask a server about these; returns at once, and failures are for `confirm`."""
+        begun: Future[Snapshot] | None = getattr(self._begun, "snapshot", None)
+        if begun is not None and not self._closed:
+            for target in targets[:MAX_TARGETS]:
+                question = Question(Answer.REFERENCES, "textDocument/references", target)
+                self._loop.start(self._pool.prefetch(question, begun))
+
     def seen(self, *, seconds: float) -> object:
         """The versions of all files that `begin` found: one object until one of them changes."""
         begun: Future[Snapshot] | None = getattr(self._begun, "snapshot", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from foldline.backends.lsp.versions import FileVersions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Future
     from pathlib import Path
 
     from foldline.backends.files.base import BaseFileBackend
@@ -126,6 +128,19 @@ class ServerPool:
                     # Who asks hears of a failure: starts are shared.
                     starting.add_done_callback(lambda done: done.cancelled() or done.exception())
         return snapshot
+
+    async def prefetch(self, question: Question, begun: Future[Snapshot]) -> None:
+        """Ask the first server, so that its answer is there sooner for who asks the same."""
+        path = question.target.path
+        for spec, command in self._catalog.candidates(language_id(path), question.answer)[:1]:
+            # With files to open first, it would be another question.
+            if spec.opens_candidates or self._closed:
+                return
+            with contextlib.suppress(LSPError):
+                snapshot = await asyncio.wrap_future(begun)
+                session = self._session(spec, command, path)
+                if session.is_usable:
+                    await self._ask_session(session, question, snapshot)
 
     def session_for(self, path: str, answer: Answer) -> ServerSession | None:
         """The session that is asked first about `path`, if it exists already."""
