@@ -237,7 +237,13 @@ class ServerSession:
     # Starting
 
     async def _start(self, snapshot: Snapshot, read: Callable[[str], str | None]) -> Running:
-        # These imports take half a second where nothing else of LSP is used.
+        from foldline.backends.lsp.process import ServerProcess
+
+        name = self.spec.name
+        self._starts += 1
+        process = await ServerProcess.start(name, self.command, cwd=self.root)
+        # These imports take half a second where nothing else of LSP is used: the server starts
+        # meanwhile.
         from lsprotocol import types
 
         from foldline.backends.lsp.connection import Connection
@@ -247,12 +253,8 @@ class ServerSession:
             initialize_params,
             position_encoding,
         )
-        from foldline.backends.lsp.process import ServerProcess
         from foldline.backends.lsp.readiness import ReadyWatch
 
-        name = self.spec.name
-        self._starts += 1
-        process = await ServerProcess.start(name, self.command, cwd=self.root)
         connection = Connection(name, process)
         try:
             ready = ReadyWatch(self.spec, connection, self._limits)
