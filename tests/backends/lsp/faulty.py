@@ -11,7 +11,9 @@ from foldline.backends.lsp import Limits, LSPBackend, ServerSpec
 
 PATIENCE = 60.0
 SERVER = Path(__file__).with_name("faulty_server.py")
-LIMITS = Limits(start=5.0, request=5.0, grace=0.2, watch=0.1, backoff=(0.0, 0.05), down=60.0)
+LIMITS = Limits(
+    start=PATIENCE, request=PATIENCE, grace=0.2, watch=0.1, backoff=(0.0, 0.05), down=60.0
+)
 FILES = {
     "shop.py": "def pay():\n    return 1\n",
     "main.py": "import shop\n\nshop.pay()\nprint(shop.pay)\n",

@@ -51,7 +51,8 @@ def places(found: References) -> list[tuple[str, int]]:
 @pytest.mark.parametrize("way", FAULTS)
 def test_a_fault_costs_the_confirmation_and_nothing_else(way: str, tmp_path: Path) -> None:
     seconds = 0.5 if FAULTS[way] == "timed out after" else PATIENCE
-    faulty = Faulty(tmp_path, way, replace(LIMITS, start=0.5))
+    limits = replace(LIMITS, start=0.5) if way == "never initializes" else LIMITS
+    faulty = Faulty(tmp_path, way, limits)
     found = faulty.access.find_references("pay", seconds=seconds)
     assert places(found) == MATCHES
     assert {each.tier for each in found} == {"possible"}
@@ -133,7 +134,7 @@ def test_a_server_that_leaks_is_restarted(tmp_path: Path) -> None:
 
 
 def test_a_server_that_nobody_asks_is_stopped(tmp_path: Path) -> None:
-    faulty = Faulty(tmp_path, "none", replace(LIMITS, idle=0.1))
+    faulty = Faulty(tmp_path, "none", replace(LIMITS, idle=1.0))
     assert faulty.access.find_references("pay", seconds=PATIENCE).confirmed == 3
     assert not faulty.living()
     [status] = faulty.access.server_status()
