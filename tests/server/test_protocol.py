@@ -177,6 +177,30 @@ def test_what_user_code_prints_never_reaches_the_protocol(tmp_path: Path) -> Non
         assert b"loud.py: " + line in log
 
 
+def test_what_the_server_itself_prints_never_reaches_the_protocol() -> None:
+    code = (
+        "import os, subprocess, sys\n"
+        "from foldline.server import transport\n"
+        "from foldline.server.app import create_server\n"
+        "def noisy():\n"
+        "    print('from a library')\n"
+        "    os.write(1, b'raw bytes')\n"
+        "    subprocess.run([sys.executable, '-c', 'print(\"from a child\")'])\n"
+        "    return create_server()\n"
+        "sys.exit(transport.serve_stdio(noisy))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=initialize() + b"".join(EXIT),
+        capture_output=True,
+        timeout=LONGEST,
+        check=False,
+    )
+    assert [message["id"] for message in parse(done.stdout)] == [1, 99]
+    for noise in (b"from a library", b"raw bytes", b"from a child"):
+        assert noise in done.stderr
+
+
 @pytest.fixture
 def loop_forever(tmp_path: Path) -> Path:
     """A prompt that writes its process and one that it left behind to a file, and never ends."""

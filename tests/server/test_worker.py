@@ -413,6 +413,19 @@ async def test_a_worker_that_a_request_was_taken_from_answers_the_next(
     assert await ask(parent) == first
 
 
+async def test_a_worker_starts_again_when_packages_have_changed(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages = tmp_path / "more-packages"
+    packages.mkdir()
+    monkeypatch.setenv("PYTHONPATH", str(packages))
+    parent = "import os\nSAID = str(os.getppid())\n"
+    before = await ask(parent)
+    assert await ask(parent) == before
+    (packages / "installed.py").touch()
+    assert await ask(parent) != before
+
+
 async def test_a_worker_that_was_killed_is_replaced(ask: Ask) -> None:
     worker = int(await ask("import os\nSAID = str(os.getppid())\n"))
     os.kill(worker, signal.SIGKILL)
