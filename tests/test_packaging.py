@@ -63,9 +63,12 @@ def test_the_base_install_is_the_prompt_library_alone(wheel: Path, tmp_path: Pat
 
 def test_the_server_extra_starts(wheel: Path, tmp_path: Path) -> None:
     python = install(f"{wheel}[server]", tmp_path / "server")
-    configuration = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    version = configuration["project"]["version"]
-    assert run(str(python.parent / "foldline"), "--version").strip() == f"foldline {version}"
+    installed = run(
+        str(python), "-c", "import importlib.metadata as m; print(m.version('foldline'))"
+    )
+    assert (
+        run(str(python.parent / "foldline"), "--version").strip() == f"foldline {installed.strip()}"
+    )
     run(str(python), "-c", "import foldline.server.app")
 
 

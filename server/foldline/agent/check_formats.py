@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, TextIO
 
 from foldline.server.static.checks import Code, Severity, default_severity
+from foldline.server.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -100,7 +100,7 @@ def _sarif(found: Sequence[Found], files: int, out: TextIO) -> None:
         }
         for each in found
     ]
-    driver = {"name": "foldline", "version": version("foldline"), "rules": rules}
+    driver = {"name": "foldline", "version": VERSION, "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     log = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",

@@ -10,11 +10,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from foldline.agent import check, code, doctor, preview, serve, tokens, tour
 from foldline.agent.mcp import verb as mcp
+from foldline.server.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="foldline", description="Shows prompts and code folded, and unfolds what is asked for."
     )
-    parser.add_argument("--version", action="version", version=f"foldline {version('foldline')}")
+    parser.add_argument("--version", action="version", version=f"foldline {VERSION}")
     verbs = parser.add_subparsers(metavar="COMMAND", required=True)
     for verb in VERBS:
         verb.register(verbs)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import platform
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from foldline.server.version import VERSION
 
 if TYPE_CHECKING:
     import argparse
@@ -45,6 +45,8 @@ def run(options: argparse.Namespace) -> int:
 
 def examine(root: Path, *, trusted: bool) -> dict[str, object]:
     """The report on the workspace at `root`; asks every server found for its version."""
+    from concurrent.futures import ThreadPoolExecutor
+
     from foldline.backends import LocalFileBackend
     from foldline.backends.lsp import LSPBackend, server_version
 
@@ -57,7 +59,7 @@ def examine(root: Path, *, trusted: bool) -> dict[str, object]:
     with ThreadPoolExecutor(4) as pool:
         versions = list(pool.map(server_version, servers))
     return {
-        "foldline": version("foldline"),
+        "foldline": VERSION,
         "python": platform.python_version(),
         "executable": sys.executable,
         "root": str(root.resolve()),
@@ -106,6 +108,8 @@ def format_report(report: dict[str, object]) -> str:
 
 
 def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from foldline.server.commands import (
@@ -60,6 +59,7 @@ from foldline.server.features import (
     workspace_symbol,
 )
 from foldline.server.server import FoldlineServer
+from foldline.server.version import VERSION
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -121,7 +121,7 @@ COMMANDS = (
 
 def create_server() -> FoldlineServer:
     """A server for one client, with every feature and command."""
-    server = FoldlineServer(version("foldline"))
+    server = FoldlineServer(VERSION)
     for feature in FEATURES:
         server.feature(feature.METHOD, feature.OPTIONS)(feature.handle)
     for command in COMMANDS:

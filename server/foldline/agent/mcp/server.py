@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -17,6 +16,7 @@ from foldline.agent.mcp.prompts import WorkspacePrompts
 from foldline.agent.mcp.roots import Roots
 from foldline.server.lifecycle import exit_with_parent
 from foldline.server.preview.renderer import Renderer
+from foldline.server.version import VERSION
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +57,7 @@ class AgentServer:
         )
         self.protocol: Server[dict[str, Any]] = Server(
             "foldline",
-            version=version("foldline"),
+            version=VERSION,
             instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
