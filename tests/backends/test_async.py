@@ -27,6 +27,11 @@ async def test_every_method_answers_as_the_synchronous_one(tmp_path: Path) -> No
         assert await access.read_text("a.py") == sync.read_text("a.py")
         assert await access.search_files("A") == sync.search_files("A")
         assert await access.grep("class") == sync.grep("class")
+        place = await access.find_place("a.py", "A")
+        assert place == sync.find_place("a.py", "A")
+        asked = (place.path, place.line, place.column)
+        assert await access.goto_definition(*asked) == sync.goto_definition(*asked)
+        assert await access.hover(*asked) == sync.hover(*asked)
     sync.close()
 
 

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import functools
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from foldline.backends.file_access import SmartFileAccess
 from foldline.backends.index import DEFAULT_PATIENCE
-from foldline.backends.merging import DEFAULT_SECONDS
 from foldline.backends.parsing_pool import PoolParsing
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Callable, Coroutine, Mapping
 
-    from foldline.backends.models import (
-        FileOutline,
-        FileText,
-        FileTree,
-        GrepResults,
-        References,
-        SearchResults,
-        SymbolDetail,
-    )
     from foldline.backends.parsing import Parsing
     from foldline.backends.protocol import FileAnalysisBackend
-    from foldline.backends.semantics import Calls, Diagnostics, Hover, Locations
+
+P = ParamSpec("P")
+Answer = TypeVar("Answer")
+
+
+def _in_thread(
+    method: Callable[Concatenate[SmartFileAccess, P], Answer],
+) -> Callable[Concatenate[AsyncSmartFileAccess, P], Coroutine[object, object, Answer]]:
+    """The method as a coroutine, with its arguments, their types and its documentation."""
+
+    @functools.wraps(method)
+    async def ask(self: AsyncSmartFileAccess, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
+        # By its name: the access may be of a subclass.
+        asked: Callable[P, Answer] = getattr(self.sync, method.__name__)
+        return await asyncio.to_thread(asked, *args, **kwargs)
+
+    return ask
 
 
 class AsyncSmartFileAccess:
@@ -81,146 +88,20 @@ class AsyncSmartFileAccess:
         if self._parsing is not None:
             await asyncio.to_thread(self._parsing.close)
 
-    async def get_tree(
-        self,
-        path: str = ".",
-        *,
-        depth: int | None = None,
-        budget: int | None = None,
-        cursor: str | None = None,
-        no_ignore: bool = False,
-    ) -> FileTree:
-        """See `SmartFileAccess.get_tree`."""
-        return await asyncio.to_thread(
-            self._access.get_tree,
-            path,
-            depth=depth,
-            budget=budget,
-            cursor=cursor,
-            no_ignore=no_ignore,
-        )
-
-    async def get_outline(self, file: str) -> FileOutline:
-        """See `SmartFileAccess.get_outline`."""
-        return await asyncio.to_thread(self._access.get_outline, file)
-
-    async def read_symbol(
-        self, file: str, name: str, *, budget: int | None = None, cursor: str | None = None
-    ) -> SymbolDetail:
-        """See `SmartFileAccess.read_symbol`."""
-        return await asyncio.to_thread(
-            self._access.read_symbol, file, name, budget=budget, cursor=cursor
-        )
-
-    async def find_references(
-        self,
-        name: str,
-        scope: str | None = None,
-        *,
-        budget: int | None = None,
-        cursor: str | None = None,
-        seconds: float = DEFAULT_SECONDS,
-    ) -> References:
-        """See `SmartFileAccess.find_references`."""
-        return await asyncio.to_thread(
-            self._access.find_references,
-            name,
-            scope,
-            budget=budget,
-            cursor=cursor,
-            seconds=seconds,
-        )
-
-    async def goto_definition(
-        self, file: str, line: int, at: str | int, *, seconds: float = DEFAULT_SECONDS
-    ) -> Locations:
-        """See `SmartFileAccess.goto_definition`."""
-        return await asyncio.to_thread(
-            self._access.goto_definition, file, line, at, seconds=seconds
-        )
-
-    async def find_implementations(
-        self, file: str, line: int, at: str | int, *, seconds: float = DEFAULT_SECONDS
-    ) -> Locations:
-        """See `SmartFileAccess.find_implementations`."""
-        return await asyncio.to_thread(
-            self._access.find_implementations, file, line, at, seconds=seconds
-        )
-
-    async def hover(
-        self, file: str, line: int, at: str | int, *, seconds: float = DEFAULT_SECONDS
-    ) -> Hover:
-        """See `SmartFileAccess.hover`."""
-        return await asyncio.to_thread(self._access.hover, file, line, at, seconds=seconds)
-
-    async def diagnostics(self, file: str, *, seconds: float = DEFAULT_SECONDS) -> Diagnostics:
-        """See `SmartFileAccess.diagnostics`."""
-        return await asyncio.to_thread(self._access.diagnostics, file, seconds=seconds)
-
-    async def call_hierarchy(
-        self, file: str, line: int, at: str | int, *, seconds: float = DEFAULT_SECONDS
-    ) -> Calls:
-        """See `SmartFileAccess.call_hierarchy`."""
-        return await asyncio.to_thread(self._access.call_hierarchy, file, line, at, seconds=seconds)
-
-    async def read_lines(self, file: str, start: int, end: int, *, no_ignore: bool = False) -> str:
-        """See `SmartFileAccess.read_lines`."""
-        return await asyncio.to_thread(
-            self._access.read_lines, file, start, end, no_ignore=no_ignore
-        )
-
-    async def read_file(self, file: str, *, no_ignore: bool = False) -> str:
-        """See `SmartFileAccess.read_file`."""
-        return await asyncio.to_thread(self._access.read_file, file, no_ignore=no_ignore)
-
-    async def read_text(
-        self,
-        file: str,
-        start: int = 1,
-        end: int | None = None,
-        *,
-        budget: int | None = None,
-        cursor: str | None = None,
-        no_ignore: bool = False,
-    ) -> FileText:
-        """See `SmartFileAccess.read_text`."""
-        return await asyncio.to_thread(
-            self._access.read_text,
-            file,
-            start,
-            end,
-            budget=budget,
-            cursor=cursor,
-            no_ignore=no_ignore,
-        )
-
-    async def search_files(
-        self, query: str, *, budget: int | None = None, cursor: str | None = None
-    ) -> SearchResults:
-        """See `SmartFileAccess.search_files`."""
-        return await asyncio.to_thread(
-            self._access.search_files, query, budget=budget, cursor=cursor
-        )
-
-    async def grep(
-        self,
-        pattern: str,
-        glob: str | None = None,
-        *,
-        context: int = 0,
-        ignore_case: bool = False,
-        budget: int | None = None,
-        cursor: str | None = None,
-        no_ignore: bool = False,
-    ) -> GrepResults:
-        """See `SmartFileAccess.grep`."""
-        return await asyncio.to_thread(
-            self._access.grep,
-            pattern,
-            glob,
-            context=context,
-            ignore_case=ignore_case,
-            budget=budget,
-            cursor=cursor,
-            no_ignore=no_ignore,
-        )
+    get_tree = _in_thread(SmartFileAccess.get_tree)
+    get_outline = _in_thread(SmartFileAccess.get_outline)
+    read_symbol = _in_thread(SmartFileAccess.read_symbol)
+    find_references = _in_thread(SmartFileAccess.find_references)
+    find_place = _in_thread(SmartFileAccess.find_place)
+    goto_definition = _in_thread(SmartFileAccess.goto_definition)
+    find_implementations = _in_thread(SmartFileAccess.find_implementations)
+    hover = _in_thread(SmartFileAccess.hover)
+    diagnostics = _in_thread(SmartFileAccess.diagnostics)
+    call_hierarchy = _in_thread(SmartFileAccess.call_hierarchy)
+    read_lines = _in_thread(SmartFileAccess.read_lines)
+    read_file = _in_thread(SmartFileAccess.read_file)
+    read_text = _in_thread(SmartFileAccess.read_text)
+    search_files = _in_thread(SmartFileAccess.search_files)
+    grep = _in_thread(SmartFileAccess.grep)
+    server_status = _in_thread(SmartFileAccess.server_status)
+    restart_servers = _in_thread(SmartFileAccess.restart_servers)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from foldline.backends.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # What one answer may cost a model by default; a shell passes these on, None means no limit.
 TREE_BUDGET = 2500
@@ -11,6 +16,7 @@ SYMBOL_BUDGET = 2200
 REFERENCES_BUDGET = 2500
 SEARCH_BUDGET = 2500
 GREP_BUDGET = 2500
+NAVIGATION_BUDGET = 1500
 FILE_BUDGET = 8000
 
 
@@ -40,3 +46,14 @@ def check_budget(budget: int | None) -> None:
 def size_of(text: str) -> int:
     """The bytes of `text` in UTF-8."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def how_many_fit(lines: Iterable[str], room: int) -> int:
+    """How many of the lines, each with its newline, fit `room` bytes: at least one of them."""
+    kept = 0
+    for line in lines:
+        room -= size_of(line) + 1
+        if room < 0 and kept:
+            break
+        kept += 1
+    return kept

@@ -18,7 +18,7 @@ from foldline.backends.text_pages import page_text
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.index.watch import Watcher
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         FileText,
         FileTree,
         GrepResults,
+        Reference,
         References,
         SearchResults,
         SymbolDetail,
@@ -153,6 +154,17 @@ class SmartFileAccess(CodeNavigation):
         from foldline.backends.lsp import LSPBackend
 
         return self._lsp.status() if isinstance(self._lsp, LSPBackend) else ()
+
+    def restart_servers(self, name: str | None = None) -> tuple[ServerStatus, ...]:
+        """Stop the language servers, or those called `name`; each starts afresh when next asked.
+
+        What is answered are those that were stopped, as they were. Questions that wait for them are
+        answered from syntax trees. What they said is forgotten.
+        """
+        from foldline.backends.lsp import LSPBackend
+
+        self._answers = merging.ReferencesCache()
+        return self._lsp.restart(name) if isinstance(self._lsp, LSPBackend) else ()
 
     def get_tree(
         self,
@@ -291,16 +303,16 @@ def _page_references(found: References, first: int, budget: int | None) -> Refer
         )
         if found.confirmed or found.possible:
             left -= _TIERS_ROOM
-        kept = 0
-        for path, group in groupby(references, key=lambda each: each.path):
-            left -= budgets.size_of(path) + len(" (test)") + 1
-            for each in group:
-                left -= budgets.size_of(reference_line(each)) + 1
-                if left < 0 and kept:
-                    break
-                kept += 1
-            if left < 0:
-                break
+        kept = budgets.how_many_fit(_lines(references), left)
     last = first + kept
     cursor = budgets.make_cursor(_REFERENCES, last) if last < len(found.references) else None
     return replace(found, references=references[:kept], cursor=cursor)
+
+
+def _lines(references: Iterable[Reference]) -> Iterator[str]:
+    """What each of them adds to the text: the first of a file, the file too."""
+    for path, group in groupby(references, key=lambda each: each.path):
+        heading = f"{path} (test)\n"
+        for each in group:
+            yield heading + reference_line(each)
+            heading = ""

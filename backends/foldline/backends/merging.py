@@ -7,7 +7,6 @@ neither alone is both. Whatever the engine dies of, the matches are the answer.
 from __future__ import annotations
 
 import logging
-import re
 import threading
 import time
 from collections import OrderedDict
@@ -30,7 +29,7 @@ from foldline.backends.semantics import Confirmation, Navigator, SemanticEngine,
 from foldline.backends.symbols import flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.models import FileOutline, SymbolDetail
@@ -399,7 +398,7 @@ def ask_navigator(
 ) -> Answer:
     """The server's answer, or `nothing` with the reason why there is none."""
     if not isinstance(engine, Navigator):
-        return nothing("no language server is configured for this workspace")
+        return nothing("no language server was asked")
     navigator: Navigator = engine
     found = guarded(lambda: question(navigator))
     if isinstance(found, LSPError):
@@ -407,9 +406,3 @@ def ask_navigator(
     if isinstance(found, Exception):
         return nothing(f"the language server backend failed: {found}")
     return found
-
-
-def first_column(lines: Sequence[str], line: int, name: str) -> int | None:
-    """The column, from 1, of the identifier `name` on `line`; None where it is not there."""
-    found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lines[line - 1])
-    return found.start() + 1 if found else None

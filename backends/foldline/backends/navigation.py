@@ -1,90 +1,158 @@
-"""What only a language server knows of a place in a file, for callers who have none too."""
+"""What is known of a place in a file: asked of a language server, or else of syntax trees."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.backends import merging
+from foldline.backends import by_name, merging
+from foldline.backends import navigation_pages as pages
 from foldline.backends.errors import InvalidArgumentError
-from foldline.backends.semantics import Calls, Diagnostics, Hover, Locations, Target
+from foldline.backends.find_place import find_place, first_column, name_at
+from foldline.backends.semantics import Calls, Diagnostics, Hover, Locations, Place
 
 if TYPE_CHECKING:
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.protocol import FileAnalysisBackend
 
-_NONE = "partial: no language server answered"
-
 
 class CodeNavigation:
-    """Questions about the symbol at a place; without a server the answer is empty and says why.
+    """Questions about the symbol at a place.
 
-    `at` is the name on that line, or a column counted from 1.
+    `at` is the name on that line, or a column counted from 1. A language server gets `seconds`;
+    with 0, without one, or when it is late, syntax trees answer by name alone, `coverage` says so,
+    and `reason` why. A `budget` is in bytes of the answer's text form
+    (`foldline.backends.navigation_text`); `cursor` asks for what the last answer left out.
     """
 
     _files: BaseFileBackend
+    _analysis: FileAnalysisBackend
     _lsp: FileAnalysisBackend | None
 
+    def find_place(
+        self,
+        file: str,
+        name: str | None = None,
+        *,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> Place:
+        """The place that the other questions ask about, from what a caller knows of it.
+
+        With `line`, the `name` or the `column` on it, or else what is defined there. Without, the
+        definition of `name` as `read_symbol` takes it, or where the file imports or first uses it;
+        without a name, the file's first symbol.
+
+        Raises:
+            SymbolNotFoundError: with the nearest names.
+            AmbiguousSymbolError: with the candidates' names.
+            InvalidArgumentError: There is no such line, or no such name on it.
+        """
+        return find_place(self._files, self._analysis, file, name, line=line, column=column)
+
     def goto_definition(
-        self, file: str, line: int, at: str | int, *, seconds: float = merging.DEFAULT_SECONDS
+        self,
+        file: str,
+        line: int,
+        at: str | int,
+        *,
+        budget: int | None = None,
+        cursor: str | None = None,
+        seconds: float = merging.DEFAULT_SECONDS,
     ) -> Locations:
         """Where the symbol is defined, also outside the workspace."""
-        target = self._target(file, line, at)
-        return merging.ask_navigator(
-            self._lsp,
-            lambda server: server.goto_definition(target, seconds=seconds),
-            lambda reason: Locations((), "", _NONE, reason),
+        place = self._place(file, line, at)
+        found = merging.ask_navigator(
+            self._asked(seconds),
+            lambda server: server.goto_definition(place.target, seconds=seconds),
+            lambda reason: by_name.definitions(self._analysis, place, reason),
         )
+        return pages.page_locations(found, budget, cursor)
 
     def find_implementations(
-        self, file: str, line: int, at: str | int, *, seconds: float = merging.DEFAULT_SECONDS
+        self,
+        file: str,
+        line: int,
+        at: str | int,
+        *,
+        budget: int | None = None,
+        cursor: str | None = None,
+        seconds: float = merging.DEFAULT_SECONDS,
     ) -> Locations:
         """What implements or overrides the symbol."""
-        target = self._target(file, line, at)
-        return merging.ask_navigator(
-            self._lsp,
-            lambda server: server.find_implementations(target, seconds=seconds),
-            lambda reason: Locations((), "", _NONE, reason),
+        place = self._place(file, line, at)
+        found = merging.ask_navigator(
+            self._asked(seconds),
+            lambda server: server.find_implementations(place.target, seconds=seconds),
+            lambda reason: by_name.implementations(self._analysis, place, reason),
         )
+        return pages.page_locations(found, budget, cursor)
 
     def hover(
-        self, file: str, line: int, at: str | int, *, seconds: float = merging.DEFAULT_SECONDS
+        self,
+        file: str,
+        line: int,
+        at: str | int,
+        *,
+        budget: int | None = None,
+        cursor: str | None = None,
+        seconds: float = merging.DEFAULT_SECONDS,
     ) -> Hover:
         """The type and documentation of the symbol."""
-        target = self._target(file, line, at)
-        return merging.ask_navigator(
-            self._lsp,
-            lambda server: server.hover(target, seconds=seconds),
-            lambda reason: Hover("", "", _NONE, reason),
+        place = self._place(file, line, at)
+        found = merging.ask_navigator(
+            self._asked(seconds),
+            lambda server: server.hover(place.target, seconds=seconds),
+            lambda reason: by_name.hover(self._analysis, place, reason),
         )
+        return pages.page_hover(found, budget, cursor)
 
-    def diagnostics(self, file: str, *, seconds: float = merging.DEFAULT_SECONDS) -> Diagnostics:
+    def diagnostics(
+        self,
+        file: str,
+        *,
+        budget: int | None = None,
+        cursor: str | None = None,
+        seconds: float = merging.DEFAULT_SECONDS,
+    ) -> Diagnostics:
         """The problems of the file."""
         path = self._files.resolve(file)
-        return merging.ask_navigator(
-            self._lsp,
+        found = merging.ask_navigator(
+            self._asked(seconds),
             lambda server: server.diagnostics(path, seconds=seconds),
-            lambda reason: Diagnostics(path, (), "", _NONE, reason),
+            lambda reason: by_name.diagnostics(self._analysis, path, reason),
         )
+        return pages.page_diagnostics(found, budget, cursor)
 
     def call_hierarchy(
-        self, file: str, line: int, at: str | int, *, seconds: float = merging.DEFAULT_SECONDS
+        self,
+        file: str,
+        line: int,
+        at: str | int,
+        *,
+        budget: int | None = None,
+        cursor: str | None = None,
+        seconds: float = merging.DEFAULT_SECONDS,
     ) -> Calls:
         """Who calls the function, and whom it calls."""
-        target = self._target(file, line, at)
-        return merging.ask_navigator(
-            self._lsp,
-            lambda server: server.call_hierarchy(target, seconds=seconds),
-            lambda reason: Calls((), (), "", _NONE, reason),
+        place = self._place(file, line, at)
+        found = merging.ask_navigator(
+            self._asked(seconds),
+            lambda server: server.call_hierarchy(place.target, seconds=seconds),
+            lambda reason: by_name.callers(self._analysis, place, reason),
         )
+        return pages.page_calls(found, budget, cursor)
 
-    def _target(self, file: str, line: int, at: str | int) -> Target:
+    def _asked(self, seconds: float) -> FileAnalysisBackend | None:
+        return self._lsp if seconds > 0 else None
+
+    def _place(self, file: str, line: int, at: str | int) -> Place:
         source = self._files.read_source(file)
         lines = source.lines
         if not 1 <= line <= len(lines):
             raise InvalidArgumentError("line", f"{source.path} has the lines 1 to {len(lines)}")
         if isinstance(at, int):
-            return Target(source.path, line, at)
-        column = merging.first_column(lines, line, at)
+            return Place(source.path, line, at, name_at(lines, line, at))
+        column = first_column(lines, line, at)
         if column is None:
             raise InvalidArgumentError("at", f"line {line} of {source.path} has no name {at!r}")
-        return Target(source.path, line, column)
+        return Place(source.path, line, column, at)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 
+PARSED_WITH_ERRORS = "parsed with errors: something may be missing"
+
 
 def outline_source(language: str, data: bytes) -> Outline:
     """What the file of that language defines; `data` is UTF-8 with newlines only."""
@@ -33,7 +35,7 @@ def outline_of_tree(language: str, data: bytes, root: Node) -> Outline:
     if root.has_error:
         if language in _SCRIPTS:
             found.symbols = _mended(language, data, found)
-        found.reason = "parsed with errors: something may be missing"
+        found.reason = PARSED_WITH_ERRORS
     elif not found.symbols:
         found.reason = "defines nothing"
     return found

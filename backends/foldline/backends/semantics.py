@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,23 @@ class CodeLocation:
 
 @dataclass(frozen=True, slots=True)
 class Locations:
-    """What was found, by which engine, and how completely; `reason` says why nothing was."""
+    """What was found, by which engine, and how completely; `reason` says why nothing was.
+
+    `left_out` counts what a budget left out; `cursor` asks for the rest of it. So in all answers.
+    """
 
     locations: tuple[CodeLocation, ...]
     backend: str = ""
     coverage: str = COMPLETE
     reason: str = ""
+    left_out: int = 0
+    cursor: str | None = None
+
+    def __iter__(self) -> Iterator[CodeLocation]:
+        return iter(self.locations)
+
+    def __len__(self) -> int:
+        return len(self.locations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +56,7 @@ class Hover:
     backend: str = ""
     coverage: str = COMPLETE
     reason: str = ""
+    cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +81,14 @@ class Diagnostics:
     backend: str = ""
     coverage: str = COMPLETE
     reason: str = ""
+    left_out: int = 0
+    cursor: str | None = None
+
+    def __iter__(self) -> Iterator[CodeDiagnostic]:
+        return iter(self.diagnostics)
+
+    def __len__(self) -> int:
+        return len(self.diagnostics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +111,8 @@ class Calls:
     backend: str = ""
     coverage: str = COMPLETE
     reason: str = ""
+    left_out: int = 0
+    cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +122,20 @@ class Target:
     path: str
     line: int
     column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The identifier `name` where it stands in a file; `name` is empty where there is none."""
+
+    path: str
+    line: int
+    column: int
+    name: str = ""
+
+    @property
+    def target(self) -> Target:
+        return Target(self.path, self.line, self.column)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def format_tree(tree: FileTree) -> str:
         waiting.extend((child, level + 1) for child in reversed(entry.children))
     if tree.cursor is not None:
         lines.append(tree_rest(tree.shown_from + len(tree.entries), tree.total_entries))
-    return "\n".join([*lines, *_remarks(tree.reason, tree.coverage)])
+    return "\n".join([*lines, *remarks(tree.reason, tree.coverage)])
 
 
 def tree_header(tree: FileTree) -> str:
@@ -97,7 +97,7 @@ def format_symbol(detail: SymbolDetail) -> str:
     header = f"{where}:{line_range(detail.body_line or detail.line, detail.line_end)} {name}"
     inside = f" in {detail.parent}" if detail.parent and "." not in name else ""
     notes = [f"({note})" for note in detail.notes]
-    return "\n".join([header + inside, *_remarks("", detail.coverage), *notes, detail.body])
+    return "\n".join([header + inside, *remarks("", detail.coverage), *notes, detail.body])
 
 
 def format_references(references: References) -> str:
@@ -122,14 +122,14 @@ def format_references(references: References) -> str:
         lines.extend(reference_line(each) for each in uses)
     if references.cursor is not None:
         lines.append(f"… {count - shown} not shown here: ask with cursor {references.cursor}")
-    return "\n".join([*lines, *_remarks(references.reason, references.coverage)])
+    return "\n".join([*lines, *remarks(references.reason, references.coverage)])
 
 
 def format_file_text(found: FileText) -> str:
     """The path and the range, then the lines as they are."""
     total = f" of {found.line_count} lines" if found.line_count else ""
     header = f"{found.path}:{line_range(found.start, found.end)}{total}"
-    lines = [header, *_remarks(found.note, found.coverage), found.text]
+    lines = [header, *remarks(found.note, found.coverage), found.text]
     if found.cursor is not None:
         lines.append(f"… ask with cursor {found.cursor} for the next lines")
     return "\n".join(lines)
@@ -143,7 +143,7 @@ def format_search(results: SearchResults) -> str:
     if results.cursor is not None:
         rest = f"… more: ask with cursor {results.cursor}"
         lines.append(rest)
-    return "\n".join([*lines, *_remarks(results.reason, results.coverage)])
+    return "\n".join([*lines, *remarks(results.reason, results.coverage)])
 
 
 def search_line(hit: SearchHit) -> str:
@@ -171,15 +171,15 @@ def format_grep(results: GrepResults) -> str:
             lines.extend(grep_lines(match))
     if results.cursor is not None:
         lines.append(f"… more: ask with cursor {results.cursor}")
-    return "\n".join([*lines, *_remarks(results.reason, results.coverage)])
+    return "\n".join([*lines, *remarks(results.reason, results.coverage)])
 
 
 def grep_lines(match: GrepMatch) -> list[str]:
     """The lines of one match, long ones cut around the match."""
     first = match.line - len(match.before)
-    before = [f"  {first + n}- {_cut(line, 0)}" for n, line in enumerate(match.before)]
-    after = [f"  {match.line + 1 + n}- {_cut(line, 0)}" for n, line in enumerate(match.after)]
-    return [*before, f"  {match.line}: {_cut(match.text, match.column - 1)}", *after]
+    before = [f"  {first + n}- {cut_line(line, 0)}" for n, line in enumerate(match.before)]
+    after = [f"  {match.line + 1 + n}- {cut_line(line, 0)}" for n, line in enumerate(match.after)]
+    return [*before, f"  {match.line}: {cut_line(match.text, match.column - 1)}", *after]
 
 
 def grep_room(pattern: str) -> int:
@@ -187,21 +187,12 @@ def grep_room(pattern: str) -> int:
     return len(pattern.encode("utf-8", "replace")) + 100
 
 
-def _cut(line: str, column: int) -> str:
-    """A long line's part around `column`."""
-    if len(line) <= _LONGEST_CONTEXT:
-        return line
-    start = max(min(column - _LONGEST_CONTEXT // 3, len(line) - _LONGEST_CONTEXT), 0)
-    end = start + _LONGEST_CONTEXT
-    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
-
-
 def reference_line(reference: Reference) -> str:
     """The line of one use: number, kind, enclosing symbol, and the source line, shortened."""
     inside = f" in {reference.enclosing}" if reference.enclosing else ""
     stripped = reference.context.strip()
     indent = len(reference.context) - len(reference.context.lstrip())
-    context = _cut(stripped, reference.column - 1 - indent)
+    context = cut_line(stripped, reference.column - 1 - indent)
     return f"  {reference.line} {reference.kind}{inside}: {context}"
 
 
@@ -218,11 +209,21 @@ def line_range(first: int, last: int) -> str:
     return f"{first}-{last}" if last > first else f"{first}"
 
 
-def _remarks(reason: str, coverage: str) -> list[str]:
-    remarks = [f"({reason})"] if reason else []
+def cut_line(line: str, column: int) -> str:
+    """A long line's part around `column`."""
+    if len(line) <= _LONGEST_CONTEXT:
+        return line
+    start = max(min(column - _LONGEST_CONTEXT // 3, len(line) - _LONGEST_CONTEXT), 0)
+    end = start + _LONGEST_CONTEXT
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
+
+
+def remarks(reason: str, coverage: str) -> list[str]:
+    """The lines that say what is to be known of an answer, where there is anything."""
+    said = [f"({reason})"] if reason else []
     if coverage != COMPLETE:
-        remarks.append(f"(coverage: {coverage})")
-    return remarks
+        said.append(f"(coverage: {coverage})")
+    return said
 
 
 def _files(count: int) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from foldline.backends import LocalFileBackend, SmartFileAccess
@@ -155,3 +156,20 @@ def test_the_status_shows_the_server_at_work(access: SmartFileAccess) -> None:
     assert (status.state, status.restarts, status.pending) == ("ready", 0, 0)
     assert status.pid is not None
     assert status.latency is not None
+
+
+def test_a_restart_stops_the_server_and_the_next_question_starts_another(
+    access: SmartFileAccess,
+) -> None:
+    access.find_references("Cart.total", seconds=PATIENCE)
+    [before] = access.server_status()
+    assert before.pid is not None
+    assert access.restart_servers("no such server") == ()
+    [stopped] = access.restart_servers(before.name)
+    assert (stopped.name, stopped.pid) == (before.name, before.pid)
+    assert not psutil.pid_exists(before.pid)
+    assert access.server_status() == ()
+    assert access.find_references("Cart.total", seconds=PATIENCE).confirmed == 3
+    [after] = access.server_status()
+    assert after.pid != before.pid
+    assert (after.state, after.restarts) == ("ready", 1)

@@ -7,7 +7,7 @@ import contextlib
 import threading
 import time
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from foldline.backends.errors import (
@@ -24,6 +24,7 @@ from foldline.backends.lsp.configuration import hiding_settings
 from foldline.backends.lsp.discovery import ServerCatalog
 from foldline.backends.lsp.limits import Limits
 from foldline.backends.lsp.loop import background_loop
+from foldline.backends.lsp.memory import tree_memory
 from foldline.backends.lsp.outline import symbols_from
 from foldline.backends.lsp.places import Places
 from foldline.backends.lsp.pool import Answered, Question, ServerPool
@@ -318,7 +319,11 @@ class LSPBackend:
         async def read() -> tuple[ServerStatus, ...]:
             return tuple(self._pool.status())
 
-        return self._loop.start(read()).result(DEFAULT_SECONDS)
+        found = self._loop.start(read()).result(DEFAULT_SECONDS)
+        return tuple(
+            each if each.pid is None else replace(each, memory=tree_memory(each.pid))
+            for each in found
+        )
 
     def report(self) -> list[FoundServer]:
         """Every server that foldline knows: where it was found, and why it is chosen or not."""
@@ -329,9 +334,13 @@ class LSPBackend:
         """What in `[tool.foldline.lsp]` was not understood."""
         return self._catalog.choice.problems
 
-    def restart(self) -> None:
-        """Stop all servers; each starts afresh when it is next asked."""
-        self._loop.start(self._pool.restart()).result(30)
+    def restart(self, name: str | None = None) -> tuple[ServerStatus, ...]:
+        """Stop all servers, or those called `name`, and return what they were.
+
+        Each is looked up and started afresh when it is next asked.
+        """
+        self._catalog.look_again()
+        return self._loop.start(self._pool.restart(name)).result(30)
 
     def close(self) -> None:
         """Stop all servers for good. May be called twice."""

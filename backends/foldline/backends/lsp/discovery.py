@@ -44,9 +44,15 @@ class ServerCatalog:
     ) -> None:
         self._root = root
         self._trusted = trusted
-        self._choice = read_configuration(root)
-        self._servers = tuple(servers) if servers is not None else self._choice.servers
+        self._given = tuple(servers) if servers is not None else None
         self._found: dict[str, tuple[tuple[str, ...], str]] = {}
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Read the configuration anew, and find the programs anew when they are asked for."""
+        self._choice = read_configuration(self._root)
+        self._servers = self._choice.servers if self._given is None else self._given
+        self._found.clear()
 
     @property
     def choice(self) -> ServerChoice:

@@ -72,6 +72,8 @@ class ServerPool:
         self._limits = limits
         # The longest unused first.
         self._sessions: OrderedDict[tuple[str, Path], ServerSession] = OrderedDict()
+        # How often those were restarted that were stopped to be started afresh.
+        self._restarts: dict[tuple[str, Path], int] = {}
         self._answers: OrderedDict[tuple[object, ...], asyncio.Task[Any]] = OrderedDict()
         self._versions = FileVersions(files)
         self._walking: asyncio.Task[Snapshot] | None = None
@@ -170,12 +172,18 @@ class ServerPool:
             return_exceptions=True,
         )
 
-    async def restart(self) -> None:
-        """Stop all servers; each starts afresh when it is next asked."""
-        sessions = list(self._sessions.values())
-        self._sessions.clear()
-        self._answers.clear()
+    async def restart(self, name: str | None = None) -> tuple[ServerStatus, ...]:
+        """Stop all servers, or those called `name`; each starts afresh when it is next asked."""
+        keys = [key for key in self._sessions if name in {None, key[0]}]
+        sessions = [self._sessions.pop(key) for key in keys]
+        stopped = tuple(session.status() for session in sessions)
+        for key, was in zip(keys, stopped, strict=True):
+            self._restarts[key] = was.restarts + 1
+        self._answers = OrderedDict(
+            (key, task) for key, task in self._answers.items() if key[0] not in sessions
+        )
         await asyncio.gather(*(session.close() for session in sessions), return_exceptions=True)
+        return stopped
 
     # Asking
 
@@ -241,7 +249,10 @@ class ServerPool:
                 closing = asyncio.create_task(oldest.close())
                 self._closing.add(closing)
                 closing.add_done_callback(self._closing.discard)
-            session = ServerSession(spec, command, self._files.root, root, self._limits)
+            restarts = self._restarts.get(key, 0)
+            session = ServerSession(
+                spec, command, self._files.root, root, self._limits, restarts=restarts
+            )
             self._sessions[key] = session
         self._sessions.move_to_end(key)
         return session

@@ -106,6 +106,8 @@ class ServerSession:
         workspace: Path,
         root: Path,
         limits: Limits,
+        *,
+        restarts: int = 0,
     ) -> None:
         self.spec = spec
         self.command = command
@@ -119,6 +121,7 @@ class ServerSession:
         self._watching: set[asyncio.Task[None]] = set()
         self._ending: set[asyncio.Task[None]] = set()
         self._crashes = 0
+        self._restarts = restarts
         self._starts = 0
         self._requests = 0
         self._retry_at = 0.0
@@ -161,7 +164,7 @@ class ServerSession:
             self.memory,
             statistics.median(latencies) if latencies else None,
             self._requests,
-            max(self._starts - 1, 0),
+            self._restarts + max(self._starts - 1, 0),
             running.connection.pending if running else 0,
             running.documents.count if running else 0,
             self._problem,

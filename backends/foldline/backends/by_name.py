@@ -1,0 +1,190 @@
+"""What syntax trees say where no server answers: true of the name, and perhaps of a namesake.
+
+Every answer is marked as such and says why no server gave it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from foldline.backends.models import COMPLETE, Reference, ReferenceKind, References, SymbolKind
+from foldline.backends.outlines import PARSED_WITH_ERRORS
+from foldline.backends.semantics import Call, Calls, CodeLocation, Diagnostics, Hover, Locations
+from foldline.backends.symbols import flatten
+from foldline.backends.text import symbol_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from foldline.backends.models import SymbolInfo
+    from foldline.backends.protocol import FileAnalysisBackend
+    from foldline.backends.semantics import Place
+
+COVERAGE = "partial: by name alone, from syntax trees"
+_MOST_HOVERS = 3
+# Classes that are looked at for what derives from them.
+_MOST_BASES = 64
+_BASES = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE})
+
+
+def definitions(analysis: FileAnalysisBackend, place: Place, reason: str) -> Locations:
+    """The definitions of that name in the workspace, those of the same file first."""
+    uses, coverage = _uses(analysis, place)
+    found = _defining(uses, place)
+    return _locations(
+        analysis, map(_location, found), coverage, f"definition of {place.name!r}", reason
+    )
+
+
+def implementations(analysis: FileAnalysisBackend, place: Place, reason: str) -> Locations:
+    """The classes that name this one as a base, and theirs; of a method, those that they define."""
+    uses, coverage = _uses(analysis, place)
+    here = [each for each in _defining(uses, place) if each.kind == ReferenceKind.DEFINITION]
+    owners = [owner for each in here if (owner := _class_of(analysis, each, place.name))]
+    found: list[CodeLocation] = []
+    for path, derived in _derived(analysis, owners or [place.name]):
+        symbols = derived.children if owners else (derived,)
+        found.extend(
+            _symbol_location(analysis, path, symbol)
+            for symbol in symbols
+            if not owners or symbol.name == place.name
+        )
+    order = {path: number for number, path in enumerate(dict.fromkeys(each.path for each in found))}
+    found.sort(key=lambda each: order[each.path])
+    what = f"implementation of {place.name!r}"
+    return _locations(analysis, found, coverage, what, reason)
+
+
+def hover(analysis: FileAnalysisBackend, place: Place, reason: str) -> Hover:
+    """The signatures of what has that name, with the first sentences of their documentation."""
+    found = definitions(analysis, place, reason)
+    parts = []
+    for each in found.locations[:_MOST_HOVERS]:
+        symbol = _symbol_at(analysis, each.path, each.line)
+        said = each.context.strip() if symbol is None else symbol_line(symbol, 0, docstring=True)
+        parts.append(f"{each.path}:{said if symbol else f'{each.line} {said}'}")
+    more = len(found.locations) - _MOST_HOVERS
+    if more > 0:
+        parts.append(f"… {more} more of that name: ask for its definition")
+    return Hover("\n".join(parts), found.backend, found.coverage, found.reason)
+
+
+def callers(analysis: FileAnalysisBackend, place: Place, reason: str) -> Calls:
+    """The functions that call something of that name; whom it calls takes a server to say."""
+    uses, coverage = _uses(analysis, place)
+    lines: dict[tuple[str, str], list[int]] = {}
+    for use in uses:
+        if use.kind == ReferenceKind.CALL:
+            lines.setdefault((use.path, use.enclosing), []).append(use.line)
+    incoming = tuple(
+        Call(inside or path, path, _line_of(analysis, path, inside, found[0]), tuple(found))
+        for (path, inside), found in lines.items()
+    )
+    if not incoming:
+        reason = f"no call of {place.name!r} in code; {reason}"
+    return Calls(incoming, (), _name(analysis), coverage, f"{reason}; whom it calls is not known")
+
+
+def diagnostics(analysis: FileAnalysisBackend, path: str, reason: str) -> Diagnostics:
+    """Whether the file parses: more than that takes a server."""
+    outline = analysis.get_outline(path)
+    broken = PARSED_WITH_ERRORS in outline.reason
+    said = f"{PARSED_WITH_ERRORS}; {reason}" if broken else reason
+    return Diagnostics(path, (), _name(analysis), "partial: no language server answered", said)
+
+
+def _uses(analysis: FileAnalysisBackend, place: Place) -> tuple[tuple[Reference, ...], str]:
+    if not place.name.isidentifier():
+        return (), COVERAGE
+    found = analysis.find_references(place.name)
+    coverage = found.coverage if isinstance(found, References) else COMPLETE
+    if coverage != COMPLETE:
+        return tuple(found), f"{COVERAGE}; {coverage}"
+    return tuple(found), COVERAGE
+
+
+def _defining(uses: Iterable[Reference], place: Place) -> list[Reference]:
+    """The uses that define the name; the place itself alone where it is one of them."""
+    uses = list(uses)
+    found = [each for each in uses if each.kind == ReferenceKind.DEFINITION]
+    if not found:
+        written = [each for each in uses if each.kind == ReferenceKind.WRITE]
+        found = list({(each.path, each.enclosing): each for each in reversed(written)}.values())
+        found.reverse()
+    at = [each for each in found if (each.path, each.line) == (place.path, place.line)]
+    return at or sorted(found, key=lambda each: (each.path != place.path, each.test))
+
+
+def _class_of(analysis: FileAnalysisBackend, definition: Reference, name: str) -> str:
+    """The class that the definition is a method of, if it is one."""
+    for symbol, _, enclosing in flatten(analysis.get_outline(definition.path).symbols):
+        if (symbol.name, symbol.name_line) == (name, definition.line) and enclosing:
+            return enclosing[-1].name if enclosing[-1].kind in _BASES else ""
+    return ""
+
+
+def _derived(
+    analysis: FileAnalysisBackend, bases: Iterable[str]
+) -> Iterator[tuple[str, SymbolInfo]]:
+    """The classes whose signature names one of the bases, or one that does, each once."""
+    waiting = deque(dict.fromkeys(bases))
+    asked: set[str] = set()
+    seen: set[tuple[str, int]] = set()
+    while waiting and len(asked) < _MOST_BASES:
+        base = waiting.popleft()
+        if base in asked:
+            continue
+        asked.add(base)
+        word = re.compile(rf"(?<!\w){re.escape(base)}(?!\w)")
+        for path in dict.fromkeys(each.path for each in analysis.find_references(base)):
+            for symbol, _, _ in flatten(analysis.get_outline(path).symbols):
+                _, _, heritage = symbol.signature.partition(symbol.name)
+                if symbol.kind not in _BASES or not word.search(heritage):
+                    continue
+                if (path, symbol.line) not in seen:
+                    seen.add((path, symbol.line))
+                    waiting.append(symbol.name)
+                    yield path, symbol
+
+
+def _locations(
+    analysis: FileAnalysisBackend,
+    found: Iterable[CodeLocation],
+    coverage: str,
+    what: str,
+    reason: str,
+) -> Locations:
+    found = tuple(found)
+    said = reason if found else f"no {what} in code; {reason}"
+    return Locations(found, _name(analysis), coverage, said)
+
+
+def _location(use: Reference) -> CodeLocation:
+    return CodeLocation(use.path, use.line, use.column, use.column_end, use.context)
+
+
+def _symbol_location(analysis: FileAnalysisBackend, path: str, symbol: SymbolInfo) -> CodeLocation:
+    for use in analysis.find_references(symbol.name, path):
+        if use.line == symbol.name_line:
+            return _location(use)
+    return CodeLocation(path, symbol.name_line, 1, 1, symbol.signature)
+
+
+def _symbol_at(analysis: FileAnalysisBackend, path: str, line: int) -> SymbolInfo | None:
+    symbols = flatten(analysis.get_outline(path).symbols)
+    found = next((each.symbol for each in symbols if each.symbol.name_line == line), None)
+    return found and replace(found, children=())
+
+
+def _line_of(analysis: FileAnalysisBackend, path: str, inside: str, otherwise: int) -> int:
+    symbols = flatten(analysis.get_outline(path).symbols)
+    return next(
+        (each.symbol.name_line for each in symbols if each.qualified_name == inside), otherwise
+    )
+
+
+def _name(analysis: FileAnalysisBackend) -> str:
+    return str(getattr(analysis, "name", "ast"))

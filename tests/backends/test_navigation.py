@@ -1,0 +1,165 @@
+"""Places by name, and what is said of them where no language server answers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from foldline.backends import InvalidArgumentError, SmartFileAccess, SymbolNotFoundError
+from foldline.backends.navigation_text import (
+    format_calls,
+    format_diagnostics,
+    format_hover,
+    format_locations,
+)
+from foldline.backends.semantics import Place
+
+FILES = {
+    "cart.py": (
+        "import hmac\n"
+        "from shapes import Shape\n"
+        "\n"
+        "\n"
+        "class Cart(Shape):\n"
+        '    """What a customer wants."""\n'
+        "\n"
+        "    def total(self) -> int:\n"
+        "        return hmac.compare_digest(self.a, self.b)\n"
+        "\n"
+        "\n"
+        "class Basket(Cart):\n"
+        "    def total(self) -> int:\n"
+        "        return 2\n"
+        "\n"
+        "\n"
+        "def pay(cart: Cart) -> int:\n"
+        "    return cart.total() + cart.total()\n"
+    ),
+    "shapes.ts": (
+        "export interface Shape { area(): number }\n"
+        "export class Round implements Shape { area() { return 1 } }\n"
+    ),
+    "main.py": "from cart import pay, Cart\npay(Cart())\n",
+}
+
+
+@pytest.fixture
+def access(tmp_path: Path) -> Iterator[SmartFileAccess]:
+    root = tmp_path / "workspace"
+    root.mkdir()
+    for name, text in FILES.items():
+        (root / name).write_text(text, encoding="utf-8")
+    access = SmartFileAccess.for_workspace(root)
+    yield access
+    access.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "column", "place"),
+    [
+        ("Cart.total", None, None, Place("cart.py", 8, 9, "total")),
+        ("Shape", None, None, Place("cart.py", 2, 20, "Shape")),
+        ("hmac.compare_digest", None, None, Place("cart.py", 9, 21, "compare_digest")),
+        ("compare_digest", 9, None, Place("cart.py", 9, 21, "compare_digest")),
+        ("cart.total", 18, 33, Place("cart.py", 18, 32, "total")),
+        (None, 9, 25, Place("cart.py", 9, 21, "compare_digest")),
+        (None, 17, None, Place("cart.py", 17, 5, "pay")),
+        (None, None, None, Place("cart.py", 5, 7, "Cart")),
+    ],
+)
+def test_a_place_is_found_by_what_is_known_of_it(
+    access: SmartFileAccess, name: str | None, line: int | None, column: int | None, place: Place
+) -> None:
+    assert access.find_place("cart.py", name, line=line, column=column) == place
+
+
+def test_a_place_that_is_none_names_near_ones(access: SmartFileAccess) -> None:
+    with pytest.raises(SymbolNotFoundError, match=r"did you mean 'Cart\.total', 'Basket\.total'"):
+        access.find_place("cart.py", "Cart.totl")
+    with pytest.raises(SymbolNotFoundError, match="did you mean 'pay'"):
+        access.find_place("main.py", "pya")
+    with pytest.raises(InvalidArgumentError, match="did you mean 'cart'"):
+        access.find_place("cart.py", "crt", line=18)
+    with pytest.raises(InvalidArgumentError, match="it has return, cart, total"):
+        access.find_place("cart.py", line=18, column=3)
+    with pytest.raises(InvalidArgumentError, match="has the lines 1 to 18"):
+        access.find_place("cart.py", "pay", line=19)
+
+
+def test_without_a_server_definitions_are_those_of_the_name(access: SmartFileAccess) -> None:
+    place = access.find_place("cart.py", "total", line=18)
+    found = access.goto_definition(place.path, place.line, place.column)
+    assert format_locations(found, place, "definition").splitlines() == [
+        "cart.py:18 total: 2 definitions",
+        "cart.py",
+        "  8: def total(self) -> int:",
+        "  13: def total(self) -> int:",
+        "(no language server was asked)",
+        "(coverage: partial: by name alone, from syntax trees)",
+    ]
+    assert found.backend == "ast"
+    # Where the name is defined, it is that one.
+    assert [each.line for each in access.goto_definition("cart.py", 13, "total")] == [13]
+
+
+def test_without_a_server_implementations_follow_the_names_of_bases(
+    access: SmartFileAccess,
+) -> None:
+    def of(file: str, line: int, name: str) -> list[tuple[str, int]]:
+        return [(each.path, each.line) for each in access.find_implementations(file, line, name)]
+
+    assert of("shapes.ts", 1, "Shape") == [("shapes.ts", 2), ("cart.py", 5), ("cart.py", 12)]
+    assert of("cart.py", 8, "total") == [("cart.py", 13)]
+    assert of("cart.py", 17, "pay") == []
+
+
+def test_without_a_server_a_hover_shows_signatures(access: SmartFileAccess) -> None:
+    place = access.find_place("main.py", "Cart")
+    found = access.hover(place.path, place.line, place.column)
+    assert format_hover(found, place).splitlines()[:2] == [
+        "main.py:1 Cart",
+        "cart.py:5-9 class Cart(Shape)  # What a customer wants.",
+    ]
+
+
+def test_without_a_server_callers_are_those_of_the_name(access: SmartFileAccess) -> None:
+    place = access.find_place("cart.py", "Cart.total")
+    found = access.call_hierarchy(place.path, place.line, place.column)
+    assert format_calls(found, place).splitlines() == [
+        "cart.py:8 total",
+        "called by:",
+        "  pay cart.py:17, on lines 18, 18",
+        "(no language server was asked; whom it calls is not known)",
+        "(coverage: partial: by name alone, from syntax trees)",
+    ]
+
+
+def test_without_a_server_problems_are_not_known(access: SmartFileAccess) -> None:
+    assert format_diagnostics(access.diagnostics("main.py")).splitlines() == [
+        "main.py: no problem is known",
+        "(no language server was asked)",
+        "(coverage: partial: no language server answered)",
+    ]
+    access.file_backend.set_overlay("main.py", "def f(:\n")
+    assert "parsed with errors" in access.diagnostics("main.py").reason
+
+
+def test_what_a_budget_leaves_out_a_cursor_asks_for(tmp_path: Path) -> None:
+    body = "".join(f"class C{n}(Base):\n    pass\n\n\n" for n in range(60))
+    (tmp_path / "many.py").write_text(f"class Base:\n    pass\n\n\n{body}", encoding="utf-8")
+    access = SmartFileAccess.for_workspace(tmp_path)
+    place = access.find_place("many.py", "Base")
+    lines: list[int] = []
+    cursor: str | None = None
+    while True:
+        found = access.find_implementations("many.py", 1, "Base", budget=600, cursor=cursor)
+        assert len(found) + found.left_out == 60
+        assert len(format_locations(found, place, "implementation").encode()) <= 600
+        lines += [each.line for each in found]
+        cursor = found.cursor
+        if cursor is None:
+            break
+    assert lines == list(range(5, 245, 4))
+    with pytest.raises(InvalidArgumentError, match="cursor"):
+        access.hover("many.py", 1, "Base", cursor="locations@3")
+    access.close()
