@@ -67,3 +67,19 @@ def test_what_cannot_be_shown_says_why(target: str, status: int, words: str) -> 
     assert done.returncode == status
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_section_that_fails_is_named_and_the_others_are_shown(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.py"
+    prompt.write_text(
+        "from foldline.prompts import MarkdownSection, PromptTemplate\n"
+        "p = PromptTemplate(ns='n', key='k', sections=[\n"
+        "    MarkdownSection[None](title='A', key='a', template='x', enabled=lambda: 1 / 0),\n"
+        "    MarkdownSection[None](title='B', key='b', template='shown')])\n",
+        encoding="utf-8",
+    )
+    done = preview(str(prompt))
+    assert done.returncode == 1
+    assert "## 2. B\n\nshown" in done.stdout
+    assert "foldline preview: a: prompt.py:3: PromptRenderError" in done.stderr
+    assert "ZeroDivisionError" in done.stderr

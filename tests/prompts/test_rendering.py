@@ -24,7 +24,7 @@ from foldline.prompts import (
     undotted_heading,
 )
 from foldline.prompts.dataclasses import FrozenDataclass
-from foldline.prompts.errors import PromptRenderError, PromptValidationError
+from foldline.prompts.errors import PromptError, PromptRenderError, PromptValidationError
 
 FULL, SUMMARY = SectionVisibility.FULL, SectionVisibility.SUMMARY
 
@@ -374,3 +374,79 @@ def test_an_override_for_a_path_that_does_not_exist_is_refused_with_near_names()
         made.render(visibility_overrides={"context": FULL})  # type: ignore[dict-item]
     with pytest.raises(PromptValidationError, match="SectionVisibility"):
         made.render(visibility_overrides={("context",): "FULL"})  # type: ignore[dict-item]
+
+
+def raising(_: Value) -> bool:
+    raise KeyError("missing")
+
+
+FAILING: dict[str, Callable[[], Section[object]]] = {
+    "its body": lambda: Broken(title="B", key="b", children=[section("c", "inside")]),
+    "`enabled`": lambda: MarkdownSection[Value](
+        title="B", key="b", template="x", enabled=raising, children=[section("c", "inside")]
+    ),
+    "its visibility": lambda: MarkdownSection[Value](
+        title="B",
+        key="b",
+        template="x",
+        summary="s",
+        visibility=lambda _: raising(Value()),  # type: ignore[arg-type]
+        children=[section("c", "inside")],
+    ),
+    "its parameters": lambda: MarkdownSection[Needed](
+        title="B", key="b", template="${needed}", children=[section("c", "inside")]
+    ),
+}
+
+
+@FrozenDataclass()
+class Needed:
+    needed: str
+
+
+class Broken(Section[Value]):
+    def render_body(self, params: Value) -> str:
+        raise KeyError("missing")
+
+    def render_summary(self, params: Value) -> str:
+        raise KeyError("missing")
+
+
+@pytest.mark.parametrize("case", FAILING)
+def test_the_sections_around_one_that_fails_are_rendered_where_a_handler_says_so(
+    case: str,
+) -> None:
+    made = template(section("a", "before"), FAILING[case](), section("d", "after"))
+    with pytest.raises(PromptRenderError):
+        made.render()
+    told: list[tuple[tuple[str, ...], str]] = []
+
+    def handle(path: SectionPath, error: PromptError) -> str:
+        told.append((path, type(error).__name__))
+        return "[failed]"
+
+    rendered = made.render(on_error=handle)
+    assert told == [(("b",), "PromptRenderError")]
+    assert rendered.text == (
+        "## 1. A\n\nbefore\n\n## 2. B\n\n[failed]\n\n### 2.1. C\n\ninside\n\n## 3. D\n\nafter"
+    )
+    (failed,) = (block for block in rendered.blocks if block.path == ("b",))
+    assert [segment.kind for segment in failed.segments if segment.text == "[failed]"] == [
+        SegmentKind.ERROR
+    ]
+
+
+def test_a_summary_that_fails_stays_a_summary_and_can_be_opened() -> None:
+    summarised = Broken(title="B", key="b", visibility=SUMMARY, children=[section("c", "inside")])
+    rendered = template(summarised).render(on_error=lambda path, error: "[failed]")
+    assert [(block.path, block.visibility) for block in rendered.blocks] == [(("b",), SUMMARY)]
+    assert [tool.name for tool in rendered.tools] == ["read_section"]
+    with pytest.raises(PromptRenderError):
+        rendered.if_opened(("b",))
+
+
+def test_what_is_wrong_with_the_request_raises_in_spite_of_a_handler() -> None:
+    with pytest.raises(PromptValidationError):
+        template(section("a")).render(
+            visibility_overrides={("nowhere",): FULL}, on_error=lambda path, error: ""
+        )

@@ -70,6 +70,13 @@ class Editor:
         assert isinstance(caught.value.data, dict)
         return caught.value.message, caught.value.data
 
+    async def diagnostics(self, uri: str) -> list[types.Diagnostic]:
+        """The next diagnostics that the server publishes for a document."""
+        while True:
+            told = await self.client.wait_for_notification("textDocument/publishDiagnostics")
+            if told.uri == uri:
+                return list(told.diagnostics)
+
     async def update(self, count: int) -> dict[str, Any]:
         """The preview notification number `count`, from 1."""
         while len(self.updates) < count:
@@ -82,17 +89,22 @@ Connect = Callable[..., Awaitable[Editor]]
 
 @pytest.fixture
 async def connect() -> AsyncIterator[Connect]:
-    """What starts a server and connects: `connect(root, trusted=True, …)` with its options."""
+    """What starts a server and connects: `connect(root, trusted=True, …)` with its options.
+
+    `like` is the editor whose capabilities the client has.
+    """
     editors: list[Editor] = []
 
-    async def start(root: Path = EXAMPLE, **options: object) -> Editor:
+    async def start(
+        root: Path = EXAMPLE, *, like: str = "visual-studio-code", **options: object
+    ) -> Editor:
         client = make_test_lsp_client()
         editor = Editor(client, root)
         await client.start_io(*SERVE)
         editors.append(editor)
         editor.initialized = await client.initialize_session(
             types.InitializeParams(
-                capabilities=client_capabilities("visual-studio-code"),
+                capabilities=client_capabilities(like),
                 workspace_folders=[types.WorkspaceFolder(root.as_uri(), root.name)],
                 initialization_options=options,
             )

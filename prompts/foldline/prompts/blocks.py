@@ -26,6 +26,8 @@ class SegmentKind(StrEnum):
     """Text that the section computes, such as a task's background."""
     SUFFIX = "suffix"
     """The note below a summary that says how to open it."""
+    ERROR = "error"
+    """What a render's `on_error` says in place of a section that cannot be rendered."""
     SEPARATOR = "separator"
     """The blank line after a heading or a block."""
 

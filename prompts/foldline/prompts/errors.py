@@ -18,15 +18,16 @@ from __future__ import annotations
 
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Self
 
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 __all__ = [
+    "ErrorHandler",
     "EvaluationFailure",
     "EvaluationTimeoutError",
     "ExpansionLimitError",
@@ -75,6 +76,10 @@ class PromptError(Exception):
 
     def _state(self) -> dict[str, object]:
         return dict(self.__dict__)
+
+
+ErrorHandler: TypeAlias = "Callable[[SectionPath, PromptError], str]"
+"""Gives the text that stands for a section which cannot be rendered, by its path and the error."""
 
 
 class PromptValidationError(PromptError, ValueError):

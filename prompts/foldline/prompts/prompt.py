@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from foldline.prompts.deadline import Deadline
+    from foldline.prompts.errors import ErrorHandler
     from foldline.prompts.expansion import ChaptersExpansionPolicy
     from foldline.prompts.intent import IntentClassifier
     from foldline.prompts.tool import Tool
@@ -94,6 +95,7 @@ class Prompt(Generic[OutputT_co]):
         visibility_overrides: Mapping[SectionPath, SectionVisibility] | None = None,
         session: object | None = None,
         deadline: Deadline | None = None,
+        on_error: ErrorHandler | None = None,
     ) -> RenderedPrompt[OutputT_co]:
         """The text, blocks and tools for what is bound.
 
@@ -103,6 +105,9 @@ class Prompt(Generic[OutputT_co]):
             session: Given to visibility callables that ask for it; one that is a
                 `VisibilityOverrideSource` also overrides visibility, below the explicit ones.
             deadline: Kept with the result for whoever evaluates it.
+            on_error: For showing a prompt that is being written, never for a model: called with
+                the path and the error of each section that cannot be rendered, it gives the text
+                that stands for it, and the other sections are rendered all the same.
 
         Raises:
             PromptValidationError: A type was bound twice or is used by no section, or an
@@ -123,7 +128,7 @@ class Prompt(Generic[OutputT_co]):
                 else {}
             ),
         )
-        pieces = source.pieces(plan.roots)
+        pieces = source.pieces(plan.roots, on_error=on_error)
         text, blocks = assemble(pieces)
         tools: list[Tool[object, object]] = [
             tool

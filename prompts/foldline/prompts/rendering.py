@@ -22,6 +22,7 @@ from foldline.prompts.visibility import SectionVisibility
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from foldline.prompts.errors import ErrorHandler
     from foldline.prompts.tree import Node, Plan
     from foldline.prompts.visibility import SectionPath
 
@@ -63,26 +64,55 @@ class RenderPass:
         self._session_overrides = session_overrides
         self._built: dict[type, object] = {}
 
-    def pieces(self, nodes: Iterable[Node], *, opened: Node | None = None) -> list[Piece]:
+    def pieces(
+        self,
+        nodes: Iterable[Node],
+        *,
+        opened: Node | None = None,
+        on_error: ErrorHandler | None = None,
+    ) -> list[Piece]:
         """What these sections and those below them contribute, parents first.
 
         Args:
             nodes: The sections to visit.
             opened: A section to show in full whatever its visibility is.
+            on_error: What stands for a section that cannot be rendered; without it that raises.
         """
         pieces: list[Piece] = []
         for node in nodes:
-            self._visit(node, pieces, opened)
+            self._visit(node, pieces, opened, on_error)
         return pieces
 
-    def _visit(self, node: Node, pieces: list[Piece], opened: Node | None) -> None:
+    def _visit(
+        self,
+        node: Node,
+        pieces: list[Piece],
+        opened: Node | None,
+        on_error: ErrorHandler | None,
+    ) -> None:
+        try:
+            piece = self._piece(node, opened)
+        except PromptError as error:
+            if on_error is None:
+                raise
+            piece = self._failed(node, on_error(node.path, error))
+        pieces.append(piece)
+        if piece.enabled and piece.visibility is SectionVisibility.FULL:
+            for child in node.children:
+                self._visit(child, pieces, opened, on_error)
+
+    def _piece(self, node: Node, opened: Node | None) -> Piece:
+        """What the section itself contributes.
+
+        Raises:
+            PromptError: It cannot be rendered.
+        """
         section = node.section
         segments = [] if node.heading is None else [node.heading]
         try:
             params, bound = self.params(node)
             if node.gated and not section.is_enabled(params, session=self.session):
-                pieces.append(Piece(node, False, node.declared or SectionVisibility.FULL, []))
-                return
+                return Piece(node, False, node.declared or SectionVisibility.FULL, [])
             visibility = SectionVisibility.FULL if node is opened else self.visibility(node, params)
             if visibility is SectionVisibility.FULL:
                 body = as_segments(section.render_body(params))
@@ -102,10 +132,17 @@ class RenderPass:
                 section_path=node.path,
                 dataclass_type=node.params_type,
             ) from error
-        pieces.append(Piece(node, True, visibility, segments))
-        if visibility is SectionVisibility.FULL:
-            for child in node.children:
-                self._visit(child, pieces, opened)
+        return Piece(node, True, visibility, segments)
+
+    def _failed(self, node: Node, text: str) -> Piece:
+        """The section with `text` for a body; whether it is a summary only a good render tells."""
+        segments = [] if node.heading is None else [node.heading]
+        if segments and text:
+            segments.append(BLANK_LINE)
+        if text:
+            segments.append(Segment(SegmentKind.ERROR, text))
+        visibility = self._wanted(node) or SectionVisibility.FULL
+        return Piece(node, True, visibility, segments)
 
     def params(self, node: Node) -> tuple[object, bool]:
         """The parameters of a section, and whether somebody bound them.
@@ -131,11 +168,14 @@ class RenderPass:
 
     def visibility(self, node: Node, params: object) -> SectionVisibility:
         """Explicit override, else the session's, else what the section declares."""
+        return self._wanted(node) or node.section.visibility_for(params, session=self.session)
+
+    def _wanted(self, node: Node) -> SectionVisibility | None:
+        """The visibility that is fixed before the section is asked."""
         return (
             (self.overrides and self.overrides.get(node.path))
             or (self._session_overrides and self._session_overrides.get(node.path))
             or node.declared
-            or node.section.visibility_for(params, session=self.session)
         )
 
     def is_shown(self, node: Node) -> bool:

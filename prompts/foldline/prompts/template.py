@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.descriptor import PromptDescriptor
+    from foldline.prompts.errors import ErrorHandler
     from foldline.prompts.expansion import ChapterDecision, ChaptersExpansionPolicy
     from foldline.prompts.intent import IntentClassifier
     from foldline.prompts.prompt import Prompt
@@ -163,10 +164,14 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         visibility_overrides: Mapping[SectionPath, SectionVisibility] | None = None,
         session: object | None = None,
         deadline: Deadline | None = None,
+        on_error: ErrorHandler | None = None,
     ) -> RenderedPrompt[OutputT_co]:
         """The template rendered with these parameters: `bind` and `Prompt.render` in one."""
         return self.bind(*params).render(
-            visibility_overrides=visibility_overrides, session=session, deadline=deadline
+            visibility_overrides=visibility_overrides,
+            session=session,
+            deadline=deadline,
+            on_error=on_error,
         )
 
     def __repr__(self) -> str:

@@ -94,7 +94,10 @@ async def _show(renderer: Renderer, options: argparse.Namespace) -> int:
         print(render["text"], flush=True)  # noqa: T201
         for name in answer["generated"]:
             print(f"foldline preview: {name} was made up: give --params", file=sys.stderr)  # noqa: T201
-    return 0
+    failed = [block for block in render["blocks"] if block["error"] is not None]
+    for block in failed:
+        print(f"foldline preview: {block['key']}: {block['error']['message']}", file=sys.stderr)  # noqa: T201
+    return 1 if failed else 0
 
 
 def _job(options: argparse.Namespace) -> Job:
@@ -114,6 +117,7 @@ def _job(options: argparse.Namespace) -> Job:
             "overrides": {},
             "section_keys": options.open,
             "reason": "Opened on the command line",
+            "tolerant": True,
         },
     )
 

@@ -67,6 +67,13 @@ class LineIndex:
                 return start + column
         return start + len(line)
 
+    def line(self, line: int) -> Range:
+        """What stands in a line, counted from 0, without the blanks around it."""
+        line = min(line, len(self.starts) - 1)
+        start, end = self.starts[line], self._line_end(line)
+        text = self.text[start:end]
+        return self.range(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
+
     def _line_end(self, line: int) -> int:
         """The offset at which the text of `line` ends, before its line break."""
         end = self.starts[line + 1] if line + 1 < len(self.starts) else len(self.text)

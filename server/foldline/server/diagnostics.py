@@ -17,12 +17,14 @@ from lsprotocol.types import (
     PublishDiagnosticsParams,
 )
 
+from foldline.server.preview.problems import problem_diagnostics
 from foldline.server.prompt_index import ask
 from foldline.server.static import checks
 from foldline.server.static.checks.budget import check_budget
 from foldline.server.static.checks.findings import Severity
 
 if TYPE_CHECKING:
+    from foldline.server.preview.problems import Problem
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
 
@@ -74,7 +76,11 @@ def lsp_diagnostic(found: checks.Diagnostic, asked: Asked) -> Diagnostic:
 
 
 class DiagnosticsPublisher:
-    """Publishes for all open documents whenever one changes; only what is new is sent."""
+    """Publishes what is new whenever a document or a preview changes.
+
+    To a client that asks for the diagnostics of its documents, only what previews found is sent:
+    it may be in files that nobody has open.
+    """
 
     def __init__(self, ls: FoldlineServer) -> None:
         self._ls = ls
@@ -92,35 +98,40 @@ class DiagnosticsPublisher:
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._publish_all())
 
-    def forget(self, uri: str) -> None:
-        """Clears what was published for a document that was closed."""
-        if self._published.pop(uri, None):
-            self._ls.text_document_publish_diagnostics(PublishDiagnosticsParams(uri, []))
-
     async def _publish_all(self) -> None:
-        prompts = self._ls.prompts
-        seen = -1
-        while seen != prompts.version:
-            seen = prompts.version
-            if self.pulled:
+        prompts, previews = self._ls.prompts, self._ls.previews
+        documents_seen = problems_seen = -1
+        while (documents_seen, problems_seen) != (prompts.version, previews.problems.version):
+            if self.pulled and documents_seen != prompts.version:
                 self._refresh()
-                return
-            for uri in prompts.open_documents().values():
+            documents_seen, problems_seen = prompts.version, previews.problems.version
+            problems = previews.problems.by_uri(prompts.open_documents())
+            documents = () if self.pulled else prompts.open_documents().values()
+            for uri in dict.fromkeys((*documents, *problems, *self._published)):
                 try:
-                    await self._publish(uri)
+                    await self._publish(uri, problems.get(uri, ()))
                 except Exception:
                     log.exception("cannot check %s", uri)
 
-    async def _publish(self, uri: str) -> None:
+    async def _publish(self, uri: str, problems: tuple[Problem, ...]) -> None:
         document = self._ls.documents.document(uri)
         version = document.version if document is not None else None
-        found = await ask(self._ls, uri, lsp_diagnostics) or []
-        if uri not in self._ls.prompts.open_documents().values():
-            return
+        found: list[Diagnostic] = []
+        if not self.pulled and self._is_open(uri):
+            found += await ask(self._ls, uri, lsp_diagnostics) or []
+        if problems:
+            found += await problem_diagnostics(self._ls, uri, problems)
+        if not problems and not self._is_open(uri):
+            found = []  # It was closed in the meantime.
         if found != self._published.get(uri, []):
             self._published[uri] = found
             params = PublishDiagnosticsParams(uri, found, version)
             self._ls.text_document_publish_diagnostics(params)
+        if not found:
+            self._published.pop(uri, None)
+
+    def _is_open(self, uri: str) -> bool:
+        return uri in self._ls.prompts.open_documents().values()
 
     def _refresh(self) -> None:
         """Other documents' diagnostics may have changed with one: the client asks for them."""

@@ -78,7 +78,7 @@ class FoldlineServer(LanguageServer):
         if path is not None:
             self.files.remove_overlay(path)
         self.prompts.drop(uri)
-        self.diagnostics.forget(uri)
+        self.diagnostics.schedule()
         self.previews.document_changed()
 
     def close(self) -> None:

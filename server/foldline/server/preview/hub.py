@@ -18,6 +18,7 @@ from pygls.exceptions import JsonRpcException
 
 from foldline.server.errors import RequestFailed
 from foldline.server.preview import prompts
+from foldline.server.preview.problems import Problems, problems_in
 from foldline.server.preview.session import Choices, Preview
 from foldline.server.targets import find_prompt
 
@@ -40,6 +41,7 @@ class PreviewHub:
         self._previews: dict[str, Preview] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ids = count(1)
+        self.problems = Problems()
 
     @property
     def count(self) -> int:
@@ -57,7 +59,7 @@ class PreviewHub:
         preview = Preview(f"preview-{next(self._ids)}", target.document.uri, target.name)
         number = next(preview.numbers)
         try:
-            preview.take(await prompts.render(ls, target, overrides={}))
+            preview.take(await prompts.render(ls, target, overrides={}, tolerant=True))
         except RequestFailed as error:
             if preview.name is None or _kind(error) not in MENDABLE:
                 raise
@@ -69,6 +71,7 @@ class PreviewHub:
         if document is not None and document.version != target.document.version:
             preview.changed.set()
         self._tasks[preview.session_id] = asyncio.create_task(self._follow(ls, preview))
+        self._gather_problems(ls)
         return preview.state()
 
     async def open_sections(
@@ -86,6 +89,7 @@ class PreviewHub:
                 reason=reason,
                 overrides=old.overrides,
                 params=old.params,
+                tolerant=True,
             )
             opened = answer["requested_overrides"]
             new = replace(
@@ -158,17 +162,20 @@ class PreviewHub:
         preview = self._preview(session_id)
         return {"sessionId": preview.session_id, "steps": preview.history()}
 
-    def close(self, session_id: str | None) -> None:
+    def close(self, ls: FoldlineServer, session_id: str | None) -> None:
         """End a preview, or the last one. Ending one that is gone does nothing."""
         session_id = session_id or next(reversed(self._previews), None)
         if session_id is not None:
             self._previews.pop(session_id, None)
             if task := self._tasks.pop(session_id, None):
                 task.cancel()
+            self._gather_problems(ls)
 
     def close_all(self) -> None:
-        for session_id in tuple(self._previews):
-            self.close(session_id)
+        for task in self._tasks.values():
+            task.cancel()
+        self._previews.clear()
+        self._tasks.clear()
 
     def document_changed(self) -> None:
         """Render what is looked at again: any document may be one that a prompt imports."""
@@ -251,6 +258,7 @@ class PreviewHub:
             overrides=choices.overrides,
             params=choices.params,
             instructions=choices.instructions,
+            tolerant=True,
         )
 
     def _blame(self, preview: Preview, error: JsonRpcException) -> None:
@@ -269,6 +277,13 @@ class PreviewHub:
     ) -> None:
         if preview.session_id in self._previews:
             ls.protocol.notify(DID_UPDATE, preview.state(changed))
+            self._gather_problems(ls)
+
+    def _gather_problems(self, ls: FoldlineServer) -> None:
+        """Have the failures of all previews shown in the source, if they have changed."""
+        previews = self._previews.values()
+        if self.problems.set(p for each in previews for p in problems_in(each.stale, each.blocks)):
+            ls.diagnostics.schedule()
 
     def _preview(self, session_id: str | None) -> Preview:
         """The preview of that id, or the last one opened."""

@@ -31,10 +31,12 @@ async def render(
     overrides: Mapping[str, str],
     params: Mapping[str, object] | None = None,
     instructions: str | None = None,
+    tolerant: bool = False,
 ) -> dict[str, Any]:
     """The prompt's text, blocks and tools.
 
     `instructions` are what an expansion before this render tells the prompt's tasks to go on with.
+    With `tolerant`, a section that cannot be rendered is a block that has an `error`.
     """
     answer = await _ask(
         ls,
@@ -43,6 +45,7 @@ async def render(
         overrides=overrides,
         params=params or {},
         instructions=instructions,
+        tolerant=tolerant,
     )
     return await _with_document(ls, target, answer)
 
@@ -55,6 +58,7 @@ async def open_sections(
     reason: str,
     overrides: Mapping[str, str],
     params: Mapping[str, object] | None = None,
+    tolerant: bool = False,
 ) -> dict[str, Any]:
     """What the prompt's own tool asks for, and the prompt as it is rendered after that."""
     answer = await _ask(
@@ -65,6 +69,7 @@ async def open_sections(
         reason=reason,
         overrides=overrides,
         params=params or {},
+        tolerant=tolerant,
     )
     return {**answer, "render": await _with_document(ls, target, answer["render"])}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import _foldline_job
 import _foldline_values
-from _foldline_failures import RequestError
+from _foldline_failures import RequestError, about
 from foldline.prompts import (
     Block,
     OpenSectionsParams,
@@ -51,11 +51,17 @@ class _Session:
         self.paths = dict(_paths(self.prompt.template.sections))
         self.overrides = self._read_overrides(request["overrides"])
         self.values, self.generated = _foldline_values.values_for(self.prompt, request["params"])
+        self.errors: dict[Path, dict[str, object]] = {}
+        self._request = request
 
     def render(self, overrides: Overrides | None = None) -> RenderedPrompt[Any]:
+        """The prompt; where the request is tolerant, with what its `errors` say of sections."""
+        self.errors = {}
         try:
             return self.prompt.render(
-                *self.values.values(), visibility_overrides={**self.overrides, **(overrides or {})}
+                *self.values.values(),
+                visibility_overrides={**self.overrides, **(overrides or {})},
+                on_error=self._take_error if self._request.get("tolerant") else None,
             )
         except PromptValidationError as error:
             raise RequestError("prompt", str(error), near=list(error.near)) from error
@@ -65,6 +71,14 @@ class _Session:
         for value in (*self.prompt.params, *self.values.values()):
             if isinstance(value, Task):
                 self.values[type(value)] = replace(value, expansion_instructions=instructions)
+
+    def _take_error(self, path: Path, error: PromptError) -> str:
+        told = about(error, self._request)
+        if told["line"] is None:
+            # It is the section as a whole, and the server knows where that stands.
+            told |= {"message": str(error), "file": None}
+        self.errors[path] = told
+        return f"[not rendered: {told['message']}]"
 
     def _read_overrides(self, overrides: dict[str, str]) -> Overrides:
         read: Overrides = {}
@@ -81,7 +95,7 @@ class _Session:
 def _render(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
     if request.get("instructions") is not None:
         session.instruct(request["instructions"])
-    return _render_result(session.render())
+    return _render_result(session, session.render())
 
 
 def _open(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
@@ -98,7 +112,7 @@ def _open(session: _Session, request: _foldline_job.Request) -> dict[str, object
         "render": {
             "name": session.name,
             "generated": session.generated,
-            **_render_result(session.render(opened)),
+            **_render_result(session, session.render(opened)),
         },
     }
 
@@ -193,13 +207,17 @@ def _paths(sections: Iterable[Section[object]], parent: Path = ()) -> Iterator[t
         yield from _paths(section.children, path)
 
 
-def _render_result(rendered: RenderedPrompt[Any]) -> dict[str, object]:
+def _render_result(session: _Session, rendered: RenderedPrompt[Any]) -> dict[str, object]:
     output, descriptor = rendered.structured_output, rendered.descriptor
     described = rendered.tool_param_descriptions
     return {
         "text": rendered.text,
         "blocks": [
-            {**_block(block), "opened_text": _opened_text(rendered, block)}
+            {
+                **_block(block),
+                "opened_text": _opened_text(rendered, block),
+                "error": session.errors.get(block.path),
+            }
             for block in rendered.blocks
         ],
         "tools": [

@@ -4,6 +4,7 @@ import json
 import sys
 import traceback
 from pathlib import Path
+from typing import Any
 
 import _foldline_job
 
@@ -42,20 +43,33 @@ def raised(error: BaseException, request: _foldline_job.Request) -> bytes:
     """The failure that `error` is, with the user's line that it came from."""
     if isinstance(error, RequestError):
         return json.dumps({"failure": error.fields}).encode()
+    return failure("exception", **about(error, request))
+
+
+def about(error: BaseException, request: _foldline_job.Request) -> dict[str, Any]:
+    """What `error` says, and the deepest line of the user's that it came from."""
+    cause = error
+    while cause.__cause__ is not None and type(cause).__module__.startswith("foldline.prompts"):
+        # The library tells which section it was; what the user's code raised is below that.
+        cause = cause.__cause__
+    users = _users_places(cause, request) or _users_places(error, request)
+    file, line = users[-1] if users else (request["file"], None)
+    text = f"sys.exit({error.code!r})" if isinstance(error, SystemExit) else str(error)
+    return {
+        "message": f"{_where(file, line)}: {type(error).__name__}: {text}",
+        "file": file,
+        "line": line,
+        "type": type(cause).__name__,
+        "traceback": "".join(traceback.format_exception(error)),
+    }
+
+
+def _users_places(error: BaseException, request: _foldline_job.Request) -> list[tuple[str, int]]:
     frames = traceback.extract_tb(error.__traceback__)
     places = [(frame.filename, frame.lineno or 0) for frame in frames]
     if isinstance(error, SyntaxError) and error.filename:
         places.append((error.filename, error.lineno or 0))
-    file, line = _users_place(places, request)
-    text = f"sys.exit({error.code!r})" if isinstance(error, SystemExit) else str(error)
-    return failure(
-        "exception",
-        f"{_where(file, line)}: {type(error).__name__}: {text}",
-        file=file,
-        line=line,
-        type=type(error).__name__,
-        traceback="".join(traceback.format_exception(error)),
-    )
+    return [(file, line) for file, line in places if is_users(file, request)]
 
 
 def _users_place(

@@ -15,8 +15,8 @@ class Request(TypedDict):
     `file` is the prompt module below the folder `root`; `overlays` holds the texts of open
     documents by path; `deadline` is in seconds. `name` is the variable of the prompt, or None for
     the first. `params` are values for fields by dataclass name, `overrides` visibilities by section
-    key; `network` is `deny` where the module may not
-    reach it; the rest belongs to single actions.
+    key; `network` is `deny` where the module may not reach it; `tolerant` is true where sections
+    that cannot be rendered are told beside the others. The rest belongs to single actions.
     """
 
     file: str
@@ -32,6 +32,7 @@ class Request(TypedDict):
     section_key: str | None
     reason: str
     network: str
+    tolerant: bool
 
 
 def run(request: Request) -> bytes:

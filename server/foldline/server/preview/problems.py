@@ -1,0 +1,110 @@
+"""What previews found to be wrong when they ran a prompt, each with its place in the source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol.types import Diagnostic, DiagnosticSeverity, Position, Range
+
+from foldline.server.errors import RequestFailed
+from foldline.server.prompt_index import ask, file_of, uri_of_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from foldline.server.prompt_index import Asked
+    from foldline.server.server import FoldlineServer
+
+SOURCE = "foldline preview"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One failure of the user's code.
+
+    Attributes:
+        file: The deepest file of the user's that it came from.
+        line: The line there, counted from 1.
+        message: What went wrong.
+        kind: One of the kinds of `foldline.server.errors`, or the type of the exception.
+    """
+
+    file: str
+    line: int
+    message: str
+    kind: str
+
+
+class Problems:
+    """The failures that the open previews show now; `version` grows when they change."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self._found: tuple[Problem, ...] = ()
+
+    def set(self, found: Iterable[Problem]) -> bool:
+        """Let these be the failures; whether that changes anything."""
+        new = tuple(dict.fromkeys(found))
+        if new == self._found:
+            return False
+        self._found = new
+        self.version += 1
+        return True
+
+    def by_uri(self, open_documents: Mapping[str, str]) -> dict[str, tuple[Problem, ...]]:
+        """The failures by document, under the URI that an editor opened it by, if one did."""
+        found: dict[str, tuple[Problem, ...]] = {}
+        for problem in self._found:
+            uri = open_documents.get(problem.file) or uri_of_file(problem.file)
+            found[uri] = (*found.get(uri, ()), problem)
+        return found
+
+
+def problems_in(
+    stale: Mapping[str, Any] | None, blocks: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Problem]:
+    """The failures of which a preview can say where they are."""
+    if stale is not None and stale["file"] and stale["line"]:
+        yield Problem(stale["file"], stale["line"], stale["message"], stale["kind"])
+    for block in blocks.values():
+        error, location = block.get("error"), block["location"]
+        if error is None or stale is not None:
+            continue
+        if error["line"]:
+            yield Problem(error["file"], error["line"], error["message"], error["type"])
+        elif location is not None:
+            line = location["range"]["start"]["line"] + 1
+            yield Problem(file_of(location["uri"]), line, error["message"], error["type"])
+
+
+async def problem_diagnostics(
+    ls: FoldlineServer, uri: str, problems: tuple[Problem, ...]
+) -> list[Diagnostic]:
+    """The problems of one document, as the client takes them."""
+
+    def question(asked: Asked) -> list[Range]:
+        return [asked.index.line(problem.line - 1) for problem in problems]
+
+    try:
+        ranges = await ask(ls, uri, question)
+    except RequestFailed:
+        ranges = None  # No folder of the workspace holds it: its text is not ours to read.
+    if ranges is None:
+        ranges = [Range(Position(each.line - 1, 0), Position(each.line, 0)) for each in problems]
+    return [
+        Diagnostic(
+            range=place,
+            message=_without_place(problem),
+            severity=DiagnosticSeverity.Error,
+            code=problem.kind,
+            source=SOURCE,
+        )
+        for place, problem in zip(ranges, problems, strict=True)
+    ]
+
+
+def _without_place(problem: Problem) -> str:
+    """The message, which an editor shows at its place, without that place."""
+    return problem.message.removeprefix(f"{Path(problem.file).name}:{problem.line}: ")

@@ -1,0 +1,124 @@
+"""A broken section leaves the others shown; each failure is a diagnostic where it came from."""
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from .conftest import Connect, Editor
+
+PROMPT = """
+from dataclasses import dataclass
+from foldline.prompts import MarkdownSection, PromptTemplate
+from helper import allowed
+
+@dataclass
+class Who:
+    name: str = "Ada"
+
+first = MarkdownSection[Who](title="First", key="first", template="Hello ${name}.")
+second = MarkdownSection[Who](title="Second", key="second", template="Two.", enabled=allowed)
+third = MarkdownSection[Who](title="Third", key="third", template="Three.")
+both = PromptTemplate(ns="demo", key="both", sections=[first, second, third])
+"""
+HELPER = """
+def allowed(who):
+    return who.name != "Eve"
+"""
+BROKEN = HELPER.replace("who.name", "who.nmae")
+
+
+async def opened(connect: Connect, root: Path, like: str = "visual-studio-code") -> Editor:
+    (root / "helper.py").write_text(HELPER, encoding="utf-8")
+    (root / "both.py").write_text(PROMPT, encoding="utf-8")
+    return await connect(root, trusted=True, like=like)
+
+
+async def test_a_section_that_fails_is_an_error_block_among_the_others(
+    connect: Connect, tmp_path: Path
+) -> None:
+    editor = await opened(connect, tmp_path)
+    editor.open("both.py")
+    helper = editor.open("helper.py", BROKEN)
+    preview = await editor.command("prompt.preview", uri=editor.uri("both.py"))
+    assert preview["stale"] is None
+    first, second, third = preview["blocks"]
+    assert (first["error"], third["error"]) == (None, None)
+    assert third["text"] == "## 3. Third\n\nThree."
+    error = second["error"]
+    assert (error["file"], error["line"]) == (str(tmp_path / "helper.py"), 3)
+    assert error["type"] == "AttributeError"
+    assert "[not rendered: helper.py:3: " in second["text"]
+    editor.change(helper, HELPER)
+    update = await editor.update(1)
+    assert [block["id"] for block in update["blocks"]] == ["second"]
+    assert update["blocks"][0]["error"] is None
+
+
+@pytest.mark.parametrize("like", ["neovim", "emacs"])
+async def test_the_deepest_line_of_the_users_is_a_diagnostic_even_in_a_file_that_nobody_opened(
+    connect: Connect, tmp_path: Path, like: str
+) -> None:
+    editor = await opened(connect, tmp_path, like)
+    (tmp_path / "helper.py").write_text(BROKEN, encoding="utf-8")
+    uri = editor.open("both.py")
+    await editor.command("prompt.preview", uri=uri)
+    (found,) = await editor.diagnostics(editor.uri("helper.py"))
+    assert (found.source, found.code) == ("foldline preview", "AttributeError")
+    assert found.range == types.Range(types.Position(2, 4), types.Position(2, 28))
+    assert "no attribute 'nmae'" in found.message
+    (tmp_path / "helper.py").write_text(HELPER, encoding="utf-8")
+    event = types.FileEvent(editor.uri("helper.py"), types.FileChangeType.Changed)
+    editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+    assert await editor.diagnostics(editor.uri("helper.py")) == []
+
+
+async def test_what_static_checks_find_is_published_beside_it(
+    connect: Connect, tmp_path: Path
+) -> None:
+    editor = await opened(connect, tmp_path, "emacs")
+    unknown = PROMPT.replace('template="Three."', 'template="${nmae}"')
+    uri = editor.open("both.py", unknown)
+    assert [found.code for found in await editor.diagnostics(uri)] == ["unknown-placeholder"]
+    preview = await editor.command("prompt.preview", uri=uri)
+    assert preview["stale"]["line"] == 12
+    both = await editor.diagnostics(uri)
+    assert [found.code for found in both] == ["unknown-placeholder", "exception"]
+    assert both[1].range.start == types.Position(11, 0)
+    editor.change(uri, PROMPT)
+    left: list[types.Diagnostic] = both
+    while left:
+        left = await editor.diagnostics(uri)
+
+
+async def test_a_failure_without_a_line_of_the_users_is_shown_at_the_section(
+    connect: Connect, tmp_path: Path
+) -> None:
+    editor = await opened(connect, tmp_path)
+    # Refused by the library while it renders: no line of the user's is on the way.
+    text = PROMPT.replace('template="Three."', 'template="Three.", visibility=lambda _: "FULL"')
+    uri = editor.open("both.py", text)
+    preview = await editor.command("prompt.preview", uri=uri)
+    assert preview["blocks"][2]["error"]["line"] is None
+    (found,) = await editor.diagnostics(uri)
+    assert found.range.start == types.Position(11, 0)
+    assert "`visibility` answered 'FULL'" in found.message
+
+
+async def test_what_a_closed_preview_found_is_cleared(connect: Connect, tmp_path: Path) -> None:
+    editor = await opened(connect, tmp_path)
+    uri = editor.open("both.py", PROMPT + "\nraise ValueError('not yet')\n")
+    preview = await editor.command("prompt.preview", uri=uri, name="both")
+    (found,) = await editor.diagnostics(uri)
+    assert found.message == "ValueError: not yet"
+    await editor.command("prompt.closePreview", sessionId=preview["sessionId"])
+    assert await editor.diagnostics(uri) == []
+
+
+async def test_a_single_render_stays_strict(connect: Connect, tmp_path: Path) -> None:
+    editor = await opened(connect, tmp_path)
+    editor.open("both.py")
+    editor.open("helper.py", BROKEN)
+    message, data = await editor.refusal("prompt.render", uri=editor.uri("both.py"))
+    assert (data["kind"], data["line"]) == ("exception", 3)
+    assert "PromptRenderError" in message
