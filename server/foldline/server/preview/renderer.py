@@ -274,7 +274,7 @@ class _Worker:
         try:
             await asyncio.wait_for(self._process.wait(), STOP_SECONDS)
         except TimeoutError:
-            log.warning("The worker %d did not leave: killing it", self._process.pid)
+            log.info("The worker %d did not leave: killing it", self._process.pid)
             self._kill_group()
             await self._process.wait()
         done, _ = await asyncio.wait({self._stderr}, timeout=STOP_SECONDS)

@@ -1,12 +1,13 @@
 """Watches over the process that runs the user's code.
 
 Where the platform can fork, this process never runs the user's code. It kills the process that
-does, with all it started, when the answer is there, the deadline has passed, or nobody waits any
-longer. Elsewhere one process does both, and ends itself.
+does, with all it started, when its answer has been sent, the deadline has passed, or nobody waits
+any longer. Elsewhere one process does both, and ends itself.
 """
 
 import contextlib
 import faulthandler
+import gc
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import _foldline_failures
@@ -25,20 +27,26 @@ MAX_ANSWER_BYTES = 1 << 25
 # The stack is written down this long before the deadline, so that the answer can name the line.
 DUMP_SECONDS = 0.2
 POLL_SECONDS = 0.01
+# What it may take, after the answer, to tell which modules it took.
+MODULES_SECONDS = 1.0
+
+Send = Callable[[bytes], None]
 
 
-Outcome = tuple[bytes, list[str]]
-"""An answer, and the installed modules that were imported for it."""
+def supervise(request: _foldline_job.Request, leash: int, send: Send) -> list[str] | None:
+    """Sends the answer to `request`; None when nobody waits for answers any more.
 
+    `leash` is the descriptor of the requests: before the answer its end says that nobody waits, and
+    a further line that this request is taken back.
 
-def supervise(request: _foldline_job.Request, leash: int) -> Outcome | None:
-    """The answer to `request`, or None when nobody waits for answers any more.
-
-    `leash` is the descriptor of the requests: its end says that nobody waits, and a further line
-    that this request is taken back.
+    Returns:
+        The installed modules that were imported for it, and that this process does not have yet.
     """
     if not hasattr(os, "fork"):
-        return _run_here(request, leash), []
+        send(_run_here(request, leash))
+        return []
+    # A collection in the new process would write to every object there is, and so copy them all.
+    gc.freeze()
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     answer_reader, answer_writer = os.pipe()
     dump_reader, dump_writer = os.pipe()
@@ -53,16 +61,24 @@ def supervise(request: _foldline_job.Request, leash: int) -> Outcome | None:
         # Both processes do it: whichever comes first, the group is there when it is needed.
         os.setpgid(child, child)
     try:
-        return _watch(request, child, leash, answer_reader, dump_reader)
+        answer, rest = _watch(request, child, leash, answer_reader, dump_reader)
+        if answer is not None and rest is not None:
+            send(answer)
+            return _modules(answer_reader, rest)
     finally:
         _kill_all(child)
         os.close(answer_reader)
         os.close(dump_reader)
+    if answer is None:
+        return None
+    send(answer)
+    return []
 
 
 def _run_in_fork(request: _foldline_job.Request, answer: int, dump: int) -> None:
     """Carry out `request` in this new process, and end it."""
     status = 1
+    known = frozenset(sys.modules)
     try:
         os.setpgid(0, 0)
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -72,10 +88,9 @@ def _run_in_fork(request: _foldline_job.Request, answer: int, dump: int) -> None
         faulthandler.dump_traceback_later(
             max(request["deadline"] - DUMP_SECONDS, request["deadline"] / 2), file=dump
         )
-        reply = _foldline_job.run(request) + b"\n"
-        reply += json.dumps(_foldline_warmth.installed_modules(request["root"])).encode() + b"\n"
-        while reply:
-            reply = reply[os.write(answer, reply) :]
+        _write(answer, _foldline_job.run(request) + b"\n")
+        modules = _foldline_warmth.installed_modules(request["root"], known)
+        _write(answer, json.dumps(modules).encode() + b"\n")
         status = 0
     finally:
         with contextlib.suppress(Exception):
@@ -85,9 +100,15 @@ def _run_in_fork(request: _foldline_job.Request, answer: int, dump: int) -> None
         os._exit(status)
 
 
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
 def _watch(
     request: _foldline_job.Request, child: int, leash: int, answer_reader: int, dump_reader: int
-) -> Outcome | None:
+) -> tuple[bytes | None, bytes | None]:
+    """The answer, None when nobody waits for it; and what was read behind the process's own."""
     deadline = time.monotonic() + request["deadline"]
     answer = b""
     while True:
@@ -97,29 +118,43 @@ def _watch(
         readable, _, _ = select.select([leash, answer_reader], [], [], POLL_SECONDS)
         if leash in readable:
             if not os.read(leash, 1 << 12):
-                return None
-            return _foldline_failures.failure("cancelled", "The request was taken back"), []
+                return None, None
+            return _foldline_failures.failure("cancelled", "The request was taken back"), None
         if answer_reader in readable and (chunk := os.read(answer_reader, 1 << 16)):
             answer += chunk
-            if chunk.endswith(b"\n") and answer.count(b"\n") == 2:
-                reply, modules, _ = answer.split(b"\n")
-                return reply, json.loads(modules)
+            if b"\n" in chunk:
+                reply, _, rest = answer.partition(b"\n")
+                return reply, rest
             if len(answer) > MAX_ANSWER_BYTES:
                 message = f"The answer is larger than {MAX_ANSWER_BYTES} bytes"
-                return _foldline_failures.failure("output", message), []
+                return _foldline_failures.failure("output", message), None
             continue
         if status is not None:
-            return _foldline_failures.ended(request, status), []
+            return _foldline_failures.ended(request, status), None
         if time.monotonic() > deadline:
             dump = os.read(dump_reader, 1 << 16) if _is_readable(dump_reader) else b""
             frames = re.findall(r'File "(.+?)", line (\d+)', dump.decode("utf-8", "replace"))
             # The dump shows the innermost frame first.
             places = [(file, int(line)) for file, line in reversed(frames)]
-            return _foldline_failures.late(request, places), []
+            return _foldline_failures.late(request, places), None
 
 
-def _is_readable(descriptor: int) -> bool:
-    return bool(select.select([descriptor], [], [], 0)[0])
+def _modules(answer_reader: int, line: bytes) -> list[str]:
+    """The names in the line that follows an answer, of which some may have been read already."""
+    end = time.monotonic() + MODULES_SECONDS
+    while not line.endswith(b"\n"):
+        if not _is_readable(answer_reader, max(0, end - time.monotonic())):
+            return []
+        chunk = os.read(answer_reader, 1 << 16)
+        if not chunk:
+            return []
+        line += chunk
+    names: list[str] = json.loads(line)
+    return names
+
+
+def _is_readable(descriptor: int, seconds: float = 0) -> bool:
+    return bool(select.select([descriptor], [], [], seconds)[0])
 
 
 def _reap(child: int) -> int | None:
@@ -133,6 +168,7 @@ def _reap(child: int) -> int | None:
 
 def _kill_all(child: int) -> None:
     """Kill `child`, its group, and all that it started and set free, until nothing is left."""
+    pause = POLL_SECONDS / 16
     for _ in range(200):
         with contextlib.suppress(OSError):
             os.killpg(child, signal.SIGKILL)
@@ -144,11 +180,17 @@ def _kill_all(child: int) -> None:
                 pass
         except ChildProcessError:
             return
-        time.sleep(POLL_SECONDS)
+        time.sleep(pause)
+        pause = min(2 * pause, POLL_SECONDS)
 
 
 def _own_children() -> list[int]:
     """The pids of this process's children, adopted ones included, as far as /proc tells."""
+    with contextlib.suppress(OSError):
+        # This process has one thread: with more it would not fork.
+        return [
+            int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+        ]
     children = []
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError, IndexError):

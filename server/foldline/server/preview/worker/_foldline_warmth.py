@@ -9,7 +9,7 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 
@@ -33,12 +33,14 @@ class Warmth:
         return _stamp() != self._stamp
 
 
-def installed_modules(root: str) -> list[str]:
-    """The names of the imported modules that are not the user's, in the order of their import."""
+def installed_modules(root: str, known: Collection[str]) -> list[str]:
+    """The imported modules, in order, that are neither `known` nor the user's."""
     names = []
     for name, module in tuple(sys.modules.items()):
+        if name in known or name.startswith("_foldline_"):
+            continue
         file = getattr(module, "__file__", None)
-        if name.startswith("_foldline_") or name == "__main__" or not isinstance(file, str):
+        if not isinstance(file, str):
             continue
         path = Path(file)
         if {"site-packages", "dist-packages"} & set(path.parts) or not path.is_relative_to(root):

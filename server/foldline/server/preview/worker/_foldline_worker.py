@@ -12,6 +12,8 @@ installed packages that the user's module needed, so that the next process has t
 import json
 import os
 import sys
+from functools import partial
+from typing import BinaryIO
 
 # An interpreter that is told to be safe does not look beside the script by itself.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
@@ -33,17 +35,17 @@ def main() -> int:
                 continue  # What it takes back was answered already.
             if warmth is not None and warmth.is_stale():
                 return STALE
-            outcome = _foldline_supervisor.supervise(request, requests)
-            if outcome is None:
-                return 0
-            answer, modules = outcome
-            out.write(answer + b"\n")
-            out.flush()
-            if warmth is None:
+            modules = _foldline_supervisor.supervise(request, requests, partial(_send, out))
+            if modules is None or warmth is None:
                 return 0
             if not warmth.take(modules):
                 return UNSAFE
     return 0
+
+
+def _send(out: BinaryIO, answer: bytes) -> None:
+    out.write(answer + b"\n")
+    out.flush()
 
 
 def _claim_standard_streams() -> tuple[int, int]:
