@@ -5,11 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from foldline.server.commands import (
+    code_call_hierarchy,
+    code_definition,
+    code_diagnostics,
     code_find_references,
+    code_grep,
+    code_hover,
+    code_implementations,
     code_outline,
     code_read_file,
     code_read_lines,
     code_read_symbol,
+    code_search_files,
     code_tree,
     prompt_close_preview,
     prompt_close_sections,
@@ -24,6 +31,7 @@ from foldline.server.commands import (
     prompt_summary,
     prompt_tokens,
     prompt_undo,
+    restart,
     show,
     status,
 )
@@ -95,11 +103,18 @@ FEATURES = (
 )
 
 COMMANDS = (
+    code_call_hierarchy,
+    code_definition,
+    code_diagnostics,
     code_find_references,
+    code_grep,
+    code_hover,
+    code_implementations,
     code_outline,
     code_read_file,
     code_read_lines,
     code_read_symbol,
+    code_search_files,
     code_tree,
     prompt_close_preview,
     prompt_close_sections,
@@ -114,6 +129,7 @@ COMMANDS = (
     prompt_summary,
     prompt_tokens,
     prompt_undo,
+    restart,
     show,
     status,
 )

@@ -74,6 +74,11 @@ class LineIndex:
         text = self.text[start:end]
         return self.range(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
 
+    def line_and_column(self, line: int, character: int) -> tuple[int, int]:
+        """An LSP position as `foldline.backends` counts: from 1, columns in code points."""
+        line = min(line, len(self.starts) - 1)
+        return line + 1, self.offset(Position(line, character)) - self.starts[line] + 1
+
     def _line_end(self, line: int) -> int:
         """The offset at which the text of `line` ends, before its line break."""
         end = self.starts[line + 1] if line + 1 < len(self.starts) else len(self.text)

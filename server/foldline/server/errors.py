@@ -7,6 +7,7 @@ Every error carries structured data, whose `kind` says which failure it is:
     ├── no_document      no document was named and none has the focus
     ├── no_prompt        the document holds no such prompt; `near` lists what there is
     ├── no_preview       there is no such preview
+    ├── no_server        no language server of that name runs; `near` lists those that do
     ├── exception        the user's code raised; `file` and `line` say where
     ├── deadline         the user's code was still running, at `file` and `line`
     ├── exit             the user's process ended without an answer

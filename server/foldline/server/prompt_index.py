@@ -133,6 +133,12 @@ class PromptIndex:
         for folder in folders:
             folder.project.changed_on_disk(str(path))
 
+    def forget(self) -> None:
+        """Read every file and every project's options anew when somebody asks."""
+        with self._lock:
+            self._folders.clear()
+            self.version += 1
+
     def set_client_options(self, values: object) -> tuple[str, ...]:
         """Let the client's section win over each project's, and say what is wrong in it."""
         _, problems = read_options(values, "foldline")

@@ -54,6 +54,24 @@ class WorkspaceFiles:
         for access in known.values():
             Thread(target=access.close, name="foldline-close").start()
 
+    def restart(self) -> list[ServerStatus]:
+        """Forget what is known of the folders, and return the language servers that were stopped.
+
+        Everything starts again when it is next asked for.
+        """
+        with self._lock:
+            known, self._access = self._access, {}
+        stopped = [status for access in known.values() for status in access.restart_servers()]
+        for access in known.values():
+            access.close()
+        return stopped
+
+    def restart_servers(self, name: str) -> list[ServerStatus]:
+        """Restart the language servers called `name`, of all folders, and return them."""
+        with self._lock:
+            known = list(self._access.values())
+        return [status for access in known for status in access.restart_servers(name)]
+
     def server_status(self) -> list[ServerStatus]:
         """The language servers of all folders that were asked so far."""
         with self._lock:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from foldline.server.convert import unstructure
 from foldline.server.errors import RequestFailed
+from foldline.server.targets import call
 from foldline.server.workspace import path_of
 
 if TYPE_CHECKING:
@@ -33,8 +34,15 @@ def find_folder(ls: FoldlineServer, uri: str | None) -> SmartFileAccess:
     return ls.files.access(root)
 
 
-def find_file(ls: FoldlineServer, path: str | None, uri: str | None) -> tuple[SmartFileAccess, str]:
+def find_file(
+    ls: FoldlineServer,
+    path: str | None,
+    uri: str | None,
+    or_else: str = "name a `path` or `uri`",
+) -> tuple[SmartFileAccess, str]:
     """The file at `path` below the root, or at `uri`, or that has the focus.
+
+    `or_else` is what a caller could do instead of opening a document.
 
     Raises:
         RequestFailed: There is no such file in the workspace.
@@ -43,11 +51,28 @@ def find_file(ls: FoldlineServer, path: str | None, uri: str | None) -> tuple[Sm
         return find_folder(ls, uri), path
     uri = uri or ls.focus.uri
     if uri is None:
-        raise RequestFailed(
-            "no_document", "No document has the focus: open one, or name a `path` or `uri`"
-        )
+        raise RequestFailed("no_document", f"No document has the focus: open one, or {or_else}")
     file = path_of(uri)
     return ls.files.access(ls.files.root_of(file)), str(file)
+
+
+async def find_name(
+    ls: FoldlineServer, name: str | None, uri: str | None, field: str
+) -> tuple[SmartFileAccess, str]:
+    """The workspace folder, and the name asked about, which was sent as `field`.
+
+    Without one it is that of the first symbol of the document at `uri`, or that has the focus.
+
+    Raises:
+        RequestFailed: There is no such document, or it defines nothing.
+    """
+    if name is not None:
+        return find_folder(ls, uri), name
+    access, path = find_file(ls, None, uri, f"give a `{field}`")
+    outline = await call(lambda: access.get_outline(path))
+    for symbol in outline:
+        return access, symbol.name
+    raise RequestFailed("symbol", f"{path} defines nothing: give a `{field}`", path=path)
 
 
 def result(text: str, data: object, backend: str, coverage: str) -> dict[str, object]:

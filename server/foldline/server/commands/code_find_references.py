@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.budget import REFERENCES_BUDGET
 from foldline.backends.merging import DEFAULT_SECONDS
 from foldline.backends.text import format_references
-from foldline.server.commands.code_files import find_file, find_folder, result
+from foldline.server.commands.code_files import find_name, result
 from foldline.server.targets import call
 
 if TYPE_CHECKING:
@@ -34,12 +34,7 @@ class Arguments:
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
-    if arguments.name is None:
-        access, path = find_file(ls, None, arguments.uri)
-        outline = await call(lambda: access.get_outline(path))
-        name = next((symbol.name for symbol in outline), "")
-    else:
-        access, name = find_folder(ls, arguments.uri), arguments.name
+    access, name = await find_name(ls, arguments.name, arguments.uri, "name")
     found = await call(
         lambda: access.find_references(
             name,

@@ -118,12 +118,17 @@ class Renderer:
             worker.let_go()
         self._idle.clear()
 
-    async def stop(self) -> None:
-        """End every worker, and wait until all are gone."""
+    async def stop(self) -> int:
+        """End every worker, wait until all are gone, and return how many there were.
+
+        A job that one of them had is done by a new one.
+        """
         workers = tuple(self._all)
         self._idle.clear()
         self._all.clear()
+        self._cold.clear()
         await asyncio.gather(*(worker.stop() for worker in workers))
+        return len(workers)
 
     async def _converse(
         self, key: tuple[Path, Path], interpreter: Interpreter, job: Job

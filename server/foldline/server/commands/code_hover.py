@@ -1,0 +1,36 @@
+"""`foldline.server.code.hover`: the type and documentation of a symbol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.backends.navigation_text import format_hover
+from foldline.server.commands.code_files import result
+from foldline.server.commands.code_places import PlaceArguments, find_place
+from foldline.server.targets import call
+
+if TYPE_CHECKING:
+    from foldline.server.server import FoldlineServer
+
+COMMAND = "foldline.server.code.hover"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments(PlaceArguments):
+    """The symbol that is meant."""
+
+
+async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
+    access, place = await find_place(ls, arguments)
+    found = await call(
+        lambda: access.hover(
+            place.path,
+            place.line,
+            place.column,
+            budget=arguments.budget,
+            cursor=arguments.cursor,
+            seconds=arguments.seconds,
+        )
+    )
+    return result(format_hover(found, place), found, found.backend, found.coverage)

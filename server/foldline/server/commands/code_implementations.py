@@ -1,0 +1,38 @@
+"""`foldline.server.code.implementations`: what implements or overrides a symbol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.backends.navigation_text import format_locations
+from foldline.server.commands.code_files import result
+from foldline.server.commands.code_places import PlaceArguments, find_place
+from foldline.server.targets import call
+
+if TYPE_CHECKING:
+    from foldline.server.server import FoldlineServer
+
+COMMAND = "foldline.server.code.implementations"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments(PlaceArguments):
+    """The symbol that is meant."""
+
+
+async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
+    access, place = await find_place(ls, arguments)
+    found = await call(
+        lambda: access.find_implementations(
+            place.path,
+            place.line,
+            place.column,
+            budget=arguments.budget,
+            cursor=arguments.cursor,
+            seconds=arguments.seconds,
+        )
+    )
+    return result(
+        format_locations(found, place, "implementation"), found, found.backend, found.coverage
+    )

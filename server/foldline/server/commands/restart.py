@@ -1,0 +1,59 @@
+"""`foldline.server.restart`: language servers, preview workers and caches start afresh."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.server.convert import unstructure
+from foldline.server.errors import RequestFailed
+from foldline.server.targets import call
+
+if TYPE_CHECKING:
+    from foldline.backends.lsp import ServerStatus
+    from foldline.server.server import FoldlineServer
+
+COMMAND = "foldline.server.restart"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """With the name of a language `server`, as status has it, that one alone is restarted."""
+
+    server: str | None = None
+
+
+async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
+    """Answers what was stopped, as it was; each starts again when it is next needed.
+
+    Who waits for one of them is answered all the same: from syntax trees, or by a new worker.
+    """
+    if arguments.server is None:
+        stopped, workers = await call(ls.files.restart), await ls.renderer.stop()
+        ls.prompts.forget()
+        ls.diagnostics.schedule()
+        ls.previews.document_changed()
+    else:
+        name = arguments.server
+        running = await call(ls.files.server_status)
+        stopped, workers = await call(lambda: ls.files.restart_servers(name)), 0
+        if not stopped:
+            near = sorted({each.name for each in running})
+            raise RequestFailed(
+                "no_server",
+                f"No language server {name!r} was asked so far; "
+                + (f"there is {', '.join(near)}" if near else "there is none"),
+                near=near,
+            )
+    return {
+        "text": _text(stopped, workers),
+        "languageServers": unstructure(stopped),
+        "previewWorkers": workers,
+    }
+
+
+def _text(stopped: list[ServerStatus], workers: int) -> str:
+    parts = [f"{each.name} in {each.root}" for each in stopped]
+    if workers:
+        parts.append(f"{workers} preview worker{'s' * (workers > 1)}")
+    return f"Restarted {', '.join(parts)}" if parts else "Nothing was running; caches are empty now"
