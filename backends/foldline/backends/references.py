@@ -7,8 +7,10 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from foldline.backends.languages import DOCUMENTS, has_grammar, parse
-from foldline.backends.models import Reference, ReferenceKind
+from foldline.backends.models import Reference, ReferenceKind, SymbolKind
 from foldline.backends.outlines import outline_of_tree
+from foldline.backends.parsers.python_excerpt import excerpt
+from foldline.backends.symbols import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from foldline.backends.models import SymbolInfo
+
+    _Parsed = tuple[bytes, Node, tuple[SymbolInfo, ...] | None]
 
 _TEST_PATH = re.compile(
     r"(^|/)(tests?|__tests__|specs?|testing|testdata)/"
@@ -111,6 +115,7 @@ _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "express
 _WORD_BYTES = frozenset(
     byte for byte in range(256) if byte >= 0x80 or chr(byte).isalnum() or chr(byte) == "_"
 )
+_VARIABLES = frozenset({SymbolKind.VARIABLE, SymbolKind.TYPE})
 _MOST_ON_A_LINE = 8
 # How far above an identifier an import statement may stand.
 _IMPORT_DEPTH = 5
@@ -124,21 +129,20 @@ def can_have_references(language: str) -> bool:
 def references_in_source(path: str, language: str, data: bytes, name: str) -> list[Reference]:
     """The uses of the identifier `name` in UTF-8 `data`, in the order of their places."""
     word = name.encode("utf-8", "replace")
-    places = _places(data, word)
-    if not places:
+    if not _places(data, word):
         return []
-    root = parse(language, data).root_node
-    symbols: tuple[SymbolInfo, ...] | None = None
+    data, root, symbols = _python(data, word) if language == "python" else _whole(language, data)
     lines: list[bytes] = []
     definitions: set[int] = set()
     is_test = is_test_path(path)
     found: list[Reference] = []
-    for start in places:
+    for start in _places(data, word):
         node = root.descendant_for_byte_range(start, start + len(word))
         if node is None or not _is_identifier(node, start, start + len(word)):
             continue
         if symbols is None:
             symbols = outline_of_tree(language, data, root).symbols
+        if not lines:
             lines = data.split(b"\n")
             definitions = set(_definition_lines(symbols, name))
         row, column = node.start_point
@@ -165,6 +169,32 @@ def references_in_source(path: str, language: str, data: bytes, name: str) -> li
             )
         )
     return found
+
+
+def _whole(language: str, data: bytes) -> _Parsed:
+    return data, parse(language, data).root_node, None
+
+
+def _python(data: bytes, word: bytes) -> _Parsed:
+    """What there is to parse for `word`, mostly a small part of the file."""
+    places = _places(data, word)
+    short = excerpt(data, places)
+    root = parse("python", short).root_node
+    symbols = None if root.has_error else outline_of_tree("python", short, root).symbols
+    # A variable is a symbol where it is first assigned: all that is before decides.
+    others = [
+        other
+        for each in flatten(symbols or ())
+        if each.symbol.kind in _VARIABLES
+        and (other := each.symbol.name.encode()) != word
+        and data.count(other) > short.count(other)
+    ]
+    if others:
+        places = sorted({*places, *(place for other in others for place in _places(data, other))})
+        short = excerpt(data, places)
+        root = parse("python", short).root_node
+        symbols = None
+    return _whole("python", data) if root.has_error else (short, root, symbols)
 
 
 def is_test_path(path: str) -> bool:
