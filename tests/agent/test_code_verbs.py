@@ -1,4 +1,4 @@
-"""`foldline tree|outline|symbol|refs|lines|read|search|grep` in a folder with no set-up."""
+"""The verbs that read code, in a folder with no set-up."""
 
 import json
 from pathlib import Path
@@ -71,6 +71,66 @@ def test_refs_are_confirmed_by_a_language_server(capsys: pytest.CaptureFixture[s
     assert (found["backend"], found["confirmed"], found["possible"]) == ("ty+ast", 2, 0)
 
 
+def test_a_symbol_that_is_imported_is_shown_from_where_it_is_defined(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (workspace / "main.py").write_text("from shop import Cart as Basket\n", encoding="utf-8")
+    assert main(["symbol", "main.py", "Basket.total", "--seconds", "60"]) == 0
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "shop.py:4-5 Cart.total",
+        "(defined in shop.py, shown from there)",
+    ]
+    assert main(["symbol", "main.py", "Basket", "--seconds", "0"]) == 1
+    assert "has no symbol 'Basket'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["definition", "shop.py:9", "total"], ["shop.py", "  4: def total(self) -> int:"]),
+        (["definition", "shop.py:9:18"], ["shop.py", "  4: def total(self) -> int:"]),
+        (["hover", "shop.py", "checkout"], ["def checkout(cart: Cart) -> int"]),
+        (["implementations", "shop.py", "Cart"], ["shop.py", "  1: class Cart:"]),
+        (["calls", "shop.py", "Cart.total"], ["called by:", "  checkout shop.py:8, on line 9"]),
+    ],
+)
+def test_a_language_server_is_asked_about_a_symbol(
+    arguments: list[str], shown: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments, "--seconds", "60", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["backend"], answer["coverage"]) == ("ty", "complete")
+    assert main([*arguments, "--seconds", "60"]) == 0
+    assert capsys.readouterr().out.splitlines()[1 : len(shown) + 1] == shown
+
+
+def test_without_a_server_a_symbol_is_known_by_its_name(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["calls", "shop.py", "Cart.total", "--seconds", "0"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "shop.py:4 total",
+        "called by:",
+        "  checkout shop.py:8, on line 9",
+        "(no language server was asked; whom it calls is not known)",
+        "(coverage: partial: by name alone, from syntax trees)",
+    ]
+    assert main(["implementations", "shop.py", "checkout", "--seconds", "0"]) == 1
+    assert "no implementation of 'checkout' in code" in capsys.readouterr().out
+
+
+def test_diagnostics_are_clean_or_not_or_not_known(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (workspace / "clean.py").write_text("x = 1\n", encoding="utf-8")
+    assert main(["diagnostics", "clean.py", "--seconds", "60"]) == 0
+    assert capsys.readouterr().out.startswith("clean.py: no problem is known\n")
+    assert main(["diagnostics", "shop.py", "--seconds", "60"]) == 1
+    assert "  5:20 error: " in capsys.readouterr().out
+    assert main(["diagnostics", "clean.py", "--seconds", "0"]) == 2
+    assert "no language server answered" in capsys.readouterr().out
+
+
 def test_lines_and_read_say_where_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lines", "shop.py", "8-9"]) == 0
     shown = capsys.readouterr().out
@@ -129,6 +189,10 @@ def test_finding_nothing_is_status_one_and_says_why(
     ("arguments", "status", "message"),
     [
         (["symbol", "shop.py", "Cart.totl"], 1, "did you mean 'Cart.total'"),
+        (["definition", "shop.py", "chekout"], 1, "did you mean 'checkout'"),
+        (["hover", "shop.py:9", "totl"], 2, "did you mean 'total'"),
+        (["calls", "shop.py:10"], 2, "has the lines 1 to 9"),
+        (["diagnostics", "shp.py"], 2, "did you mean 'shop.py'"),
         (["outline", "shp.py"], 2, "did you mean 'shop.py'"),
         (["read", "../elsewhere"], 2, "is outside the workspace"),
         (["read", "secret.log"], 2, "is ignored by the pattern '*.log' of .gitignore"),

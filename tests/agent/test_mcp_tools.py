@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from foldline.agent.mcp import calls
-from foldline.agent.mcp.folders import Folders, NoFolderError
+from foldline.agent.mcp.folders import FolderCache, Folders, NoFolderError
 from foldline.agent.mcp.tools import TOOLS
 from foldline.agent.mcp.tools.tool import ArgumentsError, CodeTool
 from foldline.backends.errors import (
@@ -84,6 +84,21 @@ def test_answers_name_paths_relative_to_the_only_folder(
     )
     assert "11 call in Adder.again" in ask(folders, "find_references", {"name": "add"})
     assert ask(folders, "read_file", {"path": "pkg/sums.py"}) == CODE
+
+
+def test_a_symbol_that_is_imported_is_shown_from_where_it_is_defined(workspace: Path) -> None:
+    (workspace / "main.py").write_text("from pkg.sums import Adder as Sum\n", encoding="utf-8")
+    cache = FolderCache(language_servers=True)
+    try:
+        shown = ask(
+            cache.open([workspace]), "read_symbol", {"path": "main.py", "name": "Sum.again"}
+        )
+    finally:
+        cache.close()
+    assert shown.splitlines()[:2] == [
+        "pkg/sums.py:10-11 Adder.again",
+        "(defined in pkg/sums.py, shown from there)",
+    ]
 
 
 def test_paths_begin_with_a_folders_name_where_there_are_several(

@@ -7,12 +7,13 @@ import pytest
 
 from foldline.backends import InvalidArgumentError, SmartFileAccess, SymbolNotFoundError
 from foldline.backends.navigation_text import (
+    call_line,
     format_calls,
     format_diagnostics,
     format_hover,
     format_locations,
 )
-from foldline.backends.semantics import Place
+from foldline.backends.semantics import Call, Place
 
 FILES = {
     "cart.py": (
@@ -132,6 +133,11 @@ def test_without_a_server_callers_are_those_of_the_name(access: SmartFileAccess)
         "(no language server was asked; whom it calls is not known)",
         "(coverage: partial: by name alone, from syntax trees)",
     ]
+
+
+def test_of_a_path_outside_the_workspace_its_end_is_shown() -> None:
+    call = Call("loads", "/usr/lib/python3/json/__init__.py", 299, (5,), outside=True)
+    assert call_line(call) == "  loads …/json/__init__.py:299, on line 5"
 
 
 def test_without_a_server_problems_are_not_known(access: SmartFileAccess) -> None:

@@ -191,16 +191,19 @@ class SmartFileAccess(CodeNavigation):
         *,
         budget: int | None = None,
         cursor: str | None = None,
+        seconds: float = merging.DEFAULT_SECONDS,
     ) -> SymbolDetail:
         """The source of one definition: `name`, `Class.method`, or `name[2]` for the second.
 
+        Of a name that the file only imports it is the definition elsewhere, and `notes` says so:
+        a language server gets `seconds` to find it; with 0 it is not asked.
         Of a class over the budget, its outline comes first and the cursor asks for the source.
 
         Raises:
             SymbolNotFoundError: with the nearest names.
             AmbiguousSymbolError: with the candidates' names.
         """
-        detail = merging.read_symbol(self._analysis, self._lsp, file, name)
+        detail = merging.read_symbol(self._analysis, self._lsp, file, name, seconds=seconds)
         return page_symbol(detail, budget, cursor)
 
     def find_references(

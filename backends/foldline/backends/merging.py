@@ -85,9 +85,16 @@ def get_outline(
 
 
 def read_symbol(
-    analysis: FileAnalysisBackend, engine: FileAnalysisBackend | None, file: str, name: str
+    analysis: FileAnalysisBackend,
+    engine: FileAnalysisBackend | None,
+    file: str,
+    name: str,
+    *,
+    seconds: float = DEFAULT_SECONDS,
 ) -> SymbolDetail:
     """The definition of `name` in `file`; where the file only imports it, from where it stands.
+
+    The engine gets `seconds` to say where that is; with 0 it is not asked.
 
     Raises:
         SymbolNotFoundError: with the nearest names.
@@ -106,9 +113,9 @@ def read_symbol(
         raise
     except SymbolNotFoundError as error:
         missing = error
-    if isinstance(engine, Navigator):
+    if isinstance(engine, Navigator) and seconds > 0:
         navigator: Navigator = engine
-        found = guarded(lambda: _read_imported(analysis, navigator, file, name))
+        found = guarded(lambda: _read_imported(analysis, navigator, file, name, seconds))
         if found is not None and not isinstance(found, Exception):
             return found
     raise missing
@@ -351,7 +358,7 @@ def _from_plain(
 
 
 def _read_imported(
-    analysis: FileAnalysisBackend, navigator: Navigator, file: str, name: str
+    analysis: FileAnalysisBackend, navigator: Navigator, file: str, name: str, seconds: float
 ) -> SymbolDetail | None:
     """The definition of a name that the file does not define itself; None where it is unknown."""
     first, _, rest = name.strip().partition(".")
@@ -362,7 +369,7 @@ def _read_imported(
     # The last of `import a as b` and `from a import b` is the name that the file uses.
     use = imports[0]
     target = Target(use.path, use.line, use.column)
-    found = navigator.goto_definition(target, seconds=DEFAULT_SECONDS)
+    found = navigator.goto_definition(target, seconds=seconds)
     for place in found.locations:
         if place.outside:
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from foldline.backends.text import cut_line, remarks
@@ -70,10 +71,11 @@ def diagnostic_line(diagnostic: CodeDiagnostic) -> str:
 
 
 def call_line(call: Call) -> str:
-    """`  pay shop/cart.py:12, on lines 13, 14`."""
+    """`  pay shop/cart.py:12, on lines 13, 14`; of a path outside the workspace, the end."""
+    path = f"…/{'/'.join(PurePath(call.path).parts[-2:])}" if call.outside else call.path
     noun = "line" if len(call.lines) == 1 else "lines"
     calls = f", on {noun} {', '.join(map(str, call.lines))}" if call.lines else ""
-    return f"  {call.name} {call.path}:{call.line}{calls}"
+    return f"  {call.name} {path}:{call.line}{calls}"
 
 
 def _place(place: Place) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypedDict, runtime_checkable
 
 from foldline.backends.models import COMPLETE
 
@@ -25,6 +25,14 @@ class CodeLocation:
     column_end: int
     context: str = ""
     outside: bool = False
+
+
+class AskLimits(TypedDict):
+    """How long an answer may be, in bytes, from where on, and how long a server may take."""
+
+    budget: int | None
+    cursor: str | None
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +142,13 @@ class Place:
     name: str = ""
 
     @property
+    def at(self) -> tuple[str, int, int]:
+        """The file, line and column, as `SmartFileAccess` is asked about them."""
+        return self.path, self.line, self.column
+
+    @property
     def target(self) -> Target:
-        return Target(self.path, self.line, self.column)
+        return Target(*self.at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,125 +8,64 @@ could not be asked.
 from __future__ import annotations
 
 import argparse
-import json
 import re
-import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from foldline.agent.code_verb import (
+    Answer,
+    add_budget,
+    add_servers,
+    add_verb,
+    budget_of,
+    count,
+    found,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from foldline.agent.verbs import Verbs
     from foldline.backends import SmartFileAccess
 
-FOUND, NOTHING, NOT_ASKED = 0, 1, 2
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?\Z")
 
 
-class Answer(NamedTuple):
-    """The text form, the models behind it, and whether anything was found."""
-
-    text: str
-    data: object
-    found: bool = True
-
-
 def register(verbs: Verbs) -> None:
-    tree = _add(verbs, "tree", _tree, "list files and folders, folded to fit", "budget")
+    tree = add_verb(verbs, "tree", _tree, "list files and folders, folded to fit", paged=True)
     tree.add_argument("path", nargs="?", default=".", help="a folder")
-    tree.add_argument("--depth", type=_count, help="how many levels to open")
+    tree.add_argument("--depth", type=count, help="how many levels to open")
 
-    outline = _add(verbs, "outline", _outline, "list what files define, without bodies")
+    outline = add_verb(verbs, "outline", _outline, "list what files define, without bodies")
     outline.add_argument("path", nargs="+", help="a file")
-    _add_budget(outline)
+    add_budget(outline)
 
-    symbol = _add(verbs, "symbol", _symbol, "show one definition", "budget")
+    symbol = add_verb(verbs, "symbol", _symbol, "show one definition", paged=True)
     symbol.add_argument("path", help="a file")
     symbol.add_argument("name", help="NAME, Class.method, or NAME[2] for the second of them")
+    add_servers(symbol)
 
-    refs = _add(verbs, "refs", _refs, "list the uses of a name", "budget")
+    refs = add_verb(verbs, "refs", _refs, "list the uses of a name", paged=True)
     refs.add_argument("name", help="an identifier")
     refs.add_argument("scope", nargs="?", help="a file, a folder or a glob")
-    refs.add_argument(
-        "--seconds",
-        type=float,
-        default=20.0,
-        help="how long a language server may take to confirm them; 0: do not ask it (default: 20)",
-    )
-    refs.add_argument(
-        "--trust", action="store_true", help="also use servers that may run the workspace's code"
-    )
+    add_servers(refs)
 
-    lines = _add(verbs, "lines", _lines, "show some lines of a file", "budget")
+    lines = add_verb(verbs, "lines", _lines, "show some lines of a file", paged=True)
     lines.add_argument("path", help="a file")
     lines.add_argument("range", type=_line_range, metavar="START[-END]", help="lines, from 1")
 
-    read = _add(verbs, "read", _read, "show a whole file: the last resort", "budget")
+    read = add_verb(verbs, "read", _read, "show a whole file: the last resort", paged=True)
     read.add_argument("path", help="a file")
 
-    search = _add(verbs, "search", _search, "find files by words of paths and symbols", "budget")
+    search = add_verb(
+        verbs, "search", _search, "find files by words of paths and symbols", paged=True
+    )
     search.add_argument("word", nargs="+", help="words to look for")
 
-    grep = _add(verbs, "grep", _grep, "find lines by a regular expression", "budget")
+    grep = add_verb(verbs, "grep", _grep, "find lines by a regular expression", paged=True)
     grep.add_argument("pattern", help="a pattern in RE2's syntax")
     grep.add_argument("glob", nargs="?", help="a file, a folder or a glob")
     grep.add_argument("-i", "--ignore-case", action="store_true", help="letters in any case")
     grep.add_argument(
-        "-C", "--context", type=_count, default=0, metavar="LINES", help="lines around each match"
+        "-C", "--context", type=count, default=0, metavar="LINES", help="lines around each match"
     )
-
-
-def _add(
-    verbs: Verbs,
-    name: str,
-    ask: Callable[[SmartFileAccess, argparse.Namespace], Answer],
-    description: str,
-    paged: str = "",
-) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(name, help=description, description=f"{description.capitalize()}.")
-    parser.add_argument("--root", default=".", metavar="DIR", help="the workspace (default: .)")
-    parser.add_argument("--json", action="store_true", help="the whole answer, for programs")
-    parser.add_argument("--no-ignore", action="store_true", help="ignored files too")
-    if paged:
-        _add_budget(parser)
-        parser.add_argument("--cursor", help="go on where an answer ended")
-    parser.set_defaults(run=lambda options: run(ask, options))
-    return parser
-
-
-def _add_budget(parser: argparse.ArgumentParser) -> None:
-    limits = parser.add_mutually_exclusive_group()
-    limits.add_argument("--budget", type=_count, metavar="BYTES", help="how long the text may be")
-    limits.add_argument("--all", action="store_true", help="no limit")
-
-
-def run(
-    ask: Callable[[SmartFileAccess, argparse.Namespace], Answer], options: argparse.Namespace
-) -> int:
-    """Ask, print the answer, and return the exit status."""
-    from foldline.backends import BackendError, SmartFileAccess
-    from foldline.backends.errors import SymbolError
-
-    try:
-        access = SmartFileAccess.for_workspace(
-            options.root,
-            no_ignore=options.no_ignore,
-            patience=None,
-            language_servers=getattr(options, "seconds", 0) > 0,
-            trusted=getattr(options, "trust", False),
-        )
-        try:
-            answer = ask(access, options)
-        finally:
-            access.close()
-    except SymbolError as error:
-        print(f"foldline: {error}", file=sys.stderr)  # noqa: T201
-        return NOTHING
-    except BackendError as error:
-        print(f"foldline: {error}", file=sys.stderr)  # noqa: T201
-        return NOT_ASKED
-    _show(_as_json(answer.data) if options.json else answer.text)
-    return FOUND if answer.found else NOTHING
 
 
 def _tree(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
@@ -135,19 +74,21 @@ def _tree(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
     tree = access.get_tree(
         options.path,
         depth=options.depth,
-        budget=_budget(options, budget.TREE_BUDGET),
+        budget=budget_of(options, budget.TREE_BUDGET),
         cursor=options.cursor,
     )
-    return Answer(text.format_tree(tree), tree, tree.files > 0)
+    return Answer(text.format_tree(tree), tree, found(tree.files))
 
 
 def _outline(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
     from foldline.backends import budget, text
 
     outlines = [access.get_outline(path) for path in options.path]
-    limit = _budget(options, budget.OUTLINE_BUDGET)
+    limit = budget_of(options, budget.OUTLINE_BUDGET)
     shown = "\n\n".join(text.format_outline(each, limit) for each in outlines)
-    return Answer(shown, outlines[0] if len(outlines) == 1 else outlines, any(map(len, outlines)))
+    return Answer(
+        shown, outlines[0] if len(outlines) == 1 else outlines, found(any(map(len, outlines)))
+    )
 
 
 def _symbol(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
@@ -156,8 +97,9 @@ def _symbol(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
     detail = access.read_symbol(
         options.path,
         options.name,
-        budget=_budget(options, budget.SYMBOL_BUDGET),
+        budget=budget_of(options, budget.SYMBOL_BUDGET),
         cursor=options.cursor,
+        seconds=options.seconds,
     )
     return Answer(text.format_symbol(detail), detail)
 
@@ -165,14 +107,14 @@ def _symbol(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
 def _refs(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
     from foldline.backends import budget, text
 
-    found = access.find_references(
+    uses = access.find_references(
         options.name,
         options.scope,
-        budget=_budget(options, budget.REFERENCES_BUDGET),
+        budget=budget_of(options, budget.REFERENCES_BUDGET),
         cursor=options.cursor,
         seconds=options.seconds,
     )
-    return Answer(text.format_references(found), found, found.total > 0)
+    return Answer(text.format_references(uses), uses, found(uses.total))
 
 
 def _lines(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
@@ -189,14 +131,14 @@ def _text(
 ) -> Answer:
     from foldline.backends import budget, text
 
-    found = access.read_text(
+    page = access.read_text(
         options.path,
         start,
         end,
-        budget=_budget(options, budget.FILE_BUDGET),
+        budget=budget_of(options, budget.FILE_BUDGET),
         cursor=options.cursor,
     )
-    return Answer(text.format_file_text(found), found, found.end >= found.start)
+    return Answer(text.format_file_text(page), page, found(page.end >= page.start))
 
 
 def _search(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
@@ -204,10 +146,10 @@ def _search(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
 
     results = access.search_files(
         " ".join(options.word),
-        budget=_budget(options, budget.SEARCH_BUDGET),
+        budget=budget_of(options, budget.SEARCH_BUDGET),
         cursor=options.cursor,
     )
-    return Answer(text.format_search(results), results, results.total > 0)
+    return Answer(text.format_search(results), results, found(results.total))
 
 
 def _grep(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
@@ -218,34 +160,10 @@ def _grep(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
         options.glob,
         context=options.context,
         ignore_case=options.ignore_case,
-        budget=_budget(options, budget.GREP_BUDGET),
+        budget=budget_of(options, budget.GREP_BUDGET),
         cursor=options.cursor,
     )
-    return Answer(text.format_grep(results), results, results.total > 0)
-
-
-def _budget(options: argparse.Namespace, default: int) -> int | None:
-    if options.all:
-        return None
-    return default if options.budget is None else int(options.budget)
-
-
-def _as_json(data: object) -> str:
-    from cattrs import Converter
-
-    return json.dumps(Converter().unstructure(data), ensure_ascii=False, indent=2)
-
-
-def _show(text: str) -> None:
-    """Print text of any file on a terminal of any encoding."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))  # noqa: T201
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 up")
-    return int(text)
+    return Answer(text.format_grep(results), results, found(results.total))
 
 
 def _line_range(text: str) -> tuple[int, int]:

@@ -23,14 +23,5 @@ class Arguments(PlaceArguments):
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, place = await find_place(ls, arguments)
-    found = await call(
-        lambda: access.hover(
-            place.path,
-            place.line,
-            place.column,
-            budget=arguments.budget,
-            cursor=arguments.cursor,
-            seconds=arguments.seconds,
-        )
-    )
+    found = await call(lambda: access.hover(*place.at, **arguments.limits))
     return result(format_hover(found, place), found, found.backend, found.coverage)

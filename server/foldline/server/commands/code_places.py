@@ -13,7 +13,7 @@ from foldline.server.targets import call
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
-    from foldline.backends.semantics import Place
+    from foldline.backends.semantics import AskLimits, Place
     from foldline.server.server import FoldlineServer
 
 
@@ -42,6 +42,10 @@ class PlaceArguments:
     budget: int | None = NAVIGATION_BUDGET
     cursor: str | None = None
     seconds: float = DEFAULT_SECONDS
+
+    @property
+    def limits(self) -> AskLimits:
+        return {"budget": self.budget, "cursor": self.cursor, "seconds": self.seconds}
 
 
 async def find_place(
