@@ -12,18 +12,22 @@ from hypothesis import strategies as st
 from foldline.server.static.project import Project
 
 if TYPE_CHECKING:
-    from foldline.prompts import PromptTemplate
-
     from .conftest import Editor
 
 HEAD = """
-from dataclasses import dataclass
-from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
+from dataclasses import dataclass, replace
+from foldline.prompts import (
+    MarkdownSection, PromptTemplate, SectionVisibility, Task, TaskSection, undotted_heading,
+)
 
 @dataclass(frozen=True)
 class P:
     name: str = "foldline"
     count: int = 3
+
+@dataclass(frozen=True)
+class Review(Task):
+    focus: str | None = None
 """
 
 
@@ -51,6 +55,9 @@ class Node:
         return f"MarkdownSection[P]({', '.join(arguments)})"
 
 
+TASK = 'TaskSection[Review](key="task", summary="To review ${focus}."%s)'
+
+
 WORDS = st.sampled_from(["Read.", "é 🙂", "$$5", "${name}", "${count} of ${name}", "two\n\nlines"])
 TEXTS = st.lists(WORDS, max_size=3).map(" ".join)
 TITLES = st.sampled_from(["Task", "Rules", "Über 🙂", "A *b*"])
@@ -65,20 +72,50 @@ NODES = st.recursive(
 )
 
 
-@given(st.lists(NODES, min_size=1, max_size=3))
-@settings(max_examples=60, deadline=None)
-def test_generated_prompts_are_shown_as_they_render(nodes: list[Node]) -> None:
-    sections = "".join(f"    {node.source(f's{n}')},\n" for n, node in enumerate(nodes))
-    source = f"{HEAD}\np = PromptTemplate(ns='n', key='k', sections=[\n{sections}])\n"
+OPTIONAL = st.sampled_from(["", "None", "''", "'In March.'"])
+TASKS = st.tuples(
+    st.sampled_from(["request='Go on.'", "request=''", "request='${name} $5'"]),
+    OPTIONAL.map(lambda value: value and f"background={value}"),
+    OPTIONAL.map(lambda value: value and f"expansion_instructions={value}"),
+    st.sampled_from(["", "focus='speed'"]),
+).map(lambda arguments: ", ".join(filter(None, arguments)))
+REVIEWS = TASKS.map("Review({})".format) | TASKS.map(
+    "replace(Review('old', 'as before'), {})".format
+)
+VALUES = st.sampled_from(
+    [[], ["P()"], ["P('you')"], ["P(count=7)"], ["replace(P(count=1), name='x')"]]
+)
+DEFAULTS = st.sampled_from(["", ", default_params=P(name='default')", ", default_params=None"])
+
+
+@given(
+    st.lists(NODES, min_size=1, max_size=3),
+    st.tuples(REVIEWS, st.sampled_from(["", ", visibility=SectionVisibility.SUMMARY"])) | st.none(),
+    VALUES,
+    DEFAULTS,
+    st.sampled_from(["", ", heading=undotted_heading", ", disclosure='open'"]),
+)
+@settings(max_examples=120, deadline=None)
+def test_generated_prompts_are_shown_as_they_render(
+    nodes: list[Node], task: tuple[str, str] | None, values: list[str], default: str, options: str
+) -> None:
+    sources = [node.source(f"s{n}") for n, node in enumerate(nodes)]
+    # The default of one section is that of all sections of its type.
+    sources[-1] = f"{sources[-1][:-1]}{default})"
+    if task is not None:
+        sources.insert(len(sources) // 2, TASK % task[1])
+        values = [*values, task[0]]
+    sections = "".join(f"    {source},\n" for source in sources)
+    source = f"{HEAD}\nt = PromptTemplate(ns='n', key='k'{options}, sections=[\n{sections}])\n"
+    source += f"p = t.bind({', '.join(values)})\n"
     module: dict[str, Any] = {"__name__": __name__}
     exec(source, module)
-    template: PromptTemplate[Any] = module["p"]
-    executed = template.render()
+    executed = module["p"].render()
     project = Project()
     project.open("/w/prompt.py", source)
     analysis = project.analysis("/w/prompt.py")
     assert analysis is not None
-    (prompt,) = analysis.prompts
+    prompt = list(analysis.prompts)[-1]
     static = prompt.render
     assert static.certain
     assert static.text == executed.text
@@ -87,6 +124,13 @@ def test_generated_prompts_are_shown_as_they_render(nodes: list[Node]) -> None:
         for block in static.blocks
     ] == [
         (block.path, block.number, block.title, block.depth, block.visibility.name, block.text)
+        for block in executed.blocks
+    ]
+    assert [
+        [(str(segment.kind), segment.text) for segment in block.segments if segment.text]
+        for block in static.blocks
+    ] == [
+        [(segment.kind.value, segment.text) for segment in block.segments if segment.text]
         for block in executed.blocks
     ]
     assert [(block.span.start, block.span.end) for block in static.blocks] == [
@@ -105,8 +149,4 @@ async def test_the_example_is_shown_as_it_renders(editor: Editor) -> None:
             [{name: block[name] for name in alike} for block in answer["blocks"]]
             for answer in (static, executed)
         )
-        assert shown[:-1] == rendered[:-1]
-        # Of a task the source shows the request, and not what is derived from its other fields.
-        request, task = shown[-1], rendered[-1]
-        assert task["text"].startswith(request["text"] + "\n\n**Background:**")
-        assert (request["id"], request["span"][0]) == (task["id"], task["span"][0])
+        assert shown == rendered

@@ -102,13 +102,25 @@ def _library_instance(
 
 
 def _instance(evaluator: Evaluator, node: Call, scope: Scope, info: Dataclass) -> InstanceValue:
-    given, _ = _arguments(evaluator, node, scope)
+    given, opaque = _arguments(evaluator, node, scope)
     fields = [field for field in info.fields if field.init]
     for field, argument in zip(fields, node.args, strict=False):
         if isinstance(argument, Starred):
+            opaque = True
             break
         given.setdefault(field.id, evaluator.argument(argument, scope))
-    return InstanceValue(info, node, given)
+    return InstanceValue(info, node, given, opaque)
+
+
+def replaced(evaluator: Evaluator, node: Call, scope: Scope) -> Value:
+    """What `dataclasses.replace(instance, …)` makes."""
+    before = evaluator.value(node.args[0], scope) if len(node.args) == 1 else UNKNOWN
+    if not isinstance(before, InstanceValue):
+        return UNKNOWN
+    given, opaque = _arguments(evaluator, node, scope)
+    return InstanceValue(
+        before.dataclass, node, {**before.arguments, **given}, before.opaque or opaque
+    )
 
 
 def _arguments(evaluator: Evaluator, node: Call, scope: Scope) -> tuple[dict[str, Argument], bool]:
@@ -179,7 +191,7 @@ def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -
     given, opaque = _arguments(evaluator, node, scope)
     opaque = opaque or bool(node.args)
     for value in lineage.classes:
-        init = _init_of(value.definition)
+        init = _method(value.definition, "__init__")
         if init is None:
             continue
         given, opaque = _through_init(evaluator, node, scope, (value, init), given)
@@ -206,6 +218,7 @@ def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -
         arguments=given,
         opaque=opaque,
         scope=scope,
+        decides=any(_method(each.definition, "is_enabled") for each in lineage.classes),
     )
 
 
@@ -214,9 +227,9 @@ def _class_name(func: Expression) -> str:
     return source.partition("[")[0].rpartition(".")[2].strip()
 
 
-def _init_of(definition: ClassDefinition) -> FunctionDefinition | None:
+def _method(definition: ClassDefinition, name: str) -> FunctionDefinition | None:
     for statement in definition.body:
-        if isinstance(statement, FunctionDefinition) and statement.name.id == "__init__":
+        if isinstance(statement, FunctionDefinition) and statement.name.id == name:
             return statement
     return None
 
@@ -281,7 +294,7 @@ def _super_calls(body: Sequence[Statement]) -> Iterator[Call]:
 def declared_in(evaluator: Evaluator, value: ClassValue) -> SectionValue | None:
     """The section that a subclass's `__init__` describes, whoever may call it."""
     lineage = lineage_of(evaluator, value)
-    init = _init_of(value.definition)
+    init = _method(value.definition, "__init__")
     if lineage.root not in SECTION_KINDS or init is None:
         return None
     call = next(_super_calls(init.body), None)

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
 _DEPTH = 60
 _TRANSPARENT = frozenset({"functools.cache", "functools.lru_cache", "builtins.staticmethod"})
 _DEDENT = frozenset({"textwrap.dedent", "inspect.cleandoc"})
+_REPLACE = frozenset({"dataclasses.replace", "copy.replace"})
 _BUILTINS = frozenset({"list", "tuple", "str", "int", "float", "bool", "dict", "set", "frozenset"})
 
 
@@ -148,14 +149,26 @@ class Evaluator:
     def lookup(self, name: str, scope: Scope, use: Node | None = None) -> Value:
         """What a name means to code in that scope; at `use`, if the name has several meanings."""
         inner: Scope = scope
+        changed: list[tuple[tuple[Bound, ...], BodyScope]] = []
         while isinstance(inner, BodyScope):
+            found = inner.names.get(name, ())
+            place = use if inner is scope else None
             if name in inner.arguments:
-                return inner.arguments[name]
-            found = inner.names.get(name)
-            if found is not None and (inner is scope or inner.function is not None):
-                return self._bound(_so_far(found, use if inner is scope else None), inner)
+                given = tuple(bound for bound in found if place is None or bound.before(place))
+                value = self._bound(given, inner, inner.arguments[name])
+                break
+            if found and (inner is scope or inner.function is not None):
+                if any(not bound.change for bound in found):
+                    value = self._bound(_so_far(found, place), inner)
+                    break
+                # Only changed here: `SECTIONS.append(…)` in a function.
+                changed.append((_so_far(found, place), inner))
             inner = inner.parent
-        return self.member(inner, name, use if inner is scope else None)
+        else:
+            value = self.member(inner, name, use if inner is scope else None)
+        for found, body in reversed(changed):
+            value = self._bound(found, body, value)
+        return value
 
     def member(self, module: ModuleScope, name: str, use: Node | None = None) -> Value:
         """What a name means at the top of a module."""
@@ -196,15 +209,15 @@ class Evaluator:
             return ModuleValue(inner)
         return External(dotted) if node.level == 0 and found is None else UNKNOWN
 
-    def _bound(self, found: tuple[Bound, ...], scope: Scope) -> Value:
-        value: Value = UNKNOWN
-        started = False
+    def _bound(self, found: tuple[Bound, ...], scope: Scope, before: Value | None = None) -> Value:
+        value: Value = UNKNOWN if before is None else before
+        started = before is not None
         for bound in found:
             if bound.change:
                 value = self._changed(value, bound, scope)
                 continue
             new = self._single(bound, scope)
-            if bound.conditional and started and not isinstance(value, Unknown | Nothing):
+            if bound.conditional and started:
                 # Either may hold; what is known of one is shown, but not relied upon.
                 value = operations.either(value, new)
                 continue
@@ -212,6 +225,8 @@ class Evaluator:
         return value
 
     def _changed(self, value: Value, bound: Bound, scope: Scope) -> Value:
+        if bound.change == "=":
+            return UNKNOWN if isinstance(value, InstanceValue) else value
         if bound.change == "bind":
             if not isinstance(value, PromptValue) or not isinstance(bound.value, Call):
                 return value
@@ -393,6 +408,8 @@ class Evaluator:
                     clean = func.dotted == "inspect.cleandoc"
                     return Text(text.mapped.cleandoc() if clean else text.mapped.dedent())
                 return UNKNOWN
+            if func.dotted in _REPLACE:
+                return construct.replaced(self, node, scope)
             if func.dotted in ("builtins.list", "builtins.tuple"):
                 items = self.value(node.args[0], scope) if node.args else Items(())
                 return items if isinstance(items, Items) else UNKNOWN

@@ -13,6 +13,7 @@ from foldline.server.static.syntax import (
     Constant,
     Dictionary,
     Expression,
+    FunctionDefinition,
     Name,
     String,
     Subscript,
@@ -47,6 +48,7 @@ TASK = Dataclass(
             "None",
             True,
             "Additional context or background for the request.",
+            "None",
         ),
         Field(
             "expansion_instructions",
@@ -56,6 +58,7 @@ TASK = Dataclass(
             True,
             "Instructions injected after sections are expanded via progressive disclosure. Guides "
             "the model on how to proceed with newly visible content.",
+            "None",
         ),
     ),
     complete=True,
@@ -66,6 +69,8 @@ TASK = Dataclass(
 
 DERIVED = ("_expansion_block", "_background_block")
 """The placeholders that a task section computes by itself."""
+
+_COMPUTES = frozenset({"__getattribute__", "__init__", "__new__", "__post_init__"})
 
 _HARMLESS_BASES = frozenset(
     {"builtins.object", "typing.Generic", "typing.Protocol", "typing_extensions.Generic"}
@@ -94,6 +99,10 @@ def dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int = 0) -> Dat
     is_dataclass: bool | None = _decorated(evaluator, definition, scope)
     complete = is_dataclass is not None and not definition.generic
     task = False
+    computed = any(
+        isinstance(each, FunctionDefinition) and each.name.id in _COMPUTES
+        for each in definition.body
+    )
     for base in reversed(definition.bases):
         above = _base(evaluator, evaluator.value(base, scope), depth)
         if above is None:
@@ -101,6 +110,7 @@ def dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int = 0) -> Dat
         fields.update({each.id: each for each in above.fields})
         complete = complete and above.complete
         task = task or above.task
+        computed = computed or above.computed
         if is_dataclass is False and above.is_dataclass:
             is_dataclass = True  # inherits __dataclass_fields__, though not its own fields
         elif is_dataclass is False and above.is_dataclass is None:
@@ -108,7 +118,13 @@ def dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int = 0) -> Dat
     if _decorated(evaluator, definition, scope) is not False:
         fields.update({each.id: each for each in _fields(evaluator, definition, scope)})
     return Dataclass(
-        definition.name.id, definition, tuple(fields.values()), complete, is_dataclass, task
+        definition.name.id,
+        definition,
+        tuple(fields.values()),
+        complete,
+        is_dataclass,
+        task,
+        computed,
     )
 
 

@@ -11,15 +11,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from foldline.server.static.given import GivenParams
 from foldline.server.static.model import SourceSpan, Span, Visibility
 from foldline.server.static.placeholders import placeholders
 from foldline.server.static.trees import span_of
 from foldline.server.static.values import (
-    Dataclass,
     External,
-    InstanceValue,
     Items,
-    Plain,
     PromptValue,
     SectionValue,
     TemplateValue,
@@ -116,6 +114,18 @@ class StaticRender:
 
 
 @dataclass(frozen=True, slots=True)
+class _Block:
+    """What a task section makes of a field that may be absent."""
+
+    name: str
+    form: str
+
+
+_EXPANSION = _Block("_expansion_block", "**Expansion Context:** {}\n\n---\n\n")
+_BACKGROUND = _Block("_background_block", "**Background:** {}")
+
+
+@dataclass(frozen=True, slots=True)
 class _Piece:
     section: SectionValue
     path: tuple[str, ...]
@@ -145,17 +155,16 @@ class _Renderer:
     ) -> None:
         self.template = template
         self.overrides = overrides
-        self.bound = {
-            _identity(value.dataclass): value for value in bound if isinstance(value, InstanceValue)
-        }
+        self.given = GivenParams(template, bound)
         disclosure = template.arguments.get("disclosure")
         value = disclosure.value if disclosure is not None else None
         self.always_open = isinstance(value, Text) and value.known == "open"
         heading = template.arguments.get("heading")
         shape = heading.value if heading is not None else None
-        undotted = isinstance(shape, External) and shape.library_name == "undotted_heading"
-        self.dot = "" if undotted else "."
-        self.certain = not (template.opaque or template.maybe)
+        named = shape.library_name if isinstance(shape, External) else ""
+        self.dot = "" if named == "undotted_heading" else "."
+        known = heading is None or named in ("dotted_heading", "undotted_heading")
+        self.certain = known and not (template.opaque or template.maybe)
         self.pieces: list[_Piece] = []
 
     def render(self) -> StaticRender:
@@ -205,7 +214,7 @@ class _Renderer:
     ) -> None:
         declared = section.visibility
         named = section.known("key") is not None and section.known("title") is not None
-        if declared is Visibility.UNKNOWN or "enabled" in section.arguments or not named:
+        if declared is Visibility.UNKNOWN or section.gated or not named:
             self.certain = False
         visibility = self.overrides.get(path, declared)
         summarised = visibility is Visibility.SUMMARY
@@ -217,6 +226,8 @@ class _Renderer:
         opened_by = None
         if summarised:
             opened_by = self._opened_by(section)
+            if any(child.gated for child in _shown(section)):
+                self.certain = False
             segments.append(StaticSegment(SegmentKind.SUFFIX, _suffix(section, path, opened_by)))
         self.pieces.append(_Piece(section, path, number, visibility, segments, opened_by))
         if not summarised:
@@ -228,13 +239,31 @@ class _Renderer:
 
     def _body(self, section: SectionValue) -> list[StaticSegment]:
         if section.kind == "task":
-            # What it says of background and expansions depends on the task that is bound.
-            return [self._value(section, "request", "${request}", None)]
+            return self._task(section)
         text = section.text("template") if section.kind == "markdown" else None
         if text is None:
             self.certain = False
             return [StaticSegment(SegmentKind.DERIVED, "{…}", known=False)]
         return self._filled(section, text.dedent().strip())
+
+    def _task(self, section: SectionValue) -> list[StaticSegment]:
+        """The request, between what the library makes of the task's other fields."""
+        segments = [
+            *self._derived(section, "expansion_instructions", _EXPANSION),
+            self._value(section, "request", "${request}", None),
+        ]
+        background = self._derived(section, "background", _BACKGROUND)
+        if background:
+            segments += [StaticSegment(SegmentKind.LITERAL, "\n\n"), *background]
+        return segments
+
+    def _derived(self, section: SectionValue, name: str, block: _Block) -> list[StaticSegment]:
+        given = self.given.value(section, name)
+        if given.is_none or given.text == "":
+            return []
+        shown = f"${{{name}}}" if given.text is None else given.text
+        known = given.text is not None
+        return [StaticSegment(SegmentKind.DERIVED, block.form.format(shown), block.name, known)]
 
     def _filled(self, section: SectionValue, mapped: MappedText) -> list[StaticSegment]:
         segments: list[StaticSegment] = []
@@ -267,42 +296,18 @@ class _Renderer:
         shown: str,
         place: tuple[MappedText, int, int] | None,
     ) -> StaticSegment:
-        params = section.params
-        if not isinstance(params, Dataclass):
-            return StaticSegment(SegmentKind.PARAM, shown, name, known=False, _place=place)
-        instance = self.bound.get(_identity(params))
-        kind = SegmentKind.PARAM if instance is not None else SegmentKind.DEFAULT
-        if instance is None:
-            default = section.arguments.get("default_params")
-            if default is not None and isinstance(default.value, InstanceValue):
-                instance = default.value
-        text = _argument(instance, name) if instance is not None else None
-        field = params.field(name)
-        if text is None and field is not None:
-            given = instance is not None and name in instance.arguments
-            text = None if given else field.default_text
-        if text is None:
-            return StaticSegment(SegmentKind.PARAM, shown, name, known=False, _place=place)
-        return StaticSegment(kind, text, name, _place=place)
+        given = self.given.value(section, name)
+        kind = SegmentKind.PARAM if given.bound or given.text is None else SegmentKind.DEFAULT
+        text = given.text
+        return StaticSegment(
+            kind, shown if text is None else text, name, known=text is not None, _place=place
+        )
 
     def _opened_by(self, section: SectionValue) -> str:
         return "open_sections" if self.always_open or _has_tools(section) else "read_section"
 
 
 _BLANK_LINE = StaticSegment(SegmentKind.SEPARATOR, "\n\n")
-
-
-def _identity(kind: Dataclass) -> object:
-    return kind.definition if kind.definition is not None else kind.name
-
-
-def _argument(instance: InstanceValue, name: str) -> str | None:
-    argument = instance.arguments.get(name)
-    if argument is None:
-        return None
-    if isinstance(argument.value, Text):
-        return argument.value.known
-    return str(argument.value.value) if isinstance(argument.value, Plain) else None
 
 
 def _has_tools(section: SectionValue, depth: int = 0) -> bool:

@@ -35,7 +35,8 @@ class Bound:
     """One binding of a name.
 
     `index` picks an item of the value (`a, b = …`); `change` is `+=`, `append`, `extend` where the
-    earlier value is added to, and `?` where the value cannot be told.
+    earlier value is added to, `=` where an attribute of it is set, and `?` where the value cannot
+    be told.
     """
 
     name: str
@@ -80,7 +81,7 @@ def _bindings(statement: Statement, *, conditional: bool) -> Iterator[Bound]:
     elif isinstance(statement, Block):
         sure = statement.keyword == "with"
         for name in statement.bound:
-            yield Bound(name, None, change="?", conditional=conditional, at=at)
+            yield Bound(name, None, conditional=conditional, at=at)
         for each in statement.body:
             yield from _bindings(each, conditional=conditional or not sure)
     elif isinstance(statement, Evaluate) and isinstance(statement.value, Call):
@@ -99,6 +100,8 @@ def _assigned(node: Assign, *, conditional: bool) -> Iterator[Bound]:
                     break
                 if isinstance(item, Name):
                     yield Bound(item.id, node, node.value, index, "", conditional, item, node)
+        elif isinstance(target, Attribute) and isinstance(target.value, Name):
+            yield Bound(target.value.id, None, None, None, "=", conditional, at=node)
 
 
 def _changed(call: Call, *, conditional: bool) -> Iterator[Bound]:

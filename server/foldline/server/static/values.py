@@ -175,6 +175,13 @@ class Dataclass:
     complete: bool
     is_dataclass: bool | None
     task: bool = False
+    computed: bool = False
+    """Whether an instance may have other values than it was constructed with."""
+
+    @property
+    def identity(self) -> object:
+        """What tells the type from others of its name."""
+        return self.definition if self.definition is not None else self.name
 
     def field(self, name: str) -> Field | None:
         return next((each for each in self.fields if each.id == name), None)
@@ -207,6 +214,15 @@ class SectionValue:
     scope: Scope | None = None
     maybe: bool = False
     """Whether another section may stand in its place."""
+    decides: bool = False
+    """Whether its class decides by itself when the section exists (`is_enabled`)."""
+
+    @property
+    def gated(self) -> bool:
+        """Whether the section may not exist in a render."""
+        argument = self.arguments.get("enabled")
+        asked = argument is not None and not isinstance(argument.value, Nothing)
+        return asked or self.decides or (argument is None and self.opaque)
 
     def text(self, name: str) -> MappedText | None:
         """The string argument of that name, where it is a string."""
@@ -301,6 +317,8 @@ class InstanceValue:
     dataclass: Dataclass
     node: Call
     arguments: Mapping[str, Argument] = field(default_factory=dict)
+    opaque: bool = False
+    """Whether arguments may exist that are not known (`**options`)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -80,7 +80,7 @@ def _instances(call: CallSite, evaluator: Evaluator) -> list[tuple[Expression, I
 def _twice(given: Sequence[tuple[Expression, InstanceValue]]) -> Iterator[Finding]:
     seen: dict[object, Expression] = {}
     for node, value in given:
-        kind = _identity(value.dataclass)
+        kind = value.dataclass.identity
         if kind in seen:
             yield Finding(
                 Code.BOUND_TWICE,
@@ -92,10 +92,6 @@ def _twice(given: Sequence[tuple[Expression, InstanceValue]]) -> Iterator[Findin
         seen.setdefault(kind, node)
 
 
-def _identity(kind: Dataclass) -> object:
-    return kind.definition if kind.definition is not None else kind.name
-
-
 def _known_types(template: TemplateValue, evaluator: Evaluator) -> dict[object, str] | None:
     """The parameter types of a template; None where some are not known."""
     _, complete = sections_of(template, evaluator)
@@ -104,7 +100,7 @@ def _known_types(template: TemplateValue, evaluator: Evaluator) -> dict[object, 
     kinds: dict[object, str] = {}
     for section in in_template(template):
         if isinstance(section.params, Dataclass):
-            kinds[_identity(section.params)] = section.params.name
+            kinds[section.params.identity] = section.params.name
         elif not isinstance(section.params, Nothing):
             return None
     return kinds
@@ -119,7 +115,7 @@ def _unknown(
     if kinds is None:
         return
     for node, value in given:
-        if _identity(value.dataclass) not in kinds:
+        if value.dataclass.identity not in kinds:
             names = ", ".join(f"`{name}`" for name in sorted(set(kinds.values())))
             yield Finding(
                 Code.UNKNOWN_PARAMS,
@@ -149,18 +145,18 @@ def _missing(
         return
     if isinstance(owner, PromptValue) and not _made_here(func):
         return
-    present = {_identity(value.dataclass) for value in instances}
-    present |= {_identity(value.dataclass) for _, value in given}
+    present = {value.dataclass.identity for value in instances}
+    present |= {value.dataclass.identity for _, value in given}
     for section in in_template(template):
         if "default_params" in section.arguments and isinstance(section.params, Dataclass):
-            present.add(_identity(section.params))
+            present.add(section.params.identity)
     reported: set[object] = set()
     for section in _visible(template.items("sections")):
         kind = section.params
         if not isinstance(kind, Dataclass) or not kind.complete:
             continue
         required = [each.id for each in kind.fields if each.init and not each.has_default]
-        identity = _identity(kind)
+        identity = kind.identity
         if required and identity not in present and identity not in reported:
             reported.add(identity)
             assert isinstance(func, Attribute)
@@ -191,7 +187,7 @@ def _visible(items: Items) -> Iterator[SectionValue]:
         if not isinstance(section, SectionValue) or section.kind == "chapter":
             continue
         yield section
-        if section.visibility is Visibility.FULL and "enabled" not in section.arguments:
+        if section.visibility is Visibility.FULL and not section.gated:
             yield from _visible(section.children)
 
 
