@@ -116,6 +116,19 @@ test('typing changes the preview, which keeps its folds and its place', async ()
   await screenshot(page, 'edited');
 });
 
+test('typing ${ offers the fields of the section, and choosing one closes the braces', async () => {
+  await typeInGuidance(' In ${');
+  const rows = page.locator('.suggest-widget.visible .monaco-list-row');
+  await rows.filter({ hasText: 'project' }).waitFor();
+  await rows.filter({ hasText: 'language' }).waitFor();
+  await screenshot(page, 'completion');
+  await page.keyboard.type('lang');
+  await rows.filter({ hasText: 'project' }).waitFor({ state: 'detached' });
+  await page.keyboard.press('Enter');
+  await page.locator('.view-line', { hasText: /In.\$\{language\}$/ }).waitFor();
+  await preview.getByText('In Python').waitFor({ state: 'attached' });
+});
+
 test('a syntax error keeps the last good text under a banner that leads to it', async () => {
   // Further down than in the file: the test before this one added two lines.
   const line = lineOf('reviewer = ') + 2;

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from foldline.server.static.construct import SECTION_KINDS, lineage_of
 from foldline.server.static.editing.keys import KeyKind, key_context, placed, templates_of
 from foldline.server.static.editing.locate import sections_at, text_at
+from foldline.server.static.editing.quoting import quoted_at
 from foldline.server.static.model import SourceSpan, Visibility
 from foldline.server.static.params import DERIVED, dataclass_of
+from foldline.server.static.trees import span_of
 from foldline.server.static.values import (
     ClassValue,
     Dataclass,
@@ -74,19 +76,21 @@ def completions(analysis: ModuleAnalysis, offset: int) -> tuple[Completion, ...]
 
 
 def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Iterator[Completion]:
-    sections = [text.section for text in text_at(analysis, offset)]
-    if not sections:
-        sections = [
-            section for section in sections_at(analysis, offset) if section.kind != "chapter"
-        ]
+    quoted = quoted_at(analysis, offset)
+    if quoted is None:
+        return
+    sections = [text.section for text in text_at(analysis, offset)] or _around(analysis, offset)
     text = analysis.text
     rest = _REST.match(text, offset)
     end = rest.end() if rest is not None else offset
-    opening = dollar[2] or "{"
-    closing = "}" * len(opening)
-    closed = bool(dollar[2]) and text.startswith(closing, end)
+    closed = 0
+    # In an f-string a brace of the template is written as two.
+    opening, closing = ("{{", "}}") if quoted.formatted else ("{", "}")
+    while dollar[2] and end < len(text) and text[end] == "}" and closed < len(closing):
+        end += 1
+        closed += 1
     start = offset - len(dollar[3]) - len(dollar[2])
-    place = SourceSpan(analysis.file, start, end + (len(closing) if closed else 0))
+    place = SourceSpan(analysis.file, start, end)
     found: dict[str, tuple[Dataclass, Field]] = {}
     derived = False
     for section in sections:
@@ -114,6 +118,24 @@ def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Ite
             name, CompletionKind.FIELD, f"{opening}{name}{closing}", place, "computed", "",
             f"{dollar[2]}{name}", f"9{name}",
         )  # fmt: skip
+
+
+def _around(analysis: ModuleAnalysis, offset: int) -> list[SectionValue]:
+    """The sections whose unfinished text an offset may be in."""
+    found = [section for section in sections_at(analysis, offset) if section.kind != "chapter"]
+    broken = any(each.broken and each.start <= offset <= each.end for each in analysis.statements)
+    if broken:
+        return found
+    # In a finished call, what is no template is something else.
+    return [
+        section
+        for section in found
+        if not any(
+            span_of(argument.node).span.holds(offset)
+            for name, argument in section.arguments.items()
+            if name not in ("template", "summary")
+        )
+    ]
 
 
 def _keys(analysis: ModuleAnalysis, offset: int, context: KeyContext) -> Iterator[Completion]:
