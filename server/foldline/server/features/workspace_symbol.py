@@ -63,7 +63,8 @@ def _location(asked: Asked, symbol: Symbol) -> Location:
 
 def _all(found: tuple[Symbol, ...], container: str = "") -> Iterator[tuple[Symbol, str]]:
     for symbol in found:
-        yield symbol, container
+        if not symbol.reference:
+            yield symbol, container
         yield from _all(symbol.children, symbol.name)
 
 

@@ -40,6 +40,11 @@ def sections_of(
     return built, _complete(both) and not template.maybe
 
 
+def described(section: SectionValue) -> StaticSection:
+    """A section by itself, wherever it may be put: its path begins with its own key."""
+    return _section(section, Item(section.node, section), (), None, 0)
+
+
 def _complete(items: Items, depth: int = 0) -> bool:
     return (
         items.complete

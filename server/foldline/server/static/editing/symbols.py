@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from foldline.server.static.model import Span, Visibility
-from foldline.server.static.trees import span_of
-from foldline.server.static.values import SectionValue
+from foldline.server.static.trees import described, span_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from foldline.server.static.analysis import ModuleAnalysis
-    from foldline.server.static.model import StaticPrompt, StaticSection
+    from foldline.server.static.model import SourceSpan, StaticSection
 
 
 class SymbolKind(StrEnum):
@@ -28,7 +27,11 @@ class SymbolKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A prompt or a section; `selection` lies within `range`, and children may lie anywhere."""
+    """A prompt or a section: `selection` lies within `range`, and so do the children.
+
+    A section that is declared elsewhere than in its parent is shown there as a `reference`, at the
+    name or call that stands for it.
+    """
 
     name: str
     detail: str
@@ -36,6 +39,7 @@ class Symbol:
     range: Span
     selection: Span
     children: tuple[Symbol, ...] = ()
+    reference: bool = False
 
     def walk(self) -> Iterator[Symbol]:
         yield self
@@ -45,87 +49,91 @@ class Symbol:
 
 def symbols(analysis: ModuleAnalysis) -> tuple[Symbol, ...]:
     """The outline of a file's prompts; of nothing else, which other servers know better."""
-    return tuple(_symbols(analysis))
+    prompts = tuple(_prompts(analysis))
+    inside = {each.range for prompt in prompts for each in prompt.walk() if not each.reference}
+    loose = tuple(_loose(analysis, inside))
+    # One of several that a prompt may hold stands inside it, though not in its tree.
+    nested = [
+        replace(prompt, children=(*prompt.children, *_within(prompt, loose))) for prompt in prompts
+    ]
+    alone = [
+        each for each in loose if not any(prompt.range.covers(each.range) for prompt in prompts)
+    ]
+    return tuple(sorted([*nested, *alone], key=lambda symbol: symbol.range))
 
 
-def _symbols(analysis: ModuleAnalysis) -> Iterator[Symbol]:
-    inside: set[Span] = set()
+def _within(prompt: Symbol, loose: Iterable[Symbol]) -> Iterator[Symbol]:
+    return (each for each in loose if prompt.range.covers(each.range))
+
+
+def _prompts(analysis: ModuleAnalysis) -> Iterator[Symbol]:
     for prompt in analysis.module.prompts:
         first = prompt.sections[0].range if prompt.sections else prompt.range
-        if prompt.bound and not prompt.range.covers(first):
-            # The tree is that of the template, which is listed itself.
-            yield _prompt(prompt, analysis.file, ())
-            continue
-        inside.update(section.range for section in prompt.walk())
-        yield _prompt(prompt, analysis.file, prompt.sections)
-    for facts in analysis.facts:
-        for section in facts.sections:
-            own = span_of(section.node)
-            loose = own.file == analysis.file and own.span not in inside
-            if loose and _is_outermost(section, facts.sections):
-                yield _loose(section)
+        # Of a bound prompt the tree is that of the template, which is listed itself.
+        own_tree = not prompt.bound or prompt.range.covers(first)
+        outer = _Outer(analysis.file, prompt.range, prompt.name_range)
+        yield Symbol(
+            name=prompt.name,
+            detail=f"{prompt.ns}/{prompt.key}" if prompt.ns or prompt.key else "",
+            kind=SymbolKind.PROMPT,
+            range=prompt.range,
+            selection=prompt.name_range,
+            children=tuple(_section(section, outer) for section in prompt.sections)
+            if own_tree
+            else (),
+        )
 
 
-def _is_outermost(section: SectionValue, others: tuple[SectionValue, ...]) -> bool:
-    span = span_of(section.node).span
-    return not any(
-        other is not section and (outer := span_of(other.node).span) != span and outer.covers(span)
-        for other in others
-    )
+@dataclass(frozen=True, slots=True)
+class _Outer:
+    """What a section has to lie within."""
+
+    file: str
+    range: Span
+    selection: Span
+
+    def holds(self, place: SourceSpan) -> bool:
+        return place.file == self.file and self.range.covers(place.span)
 
 
-def _prompt(prompt: StaticPrompt, file: str, sections: tuple[StaticSection, ...]) -> Symbol:
-    return Symbol(
-        name=prompt.name,
-        detail=f"{prompt.ns}/{prompt.key}" if prompt.ns or prompt.key else "",
-        kind=SymbolKind.PROMPT,
-        range=prompt.range,
-        selection=prompt.name_range,
-        children=tuple(_section(section, file) for section in sections),
-    )
-
-
-def _section(section: StaticSection, file: str) -> Symbol:
-    whole, selection = section.source.span, section.selection.span
-    if section.source.file != file:
-        whole = selection = section.use.span
-    elif section.selection.file != file or not whole.covers(selection):
-        selection = whole
+def _section(section: StaticSection, outer: _Outer) -> Symbol:
     kind = SymbolKind.SECTION
     if section.kind == "chapter":
         kind = SymbolKind.CHAPTER
     elif section.visibility is Visibility.SUMMARY:
         kind = SymbolKind.SUMMARY
     title = section.title or section.key or "section"
+    name = f"{section.number}. {title}" if section.number else title
+    here = outer.holds(section.source)
+    if here:
+        whole = section.source.span
+        chosen = section.selection
+        inner = chosen.file == outer.file and whole.covers(chosen.span)
+        selection = chosen.span if inner else whole
+    else:
+        whole = selection = section.use.span if outer.holds(section.use) else outer.selection
+    # What this file declares elsewhere has its own place in the outline, with what is below it.
+    shown = here or section.source.file != outer.file
+    within = _Outer(outer.file, whole, selection)
     return Symbol(
-        name=f"{section.number}. {title}" if section.number else title,
+        name=name,
         detail=".".join(section.path),
         kind=kind,
         range=whole,
         selection=selection,
-        children=tuple(_section(child, file) for child in section.children),
+        children=tuple(_section(child, within) for child in section.children) if shown else (),
+        reference=not here,
     )
 
 
-def _loose(section: SectionValue) -> Symbol:
-    whole = span_of(section.node)
-    selection = span_of(section.class_node)
-    for name in ("key", "title"):
-        argument = section.arguments.get(name)
-        if argument is not None:
-            place = span_of(argument.node)
-            if place.file == whole.file and whole.span.covers(place.span):
-                selection = place
-                break
-    return Symbol(
-        name=section.title or section.key or section.class_name,
-        detail=section.key,
-        kind=SymbolKind.CHAPTER if section.kind == "chapter" else SymbolKind.SECTION,
-        range=whole.span,
-        selection=selection.span,
-        children=tuple(
-            _loose(item.value)
-            for item in section.children.items
-            if isinstance(item.value, SectionValue) and item.value.node.file == whole.file
-        ),
-    )
+def _loose(analysis: ModuleAnalysis, inside: set[Span]) -> Iterator[Symbol]:
+    """The sections that no prompt of the file holds in its own source, by their outermost calls."""
+    for facts in analysis.facts:
+        spans: dict[Span, StaticSection] = {}
+        for section in facts.sections:
+            place = span_of(section.node)
+            if place.file == analysis.file and place.span not in inside:
+                spans.setdefault(place.span, described(section))
+        for span, outermost in spans.items():
+            if not any(other != span and other.covers(span) for other in spans):
+                yield _section(outermost, _Outer(analysis.file, span, span))
