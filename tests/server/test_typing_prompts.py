@@ -176,6 +176,40 @@ async def test_a_file_changed_on_disk_is_read_anew(typed: Editor, root: Path) ->
     assert len(await diagnostics_of(typed, uri)) == 1
 
 
+async def test_a_client_that_tells_nothing_of_the_disk_gets_what_is_there(
+    typed: Editor, root: Path
+) -> None:
+    uri = typed.open("prompt.py")
+    assert await diagnostics_of(typed, uri) == []
+    (root / "shared.py").write_text(SHARED.replace("topic", "subject_of_it"))
+    (found,) = await diagnostics_of(typed, uri)
+    assert "`topic` is no field of `Shared`" in found.message
+
+
+async def test_sections_of_other_files_are_listed_and_lead_there(typed: Editor, root: Path) -> None:
+    """What commands and code actions know is what hovers and diagnostics know."""
+    (root / "parts.py").write_text(
+        "from foldline.prompts import MarkdownSection, SectionVisibility\n"
+        'PART = MarkdownSection[None](title="Part", key="part", template="All of it.", '
+        'summary="It.", visibility=SectionVisibility.SUMMARY)\n'
+    )
+    text = TEXT.replace("import Shared", "import Shared\nfrom parts import PART")
+    text = text.replace("sections=[", "sections=[PART, ")
+    uri = typed.open("prompt.py", text)
+    (listed,) = await typed.command("prompt.list", uri=uri)
+    assert [section["key"] for section in listed["sections"]] == ["part", "one", "two"]
+    assert listed["sections"][0]["range"]["start"]["line"] == position(text, "PART, ").line
+    place = position(text, "PART, ")
+    actions = await typed.client.text_document_code_action_async(
+        types.CodeActionParams(
+            types.TextDocumentIdentifier(uri),
+            types.Range(place, place),
+            types.CodeActionContext([]),
+        )
+    )
+    assert "Open section 1 Part of T" in [action.title for action in actions or ()]
+
+
 async def test_a_prompt_is_rendered_by_its_source_in_a_folder_that_nobody_trusted(
     connect: Connect, root: Path
 ) -> None:

@@ -135,9 +135,11 @@ def _file_and_name(target: str) -> tuple[Path, str | None]:
 
 def _first_prompt(file: Path) -> str | None:
     """The prompt to show of `file` where none is named: the first that has values, or the first."""
-    from foldline.server.static import parse_module
+    from foldline.agent.scan import root_of
+    from foldline.server.static.project import Project
 
-    prompts = parse_module(file.read_text(encoding="utf-8"), str(file)).prompts
+    analysis = Project(root_of(file)).analysis(str(file))
+    prompts = analysis.module.prompts if analysis is not None else ()
     return next((prompt.name for prompt in sorted(prompts, key=lambda each: not each.bound)), None)
 
 

@@ -56,7 +56,7 @@ def scan(paths: Sequence[str]) -> Scan:
     for path, shown in zip(given, paths or ["."], strict=True):
         if not path.exists():
             raise ScanError(f"{shown}: there is no such file or directory")
-    root = _root_of(given[0])
+    root = root_of(given[0])
     outside = [path for path in given if not path.is_relative_to(root)]
     if outside:
         raise ScanError(f"{outside[0]} lies outside {root}: check it by itself")
@@ -75,7 +75,8 @@ def scan(paths: Sequence[str]) -> Scan:
     return Scan(root, options, tuple(found), project)
 
 
-def _root_of(path: Path) -> Path:
+def root_of(path: Path) -> Path:
+    """The project that a file or folder belongs to."""
     start = path if path.is_dir() else path.parent
     for folder in (start, *start.parents):
         if any((folder / mark).exists() for mark in _ROOT_MARKS):

@@ -15,8 +15,7 @@ from foldline.server.options import PromptOptions, read_options, read_project_op
 from foldline.server.static.files import PromptFiles
 from foldline.server.static.project import Project
 from foldline.server.static.tokens import TokenCounter, token_counter
-from foldline.server.targets import uri_of
-from foldline.server.workspace import local_path
+from foldline.server.workspace import local_path, uri_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -199,6 +198,7 @@ class PromptIndex:
                     folder.indexes.pop(each, None)
             for each, text in texts.items():
                 project.open(each, text)
+            project.look_at_disk()
             analysis = project.analysis(file)
             if analysis is None:
                 return None

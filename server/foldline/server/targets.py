@@ -5,15 +5,12 @@ from __future__ import annotations
 import asyncio
 import difflib
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from pygls.uris import from_fs_path
-
 from foldline.backends.errors import BackendError
-from foldline.server.convert import LineIndex, unstructure
+from foldline.server.convert import LineIndex
 from foldline.server.errors import RequestFailed, backend_failure
-from foldline.server.static import parse_module
+from foldline.server.prompt_index import ask
 from foldline.server.workspace import path_of
 
 if TYPE_CHECKING:
@@ -24,9 +21,6 @@ if TYPE_CHECKING:
     from foldline.server.static import Span, StaticSection
 
     Answer = TypeVar("Answer")
-
-# What a module that makes a prompt has to name.
-PROMPT_WORD = "PromptTemplate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +85,14 @@ async def find_prompt(ls: FoldlineServer, uri: str | None, name: str | None) -> 
         RequestFailed: There is no such document or prompt.
     """
     document = await find_document(ls, uri)
-    module = await asyncio.to_thread(parse_module, document.text, str(document.path))
-    names = {prompt.name: prompt.name for prompt in module.prompts}
-    names |= {f"{prompt.ns}/{prompt.key}": prompt.name for prompt in module.prompts if prompt.key}
+    prompts = await ask(ls, document.uri, lambda asked: asked.analysis.module.prompts) or ()
+    names = {prompt.name: prompt.name for prompt in prompts}
+    names |= {f"{prompt.ns}/{prompt.key}": prompt.name for prompt in prompts if prompt.key}
     if name is None:
         name = ls.focus.prompt_names.get(document.uri)
         if name not in names:
-            prompts = sorted(module.prompts, key=lambda prompt: not prompt.bound)
-            name = prompts[0].name if prompts else None
+            first = min(prompts, key=lambda prompt: not prompt.bound, default=None)
+            name = first.name if first is not None else None
         return PromptTarget(document, name)
     if name in names:
         return PromptTarget(document, names[name])
@@ -114,44 +108,12 @@ async def find_prompt(ls: FoldlineServer, uri: str | None, name: str | None) -> 
     return PromptTarget(document, name)
 
 
-async def prompt_documents(ls: FoldlineServer) -> list[DocumentTarget]:
-    """The documents of the workspace that mention a prompt template, open ones first."""
-    uris = dict.fromkeys(
-        document.uri
-        for document in ls.documents.text_documents.values()
-        if PROMPT_WORD in document.source
-    )
-    for root in ls.files.roots:
-        find = ls.files.access(root).find_references
-        references = await call(partial(find, PROMPT_WORD, seconds=0))
-        uris |= dict.fromkeys(uri_of(root / reference.path) for reference in references)
-    return [await find_document(ls, uri) for uri in uris]
-
-
-def section_locations(document: DocumentTarget, name: str) -> dict[tuple[str, ...], object]:
-    """Where the source declares each section of the prompt `name`, as an LSP location by path."""
-    prompt = parse_module(document.text, str(document.path)).prompt(name)
-    locations: dict[tuple[str, ...], object] = {}
-    for section in prompt.walk() if prompt is not None else ():
-        _, selection = range_in(section, document.path)
-        place = document.index.range(selection.start, selection.end)
-        locations[section.path] = {"uri": document.uri, "range": unstructure(place)}
-    return locations
-
-
-def range_in(section: StaticSection, path: Path) -> tuple[Span, Span]:
-    """The stretches of the file at `path` that stand for `section`: the whole, and its name.
+def range_in(section: StaticSection, file: str) -> Span:
+    """The stretch of a file that stands for a section.
 
     A section that another file declares is where the prompt uses it.
     """
-    if section.source.file == str(path):
-        return section.source.span, section.selection.span
-    return section.use.span, section.use.span
-
-
-def uri_of(path: Path) -> str:
-    """The `file:` URI of an absolute path."""
-    return str(from_fs_path(str(path)))
+    return section.source.span if section.source.file == file else section.use.span
 
 
 async def call(question: Callable[[], Answer]) -> Answer:

@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
-from pygls.uris import to_fs_path
+from pygls.uris import from_fs_path, to_fs_path
 
 from foldline.backends import SmartFileAccess
 from foldline.server.errors import RequestFailed
@@ -153,3 +153,8 @@ def path_of(uri: str) -> Path:
     if path is None:
         raise RequestFailed("path", f"{uri} is not a file on this machine: save it first", uri=uri)
     return path
+
+
+def uri_of(path: Path) -> str:
+    """The `file:` URI of an absolute path."""
+    return str(from_fs_path(str(path)))

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.server.convert import unstructure
-from foldline.server.static import parse_module
-from foldline.server.targets import find_document, prompt_documents, range_in
+from foldline.server.prompt_index import ask, uri_of_file
+from foldline.server.targets import find_document, range_in
 
 if TYPE_CHECKING:
+    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
     from foldline.server.static import StaticSection
-    from foldline.server.targets import DocumentTarget
 
 COMMAND = "foldline.server.prompt.list"
 
@@ -25,36 +25,41 @@ class Arguments:
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> list[dict[str, object]]:
     if arguments.uri is not None:
-        documents = [await find_document(ls, arguments.uri)]
+        uris = [(await find_document(ls, arguments.uri)).uri]
     else:
-        documents = await prompt_documents(ls)
-    lists = [await asyncio.to_thread(_prompts, document) for document in documents]
+        uris = await asyncio.to_thread(_documents, ls)
+    lists = [await ask(ls, uri, _prompts) or [] for uri in uris]
     return [prompt for prompts in lists for prompt in prompts]
 
 
-def _prompts(document: DocumentTarget) -> list[dict[str, object]]:
-    module = parse_module(document.text, str(document.path))
+def _documents(ls: FoldlineServer) -> list[str]:
+    """The documents of the workspace that may hold prompts, open ones first."""
+    opened = ls.prompts.open_documents()
+    files = [file for folder in ls.prompts.folders() for file in folder.files.refresh()]
+    return [*opened.values(), *(uri_of_file(file) for file in files if file not in opened)]
+
+
+def _prompts(asked: Asked) -> list[dict[str, object]]:
     return [
         {
-            "uri": document.uri,
+            "uri": asked.uri,
             "name": prompt.name,
             "ns": prompt.ns,
             "key": prompt.key,
-            "range": unstructure(document.index.range(prompt.range.start, prompt.range.end)),
-            "sections": [_section(document, section) for section in prompt.sections],
+            "range": unstructure(asked.range(prompt.range)),
+            "sections": [_section(asked, section) for section in prompt.sections],
         }
-        for prompt in module.prompts
+        for prompt in asked.analysis.module.prompts
     ]
 
 
-def _section(document: DocumentTarget, section: StaticSection) -> dict[str, object]:
-    whole, _ = range_in(section, document.path)
+def _section(asked: Asked, section: StaticSection) -> dict[str, object]:
     return {
         "key": ".".join(section.path),
         "path": section.path,
         "title": section.title,
         "number": section.number,
         "visibility": section.visibility,
-        "range": unstructure(document.index.range(whole.start, whole.end)),
-        "children": [_section(document, child) for child in section.children],
+        "range": unstructure(asked.range(range_in(section, asked.analysis.file))),
+        "children": [_section(asked, child) for child in section.children],
     }

@@ -18,7 +18,8 @@ from platformdirs import user_cache_path
 
 from foldline.server.commands import code_outline, code_tree, status
 from foldline.server.preview import prompts
-from foldline.server.targets import find_document, find_prompt, uri_of
+from foldline.server.targets import find_document, find_prompt
+from foldline.server.workspace import uri_of
 
 if TYPE_CHECKING:
     from pathlib import Path

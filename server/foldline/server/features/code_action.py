@@ -5,7 +5,6 @@ They are source actions, so that no editor draws a light bulb for them.
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import (
@@ -19,8 +18,8 @@ from lsprotocol.types import (
 from foldline.server.commands import show
 from foldline.server.prompt_index import ask
 from foldline.server.quick_fixes import quick_fixes
-from foldline.server.static import parse_module
-from foldline.server.targets import find_document, range_in
+from foldline.server.targets import range_in
+from foldline.server.workspace import local_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
     from foldline.server.static import Span, StaticPrompt, StaticSection
-    from foldline.server.targets import DocumentTarget
 
 METHOD = TEXT_DOCUMENT_CODE_ACTION
 KIND = "source.foldline"
@@ -50,14 +48,16 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
         fixes = await _quick_fixes(ls, params)
     if only is not None and not any(_covers(str(kind), KIND) for kind in only):
         return fixes
-    document = await find_document(ls, params.text_document.uri)
-    start = document.index.offset(params.range.start)
-    end = document.index.offset(params.range.end)
-    module = await asyncio.to_thread(parse_module, document.text, str(document.path))
-    known = ls.settings.client_commands
+    if local_path(params.text_document.uri) is None:
+        return fixes
+
+    def question(asked: Asked) -> list[Command]:
+        start, end = asked.offset(params.range.start), asked.offset(params.range.end)
+        return list(_commands(asked, start, end, ls.settings.client_commands))
+
+    commands = await ask(ls, params.text_document.uri, question) or []
     return fixes + [
-        CodeAction(title=command.title, kind=KIND, command=command)
-        for command in _commands(document, module.prompts, start, end, known)
+        CodeAction(title=command.title, kind=KIND, command=command) for command in commands
     ]
 
 
@@ -69,18 +69,12 @@ async def _quick_fixes(ls: FoldlineServer, params: CodeActionParams) -> list[Cod
     return await ask(ls, params.text_document.uri, question) or []
 
 
-def _commands(
-    document: DocumentTarget,
-    prompts: Sequence[StaticPrompt],
-    start: int,
-    end: int,
-    known: Sequence[str],
-) -> Iterator[Command]:
-    uri = document.uri
-    for prompt in _prompts_at(prompts, document, start, end):
+def _commands(asked: Asked, start: int, end: int, known: Sequence[str]) -> Iterator[Command]:
+    uri, file = asked.uri, asked.analysis.file
+    for prompt in _prompts_at(asked.analysis.module.prompts, file, start, end):
         what = {"uri": uri, "name": prompt.name}
         yield _command(f"Preview prompt {prompt.name}", CLIENT_PREVIEW, what, "prompt", known)
-        for section in _sections_at(prompt, document, start, end):
+        for section in _sections_at(prompt, file, start, end):
             title = f"{section.number} {section.title}".strip() or section.key
             keys = [".".join(section.path)]
             yield _command(
@@ -109,34 +103,30 @@ def _command(
 
 
 def _prompts_at(
-    prompts: Sequence[StaticPrompt], document: DocumentTarget, start: int, end: int
+    prompts: Sequence[StaticPrompt], file: str, start: int, end: int
 ) -> list[StaticPrompt]:
     """The prompts that a selection touches, or else the one that a command without a name means."""
     declared = [prompt for prompt in prompts if _touches(prompt.range, start, end)]
     if declared:
         return declared
     bound_first = sorted(prompts, key=lambda prompt: not prompt.bound)
-    around = (prompt for prompt in bound_first if any(_at(prompt, document, start, end)))
+    around = (prompt for prompt in bound_first if any(_at(prompt, file, start, end)))
     chosen = next(around, None) or next(iter(bound_first), None)
     return [] if chosen is None else [chosen]
 
 
-def _sections_at(
-    prompt: StaticPrompt, document: DocumentTarget, start: int, end: int
-) -> list[StaticSection]:
+def _sections_at(prompt: StaticPrompt, file: str, start: int, end: int) -> list[StaticSection]:
     """The summarised sections that a selection touches, or else all that the prompt has."""
-    return _summaries(_at(prompt, document, start, end)) or _summaries(prompt.walk())
+    return _summaries(_at(prompt, file, start, end)) or _summaries(prompt.walk())
 
 
 def _summaries(sections: Iterable[StaticSection]) -> list[StaticSection]:
     return [section for section in sections if section.visibility == "SUMMARY"]
 
 
-def _at(
-    prompt: StaticPrompt, document: DocumentTarget, start: int, end: int
-) -> Iterator[StaticSection]:
+def _at(prompt: StaticPrompt, file: str, start: int, end: int) -> Iterator[StaticSection]:
     for section in prompt.walk():
-        if _touches(range_in(section, document.path)[0], start, end):
+        if _touches(range_in(section, file), start, end):
             yield section
 
 

@@ -6,15 +6,18 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from foldline.server.convert import unstructure
 from foldline.server.errors import RequestFailed
 from foldline.server.preview.costs import with_costs
 from foldline.server.preview.interpreter import find_interpreter
 from foldline.server.preview.renderer import Job, RenderError
-from foldline.server.targets import section_locations, uri_of
+from foldline.server.prompt_index import ask
+from foldline.server.workspace import uri_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
     from foldline.server.targets import PromptTarget
 
@@ -127,11 +130,12 @@ async def _with_document(
     """A render with its costs and its document, and each block with its place in the source."""
     document = target.document
 
-    def find_out() -> tuple[dict[str, Any], dict[tuple[str, ...], object]]:
-        counter = ls.prompts.folder(document.path).counter
-        return with_costs(render, counter), section_locations(document, render["name"])
+    def places(asked: Asked) -> dict[tuple[str, ...], object]:
+        return section_locations(asked, render["name"])
 
-    priced, locations = await asyncio.to_thread(find_out)
+    counter = ls.prompts.folder(document.path).counter
+    priced = await asyncio.to_thread(with_costs, render, counter)
+    locations = await ask(ls, document.uri, places) or {}
     return {
         **priced,
         "uri": document.uri,
@@ -141,6 +145,17 @@ async def _with_document(
             {**block, "location": locations.get(tuple(block["path"]))} for block in priced["blocks"]
         ],
     }
+
+
+def section_locations(asked: Asked, name: str) -> dict[tuple[str, ...], object]:
+    """Where the source declares each section of the prompt `name`, as an LSP location by path."""
+    prompt = asked.analysis.module.prompt(name)
+    locations: dict[tuple[str, ...], object] = {}
+    for section in prompt.walk() if prompt is not None else ():
+        location = asked.location(section.selection)
+        if location is not None:
+            locations[section.path] = {"uri": location.uri, "range": unstructure(location.range)}
+    return locations
 
 
 def _failure(error: RenderError) -> RequestFailed:

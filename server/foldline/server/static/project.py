@@ -49,6 +49,7 @@ class Project:
         self._closed: OrderedDict[str, Document | None] = OrderedDict()
         self._found: dict[tuple[str, int, str], str | None] = {}
         self._sources: dict[str, str] = {}
+        self._stamps: dict[str, tuple[int, int]] = {}
         self._evaluator = Evaluator(self)
         self._analyses: dict[str, ModuleAnalysis] = {}
 
@@ -79,9 +80,17 @@ class Project:
                 self._closed.pop(file, None)
                 self._changed()
 
+    def look_at_disk(self) -> None:
+        """Forgets the closed files that changed: not every client tells of them."""
+        with self.lock:
+            for file, stamp in tuple(self._stamps.items()):
+                if _stamp(file) != stamp:
+                    self.changed_on_disk(file)
+
     def changed_on_disk(self, file: str) -> None:
         """Forgets what was read of a file that nobody has open."""
         with self.lock:
+            self._stamps.pop(file, None)
             self._closed.pop(file, None)
             self._sources.pop(file, None)
             self._found.clear()
@@ -141,6 +150,7 @@ class Project:
             return opened.text
         known = self._sources.get(file)
         if known is None:
+            self._stamps[file] = _stamp(file)
             text = self._read(file) or ""
             # Of most files only the imports matter.
             known = text if LIBRARY_WORD in text else _imports_alone(text)
@@ -174,6 +184,7 @@ class Project:
         if file in self._closed:
             self._closed.move_to_end(file)
             return self._closed[file]
+        self._stamps[file] = _stamp(file)
         text = self._read(file)
         document = Document(file, text) if text is not None else None
         self._closed[file] = document
@@ -255,6 +266,15 @@ class Project:
 
     def _exists(self, path: Path) -> bool:
         return str(path) in self._open or path.is_file()
+
+
+def _stamp(file: str) -> tuple[int, int]:
+    """What tells whether a file has changed since it was read."""
+    try:
+        status = Path(file).stat()
+    except (OSError, ValueError):
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
 
 
 def imports_of(source: str) -> Iterator[tuple[int, str]]:
