@@ -83,3 +83,18 @@ def test_a_section_that_fails_is_named_and_the_others_are_shown(tmp_path: Path) 
     assert "## 2. B\n\nshown" in done.stdout
     assert "foldline preview: a: prompt.py:3: PromptRenderError" in done.stderr
     assert "ZeroDivisionError" in done.stderr
+
+
+def test_a_parameter_set_is_chosen_by_its_name(tmp_path: Path) -> None:
+    params = tmp_path / "params.toml"
+    params.write_text(
+        '[CodeReviewTask]\nrequest = "Look."\n[sets.deep.CodeReviewTask]\nbackground = "depth"\n',
+        encoding="utf-8",
+    )
+    done = preview(f"{EXAMPLE}:template", "--params", str(params), "--set", "deep")
+    assert "Look." in done.stdout
+    assert "depth" in done.stdout
+    assert "depth" not in preview(f"{EXAMPLE}:template", "--params", str(params)).stdout
+    wrong = preview(f"{EXAMPLE}:template", "--set", "shallow")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "There is no parameter set 'shallow'" in wrong.stderr

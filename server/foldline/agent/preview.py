@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 RENDER_SECONDS = 30.0
 
 
-class ParamsError(Exception):
-    """The file of parameters cannot be used; the message says why."""
-
-
 def register(verbs: Verbs) -> None:
     parser = verbs.add_parser(
         "preview",
@@ -43,6 +39,9 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument(
         "--params", metavar="FILE", type=Path, help="values by dataclass name, in JSON or TOML"
+    )
+    parser.add_argument(
+        "--set", metavar="NAME", dest="parameter_set", help="the parameter set, or `none`"
     )
     parser.add_argument("--interpreter", metavar="PYTHON", help="the Python that renders it")
     parser.add_argument(
@@ -68,7 +67,8 @@ async def _run(options: argparse.Namespace) -> int:
             from watchfiles import PythonFilter, awatch
 
             folder = _file_and_name(options.target)[0].parent
-            async for _ in awatch(folder, watch_filter=PythonFilter(extra_extensions=[".json"])):
+            values = PythonFilter(extra_extensions=[".json", ".toml"])
+            async for _ in awatch(folder, watch_filter=values):
                 print(flush=True)  # noqa: T201
                 await _show(renderer, options)
         return status
@@ -80,11 +80,12 @@ async def _show(renderer: Renderer, options: argparse.Namespace) -> int:
     """Render and print once, and return the exit status of that."""
     from foldline.server.preview.interpreter import find_interpreter
     from foldline.server.preview.renderer import RenderError
+    from foldline.server.preview.values import ValuesError
 
     try:
         job = _job(options)
         answer = await renderer.run(find_interpreter(job.file, options.interpreter), job)
-    except (RenderError, ParamsError, FileNotFoundError) as error:
+    except (RenderError, ValuesError, FileNotFoundError) as error:
         print(f"foldline preview: {error}", file=sys.stderr)  # noqa: T201
         return 2 if not isinstance(error, RenderError) or error.kind in ("prompt", "tool") else 1
     render: dict[str, Any] = answer["render"] if options.open else answer
@@ -102,18 +103,26 @@ async def _show(renderer: Renderer, options: argparse.Namespace) -> int:
 
 def _job(options: argparse.Namespace) -> Job:
     from foldline.server.preview.renderer import Job
+    from foldline.server.preview.values import find_sources
 
     file, name = _file_and_name(options.target)
-    here = Path.cwd()
+    here = Path.cwd().resolve()
+    root = here if file.is_relative_to(here) else file.parent
+    sources = find_sources(file, root, options.params)
+    for problem in sources.problems:
+        print(f"foldline preview: {problem}", file=sys.stderr)  # noqa: T201
     return Job(
         file=file,
-        root=here if file.is_relative_to(here) else file.parent,
+        root=root,
         overlays={},
         deadline=RENDER_SECONDS,
         action={
             "action": "open" if options.open else "render",
             "name": name or _first_prompt(file),
-            "params": _read_params(options.params),
+            "params": _read_params(options),
+            "parameter_set": options.parameter_set,
+            "values": sources.request,
+            "network": sources.network,
             "overrides": {},
             "section_keys": options.open,
             "reason": "Opened on the command line",
@@ -143,16 +152,15 @@ def _first_prompt(file: Path) -> str | None:
     return next((prompt.name for prompt in sorted(prompts, key=lambda each: not each.bound)), None)
 
 
-def _read_params(file: Path | None) -> dict[str, Any]:
-    if file is None:
-        return {}
-    import tomllib
+def _read_params(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """The values of `--params`: those in every set, below those in the one that is shown."""
+    from foldline.server.preview.values import DEFAULT_SET, read_values
 
-    try:
-        text = file.read_text(encoding="utf-8")
-        params = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
-    except (OSError, ValueError) as error:
-        raise ParamsError(f"{file}: {error}") from error
-    if not isinstance(params, dict) or not all(isinstance(each, dict) for each in params.values()):
-        raise ParamsError(f"{file}: give an object of fields for each dataclass, by its name")
+    if options.params is None:
+        return {}
+    sets = read_values(options.params)
+    params: dict[str, dict[str, Any]] = {}
+    for name in dict.fromkeys((DEFAULT_SET, options.parameter_set)):
+        for kind, values in sets.get(name, {}).items():
+            params[kind] = {**params.get(kind, {}), **values}
     return params

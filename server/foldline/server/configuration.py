@@ -50,12 +50,12 @@ def report(ls: FoldlineServer, problems: list[str]) -> None:
 
 
 async def watch_files(ls: FoldlineServer) -> None:
-    """Has the client tell of Python files and configuration that change on disk."""
+    """Has the client tell of Python files, configuration and values that change on disk."""
     workspace = ls.client_capabilities.workspace
     watched = workspace.did_change_watched_files if workspace is not None else None
     if watched is None or not watched.dynamic_registration:
         return
-    watchers = [FileSystemWatcher(pattern) for pattern in ("**/*.py", "**/pyproject.toml")]
+    watchers = [FileSystemWatcher(pattern) for pattern in ("**/*.py", "**/*.toml", "**/*.json")]
     options = DidChangeWatchedFilesRegistrationOptions(watchers)
     registration = Registration(
         id="foldline-watched-files",

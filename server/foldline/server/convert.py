@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any, TypeVar, get_args, get_origin
 
 from cattrs import BaseValidationError, Converter, ForbiddenExtraKeysError, transform_error
+from cattrs.errors import IterableValidationError, IterableValidationNote
 from lsprotocol.types import Position, PositionEncodingKind, Range
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -135,7 +136,17 @@ def _structure_array(value: object, kind: type[tuple[T, ...]]) -> tuple[T, ...]:
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"expected an array, got {type(value).__name__}")
     item = get_args(kind)[0]
-    return tuple(_converter.structure(each, item) for each in value)
+    items: list[T] = []
+    errors: list[Exception] = []
+    for index, each in enumerate(value):
+        try:
+            items.append(_converter.structure(each, item))
+        except (ValueError, TypeError, BaseValidationError) as error:
+            error.add_note(IterableValidationNote("", index, item))
+            errors.append(error)
+    if errors:
+        raise IterableValidationError("", errors, kind)
+    return tuple(items)
 
 
 def _is_array(kind: Any) -> bool:

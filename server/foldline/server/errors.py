@@ -14,6 +14,7 @@ Every error carries structured data, whose `kind` says which failure it is:
     ├── output           the answer is too large
     ├── interpreter      the interpreter does not start
     ├── no_foldline      the interpreter has no foldline installed
+    ├── values           a file of values or a `preview_*()` function cannot be used
     ├── prompt           the module is fine and the request is not: a name, params, an override
     ├── tool             the prompt's own tool refused the arguments; `near` lists keys
     ├── path             the path is missing, ignored, binary, too large or outside

@@ -4,8 +4,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import TYPE_CHECKING, TypeVar
 
 from foldline.server.convert import ArgumentsError, structure
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 
 
 class Network(StrEnum):
@@ -50,15 +56,25 @@ def read_settings(options: object) -> tuple[Settings, tuple[str, ...]]:
         return Settings(), ()
     if not isinstance(options, Mapping):
         return Settings(), ("initializationOptions must be an object",)
-    known = {field.name for field in fields(Settings)}
-    problems = [f"unknown setting {name!r}" for name in options if name not in known]
-    values = {name: value for name, value in options.items() if name in known}
+    return structure_valid(options, Settings, "setting")
+
+
+def structure_valid(
+    table: Mapping[str, object], kind: type[T], what: str
+) -> tuple[T, tuple[str, ...]]:
+    """A `kind` with what fits of `table`, and one sentence for each value that does not.
+
+    All fields of `kind` have defaults; `what` is what one of them is called.
+    """
+    known = {field.name for field in fields(kind)}
+    problems = [f"unknown {what} {name!r}" for name in table if name not in known]
+    values = {name: value for name, value in table.items() if name in known}
     while True:
         try:
-            return structure(values, Settings), tuple(problems)
+            return structure(values, kind), tuple(problems)
         except ArgumentsError as error:
             problems += error.problems
             wrong = {re.split(r"[.\[]", name)[0] for name in error.fields} & values.keys()
             if not wrong:
-                return Settings(), tuple(problems)
+                return kind(), tuple(problems)
             values = {name: value for name, value in values.items() if name not in wrong}

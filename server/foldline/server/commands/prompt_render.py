@@ -24,6 +24,7 @@ class Arguments:
         uri: The document.
         name: The prompt's variable, or `ns/key`.
         params: Fields by dataclass name.
+        parameter_set: The name of a parameter set, or `none`.
         overrides: `FULL` or `SUMMARY` by section key.
         fidelity: `executed`, or `static`, which executes nothing and needs no trust.
     """
@@ -31,6 +32,7 @@ class Arguments:
     uri: str | None = None
     name: str | None = None
     params: dict[str, dict[str, Any]] = field(default_factory=dict)
+    parameter_set: str | None = None
     overrides: dict[str, str] = field(default_factory=dict)
     fidelity: str = "executed"
 
@@ -42,4 +44,10 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
     if arguments.fidelity != "executed":
         message = f"{COMMAND}: fidelity: executed or static, not {arguments.fidelity!r}"
         raise InvalidArguments(message, ("fidelity",))
-    return await prompts.render(ls, target, params=arguments.params, overrides=arguments.overrides)
+    return await prompts.render(
+        ls,
+        target,
+        params=arguments.params,
+        parameter_set=arguments.parameter_set,
+        overrides=arguments.overrides,
+    )

@@ -16,7 +16,10 @@ OPTIONS = None
 
 
 async def handle(ls: FoldlineServer, params: DidChangeWatchedFilesParams) -> None:
-    for change in params.changes:
-        ls.prompts.changed_on_disk(change.uri)
-    ls.diagnostics.schedule()
+    # The others are files of values, which previews alone look at.
+    read = [each.uri for each in params.changes if each.uri.endswith((".py", "/pyproject.toml"))]
+    for uri in read:
+        ls.prompts.changed_on_disk(uri)
+    if read:
+        ls.diagnostics.schedule()
     ls.previews.document_changed()

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 DID_UPDATE = "foldline/preview/didUpdate"
 DEBOUNCE_SECONDS = 0.1
 # Failures of the user's code. An edit may mend it, so a preview starts all the same.
-MENDABLE = frozenset({"exception", "deadline", "exit", "output"})
+MENDABLE = frozenset({"exception", "deadline", "exit", "output", "values"})
 
 
 class PreviewHub:
@@ -89,6 +89,7 @@ class PreviewHub:
                 reason=reason,
                 overrides=old.overrides,
                 params=old.params,
+                parameter_set=old.parameter_set,
                 tolerant=True,
             )
             opened = answer["requested_overrides"]
@@ -133,13 +134,26 @@ class PreviewHub:
             return await self._move(ls, preview, [*preview.steps, new])
 
     async def set_params(
-        self, ls: FoldlineServer, session_id: str | None, params: Mapping[str, Mapping[str, Any]]
+        self,
+        ls: FoldlineServer,
+        session_id: str | None,
+        params: Mapping[str, Mapping[str, Any]] | None,
+        parameter_set: str | None,
     ) -> dict[str, Any]:
-        """Show the prompt with these values, and return the new state."""
+        """Show the prompt with other values or another parameter set, and return the new state.
+
+        What is None stays as it is.
+        """
         preview = self._preview(session_id)
         async with preview.turn:
+            old = preview.choices
             new = replace(
-                preview.choices, params=params, action="params", section_keys=(), reason=None
+                old,
+                params=old.params if params is None else params,
+                parameter_set=parameter_set or old.parameter_set,
+                action="params",
+                section_keys=(),
+                reason=None,
             )
             return await self._move(ls, preview, [*preview.steps, new])
 
@@ -257,6 +271,7 @@ class PreviewHub:
             target,
             overrides=choices.overrides,
             params=choices.params,
+            parameter_set=choices.parameter_set,
             instructions=choices.instructions,
             tolerant=True,
         )

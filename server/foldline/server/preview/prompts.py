@@ -6,12 +6,15 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from foldline.server.configuration import report
 from foldline.server.convert import unstructure
 from foldline.server.errors import RequestFailed
 from foldline.server.preview.costs import with_costs
 from foldline.server.preview.interpreter import find_interpreter
 from foldline.server.preview.renderer import Job, RenderError
+from foldline.server.preview.values import ValuesError, find_sources
 from foldline.server.prompt_index import ask
+from foldline.server.settings import Network
 from foldline.server.workspace import uri_of
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ async def render(
     *,
     overrides: Mapping[str, str],
     params: Mapping[str, object] | None = None,
+    parameter_set: str | None = None,
     instructions: str | None = None,
     tolerant: bool = False,
 ) -> dict[str, Any]:
@@ -47,6 +51,7 @@ async def render(
         "render",
         overrides=overrides,
         params=params or {},
+        parameter_set=parameter_set,
         instructions=instructions,
         tolerant=tolerant,
     )
@@ -61,6 +66,7 @@ async def open_sections(
     reason: str,
     overrides: Mapping[str, str],
     params: Mapping[str, object] | None = None,
+    parameter_set: str | None = None,
     tolerant: bool = False,
 ) -> dict[str, Any]:
     """What the prompt's own tool asks for, and the prompt as it is rendered after that."""
@@ -72,6 +78,7 @@ async def open_sections(
         reason=reason,
         overrides=overrides,
         params=params or {},
+        parameter_set=parameter_set,
         tolerant=tolerant,
     )
     return {**answer, "render": await _with_document(ls, target, answer["render"])}
@@ -103,6 +110,14 @@ async def _ask(
     if not ls.settings.trusted:
         raise RequestFailed("untrusted", UNTRUSTED)
     document = target.document
+    try:
+        sources = await asyncio.to_thread(find_sources, document.path, document.root)
+    except ValuesError as error:
+        uri = uri_of(error.file)
+        file = str(error.file)
+        raise RequestFailed("values", str(error), uri=uri, file=file, line=error.line) from error
+    report(ls, list(sources.problems))
+    denied = Network.DENY in (sources.network, ls.settings.preview.network)
     job = Job(
         file=document.path,
         root=document.root,
@@ -111,7 +126,8 @@ async def _ask(
         action={
             "action": action,
             "name": target.name,
-            "network": ls.settings.preview.network,
+            "network": Network.DENY if denied else Network.ALLOW,
+            "values": sources.request,
             **arguments,
         },
     )

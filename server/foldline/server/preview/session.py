@@ -21,6 +21,7 @@ class Choices:
         overrides: `FULL` or `SUMMARY` by section key.
         opened: The sections that were opened in this preview.
         params: Values for fields by dataclass name.
+        parameter_set: The parameter set; None for the one that a preview begins with.
         instructions: What opening the sections told the prompt's tasks to go on with.
         action: The step: `start`, `open`, `close`, `params`, `reset`.
         section_keys: The sections that the step opened or closed.
@@ -30,6 +31,7 @@ class Choices:
     overrides: Mapping[str, str] = field(default_factory=dict)
     opened: frozenset[str] = frozenset()
     params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    parameter_set: str | None = None
     instructions: str | None = None
     action: str = "start"
     section_keys: tuple[str, ...] = ()
@@ -68,6 +70,9 @@ class Preview:
     kept: Mapping[str, Any] | None = None
     generated: Sequence[str] = ()
     effects: Sequence[Mapping[str, Any]] = ()
+    parameter_set: str | None = None
+    parameter_sets: Sequence[Mapping[str, Any]] = ()
+    parameters: Sequence[Mapping[str, Any]] = ()
     stale: Mapping[str, Any] | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -96,6 +101,9 @@ class Preview:
         self.descriptor = render["descriptor"]
         self.generated = render["generated"]
         self.effects = render["effects"]
+        self.parameter_set = render["parameter_set"]
+        self.parameter_sets = render["parameter_sets"]
+        self.parameters = render["parameters"]
         self.document_version = render["version"]
         self.stale = None
         self.version += 1
@@ -121,6 +129,9 @@ class Preview:
             "descriptor": self.descriptor,
             "kept": self.kept,
             "params": self.choices.params,
+            "parameter_set": self.parameter_set,
+            "parameter_sets": self.parameter_sets,
+            "parameters": self.parameters,
             "generated": self.generated,
             "effects": self.effects,
             "stale": self.stale,
@@ -134,6 +145,7 @@ class Preview:
                 "section_keys": step.section_keys,
                 "reason": step.reason,
                 "params": step.params,
+                "parameter_set": step.parameter_set,
                 "overrides": step.overrides,
                 "version": version,
             }

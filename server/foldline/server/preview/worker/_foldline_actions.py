@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import _foldline_job
+import _foldline_parameters
 import _foldline_values
 from _foldline_failures import RequestError, about
 from foldline.prompts import (
@@ -40,7 +41,7 @@ def perform(module: ModuleType, request: _foldline_job.Request) -> dict[str, obj
         answer = ACTIONS[request["action"]](session, request)
     except ToolValidationError as error:
         raise RequestError("tool", str(error), near=list(error.near)) from error
-    return {"name": session.name, "generated": session.generated, **answer}
+    return {**session.told(), **answer}
 
 
 class _Session:
@@ -50,16 +51,26 @@ class _Session:
         self.name, self.prompt = _find_prompt(module, request["name"])
         self.paths = dict(_paths(self.prompt.template.sections))
         self.overrides = self._read_overrides(request["overrides"])
-        self.values, self.generated = _foldline_values.values_for(self.prompt, request["params"])
+        self.values = _foldline_values.values_for(module, self.name, self.prompt, request)
         self.errors: dict[Path, dict[str, object]] = {}
         self._request = request
+
+    def told(self) -> dict[str, object]:
+        """Which prompt this is, with which values."""
+        return {
+            "name": self.name,
+            "generated": self.values.generated,
+            "parameter_set": self.values.chosen,
+            "parameter_sets": [each.described() for each in self.values.sets],
+            "parameters": _foldline_parameters.described(self.values),
+        }
 
     def render(self, overrides: Overrides | None = None) -> RenderedPrompt[Any]:
         """The prompt; where the request is tolerant, with what its `errors` say of sections."""
         self.errors = {}
         try:
             return self.prompt.render(
-                *self.values.values(),
+                *self.values.bound.values(),
                 visibility_overrides={**self.overrides, **(overrides or {})},
                 on_error=self._take_error if self._request.get("tolerant") else None,
             )
@@ -68,9 +79,9 @@ class _Session:
 
     def instruct(self, instructions: str | None) -> None:
         """Tell every task of the prompt how to go on, as the loop around a model does."""
-        for value in (*self.prompt.params, *self.values.values()):
+        for value in (*self.prompt.params, *self.values.bound.values()):
             if isinstance(value, Task):
-                self.values[type(value)] = replace(value, expansion_instructions=instructions)
+                self.values.bound[type(value)] = replace(value, expansion_instructions=instructions)
 
     def _take_error(self, path: Path, error: PromptError) -> str:
         told = about(error, self._request)
@@ -109,11 +120,7 @@ def _open(session: _Session, request: _foldline_job.Request) -> dict[str, object
         "section_keys": expansion.section_keys,
         "reason": expansion.reason,
         "expansion_instructions": expansion.expansion_instructions,
-        "render": {
-            "name": session.name,
-            "generated": session.generated,
-            **_render_result(session, session.render(opened)),
-        },
+        "render": {**session.told(), **_render_result(session, session.render(opened))},
     }
 
 

@@ -9,6 +9,31 @@ import _foldline_effects
 import _foldline_failures
 
 
+class ValuesFile(TypedDict):
+    """A file of values: for each parameter set, fields by dataclass name."""
+
+    file: str
+    sets: dict[str, dict[str, dict[str, object]]]
+
+
+class Sources(TypedDict):
+    """Where values may come from: files with `preview_*()` functions, files of values.
+
+    `use` is the parameter set to begin with.
+    """
+
+    fixtures: list[str]
+    files: list[ValuesFile]
+    use: str | None
+
+
+class ValueSources(TypedDict):
+    """The sources for every prompt of a module, and those for single ones by name or `ns/key`."""
+
+    all: Sources
+    prompts: dict[str, Sources]
+
+
 class Request(TypedDict):
     """What the server asks for.
 
@@ -16,7 +41,8 @@ class Request(TypedDict):
     documents by path; `deadline` is in seconds. `name` is the variable of the prompt, or None for
     the first. `params` are values for fields by dataclass name, `overrides` visibilities by section
     key; `network` is `deny` where the module may not reach it; `tolerant` is true where sections
-    that cannot be rendered are told beside the others. The rest belongs to single actions.
+    that cannot be rendered are told beside the others. `values` says where further values come
+    from, `parameter_set` which of them are wanted. The rest belongs to single actions.
     """
 
     file: str
@@ -33,6 +59,8 @@ class Request(TypedDict):
     reason: str
     network: str
     tolerant: bool
+    values: ValueSources | None
+    parameter_set: str | None
 
 
 def run(request: Request) -> bytes:
@@ -48,9 +76,8 @@ def run(request: Request) -> bytes:
             lambda file: _foldline_failures.is_users(file, request),
             deny_network=request.get("network") == "deny",
         )
-        module = _foldline_modules.import_file(
-            Path(request["file"]), Path(request["root"]), request["overlays"]
-        )
+        _foldline_modules.install(request["overlays"])
+        module = _foldline_modules.import_file(Path(request["file"]), Path(request["root"]))
         answer = _foldline_actions.perform(module, request)
         return json.dumps({**answer, "effects": list(effects)}).encode()
     except BaseException as error:

@@ -32,6 +32,10 @@ class OverlayFinder(importlib.abc.MetaPathFinder):
     def __init__(self, overlays: Mapping[str, str]) -> None:
         self._overlays = {os.path.realpath(path): text for path, text in overlays.items()}
 
+    def text(self, path: str | os.PathLike[str]) -> str | None:
+        """What the editor holds of a file, if it holds it."""
+        return self._overlays.get(os.path.realpath(path))
+
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
@@ -39,7 +43,7 @@ class OverlayFinder(importlib.abc.MetaPathFinder):
         if spec is None:
             return self._unsaved(fullname, sys.path if path is None else path)
         if spec.origin is not None and spec.has_location:
-            text = self._overlays.get(os.path.realpath(spec.origin))
+            text = self.text(spec.origin)
             if text is not None:
                 spec.loader = OverlayLoader(fullname, spec.origin, text)
                 spec.cached = None
@@ -58,9 +62,13 @@ class OverlayFinder(importlib.abc.MetaPathFinder):
         return None
 
 
-def import_file(file: Path, root: Path, overlays: Mapping[str, str]) -> ModuleType:
-    """The module of `file`, imported as a program beside it or in `root` would import it."""
+def install(overlays: Mapping[str, str]) -> None:
+    """Let these texts stand for their files from now on."""
     sys.meta_path.insert(0, OverlayFinder(overlays))
+
+
+def import_file(file: Path, root: Path) -> ModuleType:
+    """The module of `file`, imported as a program beside it or in `root` would import it."""
     base, name = module_name(file)
     for folder in dict.fromkeys((str(root), str(base))):
         if folder not in sys.path:
@@ -70,7 +78,7 @@ def import_file(file: Path, root: Path, overlays: Mapping[str, str]) -> ModuleTy
         if os.path.realpath(getattr(module, "__file__", None) or "") == str(file):
             return module
     # The name belongs to another module, or is none: a file called `types.py`, or `my-prompt.py`.
-    return _import_as(f"_foldline_{file.stem}", file, overlays)
+    return _import_as(f"_foldline_{file.stem}", file)
 
 
 def module_name(file: Path) -> tuple[Path, str]:
@@ -83,8 +91,9 @@ def module_name(file: Path) -> tuple[Path, str]:
     return folder, ".".join(parts)
 
 
-def _import_as(name: str, file: Path, overlays: Mapping[str, str]) -> ModuleType:
-    text = overlays.get(str(file))
+def _import_as(name: str, file: Path) -> ModuleType:
+    finder = next(each for each in sys.meta_path if isinstance(each, OverlayFinder))
+    text = finder.text(file)
     loader = OverlayLoader(name, str(file), text) if text is not None else None
     spec = importlib.util.spec_from_file_location(name, file, loader=loader)
     if spec is None or spec.loader is None:

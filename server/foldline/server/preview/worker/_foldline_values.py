@@ -1,132 +1,124 @@
-"""Values for a prompt's parameters: those given, those of the author, and else generated ones."""
+"""Values for a prompt's parameters, and where each of them comes from.
 
-import typing
+The first that applies: what is given with the request, a `preview_*()` function, a file of values,
+what the author has bound, a section's `default_params`, the dataclass's own default, and else a
+value that is made up by the field's type.
+"""
+
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
-from enum import Enum
-from types import NoneType, UnionType
+from dataclasses import dataclass, field, fields
+from types import ModuleType
 from typing import Any
 
+import _foldline_fixtures
+import _foldline_job
 from _foldline_failures import RequestError
+from _foldline_fixtures import Origin
+from _foldline_making import converted, init_values, is_required, make
 from foldline.prompts import Prompt, Section
 
 
-def values_for(
-    prompt: Prompt[Any], params: Mapping[str, Mapping[str, object]]
-) -> tuple[dict[type, object], list[str]]:
-    """What to bind besides what the author has bound, by type, and which fields were generated.
+@dataclass
+class Values:
+    """What to bind besides what the author has bound.
 
-    `params` are values for fields by dataclass name. A type that nothing is given for, and that can
-    not be made without arguments, has its required fields generated, so that there is a preview.
+    Attributes:
+        kinds: Every dataclass that a section takes, in order.
+        bound: The instances to bind, by type; those that the prompt has anyway are not among them.
+        shown: The instances that the prompt is rendered with, by type, as far as they are known.
+        origins: Where each field's value comes from, by type and name.
+        generated: The fields that were made up, nested ones with their path.
+        chosen: The name of the parameter set that is used; None where there is none.
+        sets: All sets that could be chosen.
     """
-    given = dict(params)
-    bound = {type(value): value for value in prompt.params}
-    values: dict[type, object] = {}
-    generated: list[str] = []
-    sections = list(_walk(prompt.template.sections))
-    defaults = {
-        type(section.default_params): section.default_params
-        for section in reversed(sections)
-        if section.default_params is not None
-    }
-    known_values = {**defaults, **bound}
-    for kind in dict.fromkeys(section.params_type for section in sections):
-        if kind is None:
-            continue
-        fields_given = given.pop(kind.__name__, None)
-        if fields_given is not None:
-            base = _init_values(known_values[kind]) if kind in known_values else {}
-            values[kind] = _make(kind, {**base, **fields_given}, generated, kind.__name__)
-        elif kind not in known_values and any(map(_is_required, fields(kind))):
-            values[kind] = _make(kind, {}, generated, kind.__name__)
-    if given:
-        known = sorted(
-            {section.params_type.__name__ for section in sections if section.params_type}
-        )
-        raise RequestError(
-            "prompt",
-            f"params: the prompt has no parameters {', '.join(given)}; it has {', '.join(known)}",
-            near=known,
-        )
-    return values, generated
+
+    kinds: list[type]
+    bound: dict[type, object] = field(default_factory=dict)
+    shown: dict[type, object] = field(default_factory=dict)
+    origins: dict[type, dict[str, Origin]] = field(default_factory=dict)
+    generated: list[str] = field(default_factory=list)
+    chosen: str | None = None
+    sets: list[_foldline_fixtures.ParameterSet] = field(default_factory=list)
 
 
-def _walk(sections: Iterable[Section[object]]) -> Iterable[Section[object]]:
+def values_for(
+    module: ModuleType, name: str, prompt: Prompt[Any], request: _foldline_job.Request
+) -> Values:
+    """The values for `prompt`, which the variable `name` of `module` holds.
+
+    A type that nothing is given for, and that cannot be made without arguments, has its required
+    fields generated, so that there is a preview.
+    """
+    sections = list(walk(prompt.template.sections))
+    kinds = [kind for kind in dict.fromkeys(each.params_type for each in sections) if kind]
+    values = Values(kinds)
+    fixtures = _foldline_fixtures.Fixtures(module, name, prompt, request)
+    values.sets = fixtures.sets
+    values.chosen = fixtures.chosen
+    fixtures.check_names(kinds)
+    instances = fixtures.instances(kinds)
+    given = _known_only(request["params"], kinds)
+    for kind in kinds:
+        own, origins = _own(kind, prompt, sections)
+        base = own
+        if kind in instances:
+            base, origin = instances[kind]
+            origins = dict.fromkeys(init_values(base), origin)
+        told: dict[str, object] = {}
+        made: list[str] = []
+        sources = [] if kind in instances else fixtures.fields(kind)
+        if kind in given:
+            sources.append(_foldline_fixtures.Told("params", given[kind], {"source": "given"}))
+        for source in sources:
+            told |= converted(kind, source.values, made, kind.__name__, source.words)
+            origins |= dict.fromkeys(source.values, source.origin)
+        if sources or (base is None and any(map(is_required, fields(kind)))):
+            start = {} if base is None else init_values(base)
+            base = make(kind, {**start, **told}, made, kind.__name__)
+            for path in made:
+                origins.setdefault(path.split(".")[1], {"source": "generated"})
+            values.generated += made
+        if base is not own:
+            values.bound[kind] = base
+        values.shown[kind] = base
+        values.origins[kind] = origins
+    return values
+
+
+def walk(sections: Iterable[Section[object]]) -> Iterable[Section[object]]:
     for section in sections:
         yield section
-        yield from _walk(section.children)
+        yield from walk(section.children)
 
 
-def _make(kind: type, given: Mapping[str, object], generated: list[str], where: str) -> object:
-    """An instance of the dataclass `kind` with the values `given`, which may have come as JSON."""
-    hints = typing.get_type_hints(kind)
-    unknown = set(given) - {field.name for field in fields(kind)}
+def _own(
+    kind: type, prompt: Prompt[Any], sections: list[Section[object]]
+) -> tuple[object, dict[str, Origin]]:
+    """The instance that the prompt has by itself, if any, and where its values come from."""
+    for value in prompt.params:
+        if type(value) is kind:
+            bound: Origin = {"source": "bound"}
+            return value, dict.fromkeys(init_values(value), bound)
+    for section in sections:
+        if type(section.default_params) is kind:
+            value = section.default_params
+            origin: Origin = {"source": "default_params", "name": section.key}
+            return value, dict.fromkeys(init_values(value), origin)
+    return None, {
+        each.name: {"source": "default"} for each in fields(kind) if not is_required(each)
+    }
+
+
+def _known_only(
+    params: Mapping[str, Mapping[str, object]], kinds: list[type]
+) -> dict[type, Mapping[str, object]]:
+    by_name = {kind.__name__: kind for kind in kinds}
+    unknown = [name for name in params if name not in by_name]
     if unknown:
-        names = [field.name for field in fields(kind)]
+        known = sorted(by_name)
         raise RequestError(
             "prompt",
-            f"params: {kind.__name__} has no field {', '.join(sorted(unknown))}; it has "
-            f"{', '.join(names)}",
-            near=names,
+            f"params: the prompt has no parameters {', '.join(unknown)}; it has {', '.join(known)}",
+            near=known,
         )
-    values = {}
-    for field in fields(kind):
-        place = f"{where}.{field.name}"
-        if field.name in given:
-            values[field.name] = _converted(hints[field.name], given[field.name], generated, place)
-        elif _is_required(field):
-            values[field.name] = _generated(hints[field.name], generated, place)
-    try:
-        return kind(**values)
-    except (TypeError, ValueError) as error:
-        raise RequestError("prompt", f"params: {kind.__name__}: {error}") from error
-
-
-def _is_required(field: Field[Any]) -> bool:
-    return field.init and field.default is MISSING and field.default_factory is MISSING
-
-
-def _init_values(instance: Any) -> dict[str, object]:
-    return {field.name: getattr(instance, field.name) for field in fields(instance) if field.init}
-
-
-def _converted(hint: Any, value: object, generated: list[str], where: str) -> object:
-    """`value` in the form that `hint` wants, where JSON has no such form."""
-    kind = typing.get_origin(hint) or hint
-    if kind in (typing.Union, UnionType):
-        options = [option for option in typing.get_args(hint) if option is not NoneType]
-        return value if value is None else _converted(options[0], value, generated, where)
-    if isinstance(value, list) and kind in (tuple, set, frozenset):
-        item = next(iter(typing.get_args(hint)), object)
-        return kind(_converted(item, each, generated, where) for each in value)
-    if isinstance(value, Mapping) and is_dataclass(kind) and isinstance(kind, type):
-        return _make(kind, value, generated, where)
-    if isinstance(kind, type) and issubclass(kind, Enum) and not isinstance(value, kind):
-        try:
-            return kind(value)
-        except ValueError as error:
-            raise RequestError("prompt", f"params: {where}: {error}") from error
-    return value
-
-
-def _generated(hint: Any, generated: list[str], where: str) -> object:
-    """A value of the type `hint` that shows by its look what it stands for."""
-    kind = typing.get_origin(hint) or hint
-    generated.append(where)
-    if kind in (typing.Union, UnionType):
-        options = typing.get_args(hint)
-        return None if NoneType in options else _generated(options[0], generated, where)
-    if kind is typing.Literal:
-        return typing.get_args(hint)[0]
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return next(iter(kind))
-    if isinstance(kind, type) and is_dataclass(kind):
-        return _make(kind, {}, generated, where)
-    if kind in (str, object, Any):
-        return f"\u2039{where.rpartition('.')[2]}\u203a"
-    try:
-        return kind()
-    except Exception as error:
-        raise RequestError(
-            "prompt", f"params: {where} needs a value; none can be made up for {hint}"
-        ) from error
+    return {by_name[name]: given for name, given in params.items()}

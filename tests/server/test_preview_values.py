@@ -1,0 +1,238 @@
+"""Where a preview's values come from: the first source that has them, and each says which it is."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types
+
+from .conftest import Connect, Editor
+
+PROMPT = '''
+from dataclasses import dataclass, field
+from enum import StrEnum
+from foldline.prompts import MarkdownSection, PromptTemplate
+
+class Tone(StrEnum):
+    KIND = "kind"
+    FIRM = "firm"
+
+@dataclass(frozen=True)
+class Who:
+    """Who is greeted."""
+    name: str
+    title: str = "Ms"
+    tone: Tone = Tone.KIND
+    tags: tuple[str, ...] = field(default=(), metadata={"description": "What is known."})
+
+@dataclass(frozen=True)
+class Where:
+    place: str = "here"
+
+hello = PromptTemplate(ns="demo", key="hello", sections=[
+    MarkdownSection[Who](title="Who", key="who", template="${title} ${name} ${tone} ${tags}"),
+    MarkdownSection[Where](title="Where", key="where", template="${place}"),
+])
+'''
+FIXTURES = """
+def preview_ada():
+    return Who("Ada", tags=("first",))
+
+def preview_hello_bob():
+    yield Who("Bob")
+    yield Where("there")
+
+def preview_other_prompt():
+    return Who("not called")
+
+other = PromptTemplate(ns="demo", key="other", sections=[])
+"""
+
+
+async def shown(editor: Editor, text: str = PROMPT) -> dict[str, Any]:
+    editor.open("hello.py", text)
+    state: dict[str, Any] = await editor.command("prompt.preview", name="hello")
+    return state
+
+
+def bodies(state: dict[str, Any]) -> list[str]:
+    return [block["text"].strip().partition("\n\n")[2] for block in state["blocks"]]
+
+
+def origins(state: dict[str, Any]) -> dict[str, object]:
+    return {
+        f"{kind['type']}.{field['name']}": field["origin"] and field["origin"]["source"]
+        for kind in state["parameters"]
+        for field in kind["fields"]
+    }
+
+
+@pytest.fixture
+async def editor(connect: Connect, tmp_path: Path) -> Editor:
+    return await connect(tmp_path, trusted=True)
+
+
+async def test_what_nobody_gives_is_the_default_or_made_up(editor: Editor) -> None:
+    state = await shown(editor)
+    assert bodies(state) == ["Ms \u2039name\u203a kind ()", "here"]
+    assert state["generated"] == ["Who.name"]
+    assert origins(state) == {
+        "Who.name": "generated",
+        "Who.title": "default",
+        "Who.tone": "default",
+        "Who.tags": "default",
+        "Where.place": "default",
+    }
+    assert (state["parameter_set"], state["parameter_sets"]) == (None, [])
+
+
+async def test_a_form_learns_types_defaults_docs_and_current_values(editor: Editor) -> None:
+    who, where = (await shown(editor))["parameters"]
+    assert (who["type"], who["doc"]) == ("Who", "Who is greeted.")
+    fields = {field["name"]: field for field in who["fields"]}
+    assert fields["name"]["required"]
+    assert fields["title"] == {
+        "name": "title",
+        "type": "str",
+        "doc": "",
+        "required": False,
+        "default": "'Ms'",
+        "choices": None,
+        "value": "Ms",
+        "editable": True,
+        "shown": "'Ms'",
+        "origin": {"source": "default"},
+    }
+    assert (fields["tone"]["choices"], fields["tone"]["value"]) == (["kind", "firm"], "kind")
+    assert (fields["tags"]["doc"], fields["tags"]["value"]) == ("What is known.", [])
+    assert (where["type"], where["doc"]) == ("Where", "")
+
+
+async def test_functions_of_the_module_are_sets_that_a_session_switches_among(
+    editor: Editor, tmp_path: Path
+) -> None:
+    state = await shown(editor, PROMPT + FIXTURES)
+    assert [each["name"] for each in state["parameter_sets"]] == ["ada", "bob"]
+    assert state["parameter_set"] == "ada"
+    assert bodies(state) == ["Ms Ada kind ('first',)", "here"]
+    (name, *_) = state["parameters"][0]["fields"]
+    line = (PROMPT + FIXTURES)[: (PROMPT + FIXTURES).index("def preview_ada")].count("\n") + 1
+    assert name["origin"] == {
+        "source": "fixture",
+        "name": "preview_ada",
+        "file": str(tmp_path / "hello.py"),
+        "line": line,
+    }
+    state = await editor.command("prompt.setParams", parameter_set="bob")
+    assert bodies(state) == ["Ms Bob kind ()", "there"]
+    state = await editor.command("prompt.setParams", params={"Who": {"title": "Dr"}})
+    assert bodies(state) == ["Dr Bob kind ()", "there"]
+    assert origins(state)["Who.title"] == "given"
+    assert origins(state)["Who.name"] == "fixture"
+    state = await editor.command("prompt.setParams", parameter_set="none")
+    assert bodies(state)[0] == "Dr \u2039name\u203a kind ()"
+    _, data = await editor.refusal("prompt.setParams", parameter_set="eve")
+    assert (data["kind"], data["near"]) == ("prompt", ["ada", "bob", "none"])
+    steps = (await editor.command("prompt.history"))["steps"]
+    assert [step["parameter_set"] for step in steps] == [None, "bob", "bob", "none"]
+    assert bodies(await editor.command("prompt.undo")) == ["Dr Bob kind ()", "there"]
+
+
+CONFIGURED = """
+[tool.foldline.preview]
+fixtures = ["values/fixtures.py"]
+params = ["values/all.json"]
+
+[tool.foldline.preview.prompts.hello]
+params = ["values/hello.toml"]
+use = "loud"
+"""
+
+
+async def test_a_project_declares_fixtures_and_files(editor: Editor, tmp_path: Path) -> None:
+    values = tmp_path / "values"
+    values.mkdir()
+    (tmp_path / "pyproject.toml").write_text(CONFIGURED, encoding="utf-8")
+    (values / "fixtures.py").write_text(
+        "from hello import Where\ndef preview_far():\n    return Where('far')\n", encoding="utf-8"
+    )
+    (values / "all.json").write_text(
+        '{"Who": {"title": "Mx", "name": "Everybody"}, "Unrelated": {"x": 1}}', encoding="utf-8"
+    )
+    (values / "hello.toml").write_text(
+        '[Who]\nname = "Hello"\n[sets.loud.Who]\ntone = "firm"\n', encoding="utf-8"
+    )
+    state = await shown(editor)
+    assert [each["name"] for each in state["parameter_sets"]] == ["far", "default", "loud"]
+    assert state["parameter_set"] == "loud"
+    assert bodies(state) == ["Mx Hello firm ()", "here"]
+    (name, *_) = state["parameters"][0]["fields"]
+    assert name["origin"] == {
+        "source": "file",
+        "name": "default",
+        "file": str(values / "hello.toml"),
+    }
+    state = await editor.command("prompt.setParams", parameter_set="far")
+    assert bodies(state) == ["Mx Hello kind ()", "far"]
+
+
+async def test_a_file_beside_the_module_is_followed(editor: Editor, tmp_path: Path) -> None:
+    beside = tmp_path / "hello.preview.toml"
+    beside.write_text('[Who]\nname = "Beside"\n', encoding="utf-8")
+    assert bodies(await shown(editor))[0] == "Ms Beside kind ()"
+    for text in ('[Who]\nname = "Changed"\n', "[Who]\nname = \n"):
+        beside.write_text(text, encoding="utf-8")
+        change = types.FileEvent(beside.as_uri(), types.FileChangeType.Changed)
+        editor.client.workspace_did_change_watched_files(
+            types.DidChangeWatchedFilesParams([change])
+        )
+        update = await editor.update(len(editor.updates) + 1)
+    assert editor.updates[0]["blocks"][0]["text"] == "## 1. Who\n\nMs Changed kind ()\n\n"
+    assert update["blocks"] == []
+    assert (update["stale"]["kind"], update["stale"]["line"]) == ("values", 2)
+    assert "hello.preview.toml:2: " in update["stale"]["message"]
+
+
+async def test_what_the_author_bound_is_there_until_a_set_is_chosen(editor: Editor) -> None:
+    bound = (
+        PROMPT + "\nfrom foldline.prompts import Prompt\ngreet = Prompt(hello).bind(Who('Eve'))\n"
+    )
+    editor.open("hello.py", bound)
+    state = await editor.command("prompt.preview", name="greet")
+    assert bodies(state)[0] == "Ms Eve kind ()"
+    assert origins(state)["Who.title"] == "bound"
+
+
+REFUSED = {
+    "def preview_x(who): return Who(who)": "preview_x() is called without arguments, and needs who",
+    "async def preview_x(): return Who('x')": "preview_x() must not be async",
+    "def preview_x(): return 'Ada'": "give an instance of a dataclass",
+    "def preview_x():\n    return Tone_(1)\n@dataclass\nclass Tone_:\n    x: int": "gives Tone_",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+async def test_a_function_that_cannot_be_used_says_why_and_where(editor: Editor, text: str) -> None:
+    state = await shown(editor, f"{PROMPT}\n{text}\n")
+    assert (state["stale"]["kind"], state["blocks"]) == ("values", [])
+    assert REFUSED[text] in state["stale"]["message"]
+    assert state["stale"]["line"] == PROMPT.count("\n") + 2
+
+
+async def test_wrong_options_are_told_with_their_path(connect: Connect, tmp_path: Path) -> None:
+    wrong = '[tool.foldline.preview]\nnetwork = "off"\nfixtures = ["no.py", 3]\nparam = []\n'
+    (tmp_path / "pyproject.toml").write_text(wrong, encoding="utf-8")
+    editor = await connect(tmp_path, trusted=True)
+    await shown(editor)
+    told = " ".join(message.message for message in editor.client.messages)
+    assert "tool.foldline.preview: unknown option 'param'" in told
+    assert "network: expected one of allow, deny, got 'off'" in told
+    assert "fixtures[1]: expected str, got int" in told
+
+
+async def test_a_project_denies_the_network(editor: Editor, tmp_path: Path) -> None:
+    denied = '[tool.foldline.preview]\nnetwork = "deny"\n'
+    (tmp_path / "pyproject.toml").write_text(denied, encoding="utf-8")
+    state = await shown(editor, f"import socket\nsocket.getaddrinfo('localhost', 1)\n{PROMPT}")
+    assert state["stale"]["line"] == 2
+    assert "the setting preview.network denies it" in state["stale"]["message"]
