@@ -216,6 +216,17 @@ def test_a_killed_server_leaves_the_text_and_comes_back_with_the_file(nvim: Neov
     assert nvim.buffer() == opened
 
 
+def test_a_restart_says_what_it_restarted_and_the_preview_goes_on(nvim: Neovim) -> None:
+    preview(nvim)
+    before = nvim.buffer()
+    nvim.command("FoldlineRestart")
+    nvim.wait("#notified > 0")
+    assert nvim.notified() == ["foldline: Restarted 1 preview worker"]
+    nvim.command("FoldlineOpen reference-docs")
+    nvim.wait("vim.fn.search('Security Rules', 'nw') > 0")
+    assert nvim.buffer() != before
+
+
 def test_the_outline_lists_the_file_and_leads_to_it(nvim: Neovim) -> None:
     nvim.command("FoldlineOutline")
     nvim.wait("vim.bo.buftype == 'nofile'")

@@ -42,6 +42,10 @@ command('FoldlineOutline', function(args)
   require('foldline').outline({ mods = args.smods })
 end, { bar = true, desc = 'Show the outline of the file' })
 
+command('FoldlineRestart', function()
+  require('foldline').restart()
+end, { bar = true, desc = 'Start language servers and previews afresh' })
+
 command('FoldlineTrust', function(args)
   require('foldline').trust(not args.bang)
 end, { bang = true, bar = true, desc = 'Let the folder be executed for previews; with ! take it back' })

@@ -95,6 +95,17 @@ function M.outline(opts)
   end)
 end
 
+--- Lets what works behind the server start afresh; the server itself goes on.
+function M.restart()
+  local client = M.client(vim.api.nvim_get_current_buf())
+  if not client then
+    return
+  end
+  M.execute(client, 'restart', {}, function(restarted)
+    M.notify(restarted.text)
+  end)
+end
+
 ---@param trusted boolean
 function M.trust(trusted)
   local client = M.client(vim.api.nvim_get_current_buf())
