@@ -177,12 +177,21 @@ def test_a_query_during_the_build_is_partial_and_says_so(root: Path) -> None:
 
 
 def test_cancelling_keeps_what_was_read(root: Path) -> None:
-    index = WorkspaceIndex(LocalFileBackend(root))
-    index.start(lambda *_: index.cancel())
+    told: list[tuple[int, int]] = []
+
+    def progress(done: int, total: int) -> None:
+        told.append((done, total))
+        if len(told) == 1:
+            index.cancel()
+
+    index = WorkspaceIndex(LocalFileBackend(root), progress=progress)
+    index.start()
     assert index.wait(30)
     assert len(index._opened().files()) == 1
     assert index.files_with("first").paths == ("src/a.py", "src/b.py")
     index.close()
+    # Whoever shows it sees the end of what was cancelled too.
+    assert told[:2] == [(1, 2), (2, 2)]
 
 
 def corrupt(location: Path) -> None:

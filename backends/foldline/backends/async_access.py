@@ -57,6 +57,7 @@ class AsyncSmartFileAccess:
         trusted: bool = False,
         workers: int = 2,
         patience: float | None = DEFAULT_PATIENCE,
+        progress: Callable[[int, int], None] | None = None,
     ) -> AsyncSmartFileAccess:
         """Access to the files of the disk below `root`, with so many worker processes at most."""
         parsing = PoolParsing(workers)
@@ -68,6 +69,7 @@ class AsyncSmartFileAccess:
             trusted=trusted,
             parsing=parsing,
             patience=patience,
+            progress=progress,
         )
         return cls(access, parsing)
 

@@ -94,13 +94,14 @@ class SmartFileAccess(CodeNavigation):
         parsing: Parsing | None = None,
         no_ignore: bool = False,
         patience: float | None = DEFAULT_PATIENCE,
+        progress: Callable[[int, int], None] | None = None,
     ) -> SmartFileAccess:
         """Access to the files of the disk below `root`; `overlays` are open buffers by path.
 
         The index that references and searches use is built with the first of them, or earlier in
         the background with `start_indexing`; `patience` is how many seconds an answer waits for it
-        before it says `partial: indexing`, None for as long as it takes. With `no_ignore` nothing
-        is hidden, and no index is kept.
+        before it says `partial: indexing`, None for as long as it takes; `progress` gets the files
+        done and in all. With `no_ignore` nothing is hidden, and no index is kept.
 
         With `language_servers`, those found on this machine are started when first needed; in a
         `trusted` workspace also those that may run its code. `close()` stops what runs.
@@ -108,7 +109,7 @@ class SmartFileAccess(CodeNavigation):
         files = LocalFileBackend(root, no_ignore=no_ignore)
         for path, text in (overlays or {}).items():
             files.set_overlay(path, text)
-        index = None if no_ignore else WorkspaceIndex(files, patience=patience)
+        index = None if no_ignore else WorkspaceIndex(files, patience=patience, progress=progress)
         analysis = ASTFileAnalysisBackend(files, index, parsing)
         if language_servers and lsp_backend is None:
             from foldline.backends.lsp import LSPBackend
@@ -127,7 +128,7 @@ class SmartFileAccess(CodeNavigation):
         return self._index
 
     def start_indexing(self, progress: Callable[[int, int], None] | None = None) -> None:
-        """Build or update the index in the background; `progress` gets files done and in all."""
+        """Build or update the index in the background; `progress` is told instead of our own."""
         if self._index is not None:
             self._index.start(progress)
 

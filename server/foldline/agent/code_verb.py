@@ -7,6 +7,8 @@ import json
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.agent.index_bar import index_bar
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -83,6 +85,7 @@ def run(
             patience=None,
             language_servers=getattr(options, "seconds", 0) > 0,
             trusted=getattr(options, "trust", False),
+            progress=index_bar(),
         )
         try:
             answer = ask(access, options)

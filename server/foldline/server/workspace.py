@@ -12,9 +12,11 @@ from foldline.backends import SmartFileAccess
 from foldline.server.errors import RequestFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from foldline.backends.lsp import ServerStatus
+
+    Progress = Callable[[int, int], None]
 
 
 class WorkspaceFiles:
@@ -22,9 +24,14 @@ class WorkspaceFiles:
 
     A document that is open outside every folder has its own directory for a folder. Without any
     folder, the directories of the open documents are the workspace.
+
+    Attributes:
+        progress_of: What makes, for a folder, the function that the building of its index tells of
+            files done and in all.
     """
 
     def __init__(self) -> None:
+        self.progress_of: Callable[[Path], Progress] | None = None
         self._trusted = False
         self._roots: tuple[Path, ...] = ()
         self._access: dict[Path, SmartFileAccess] = {}
@@ -109,6 +116,7 @@ class WorkspaceFiles:
                     },
                     language_servers=True,
                     trusted=self._trusted,
+                    progress=None if self.progress_of is None else self.progress_of(root),
                 )
             return access
 

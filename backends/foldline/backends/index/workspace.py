@@ -57,6 +57,8 @@ class WorkspaceIndex:
     used, the same index is held in memory, and `trouble` says why.
 
     `patience` is how many seconds an answer waits for the building; None waits for its end.
+    `progress` gets the files done and in all, file by file, in the thread that builds; when it
+    ends, however it does, both are the same.
     """
 
     def __init__(
@@ -65,8 +67,10 @@ class WorkspaceIndex:
         location: Path | None = None,
         *,
         patience: float | None = DEFAULT_PATIENCE,
+        progress: Progress | None = None,
     ) -> None:
         self._files = files
+        self._report = progress
         self._location = location
         self._patience = patience
         self._store: Store | None = None
@@ -84,7 +88,7 @@ class WorkspaceIndex:
         self.trouble = ""
 
     def start(self, progress: Progress | None = None) -> None:
-        """Bring the index up to date in the background; `progress` gets files done and in all."""
+        """Bring the index up to date in the background; `progress` is told instead of our own."""
         with self._state:
             if self._thread is not None and not self._done.is_set():
                 return
@@ -93,7 +97,10 @@ class WorkspaceIndex:
             self._failure = None
             self._progress = (0, 0)
             self._thread = threading.Thread(
-                target=self._run, args=(progress,), name="foldline-index", daemon=True
+                target=self._run,
+                args=(progress or self._report,),
+                name="foldline-index",
+                daemon=True,
             )
             self._thread.start()
 
@@ -191,6 +198,9 @@ class WorkspaceIndex:
             self._failure = error
         finally:
             self._done.set()
+            done, total = self._progress
+            if progress is not None and done < total:
+                progress(total, total)
 
     def _refresh(self, store: Store, progress: Progress | None) -> None:
         version = store.version()

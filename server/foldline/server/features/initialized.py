@@ -1,12 +1,14 @@
-"""`initialized`: says once what was wrong in the settings."""
+"""`initialized`: says once what was wrong in the settings, and lets the index show its building."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import INITIALIZED, MessageType, ShowMessageParams
 
 from foldline.server.configuration import configure, watch_files
+from foldline.server.indexing import index_progress
 
 if TYPE_CHECKING:
     from lsprotocol.types import InitializedParams
@@ -21,5 +23,8 @@ async def handle(ls: FoldlineServer, params: InitializedParams) -> None:
     if ls.settings_problems:
         message = "foldline: initializationOptions: " + "; ".join(ls.settings_problems)
         ls.window_show_message(ShowMessageParams(MessageType.Warning, message))
+    window = ls.client_capabilities.window
+    if window is not None and window.work_done_progress:
+        ls.files.progress_of = index_progress(ls, asyncio.get_running_loop())
     await configure(ls)
     await watch_files(ls)
