@@ -69,6 +69,17 @@ async def test_a_language_server_is_asked_about_a_symbol(editor: Editor) -> None
     assert "def read" in hover["text"] or "bound method" in hover["text"]
 
 
+async def test_a_symbol_that_is_imported_is_read_where_it_is_defined(editor: Editor) -> None:
+    asked = {"path": "auth/service.py", "name": "TokenSigner", "seconds": PATIENCE}
+    symbol = await editor.command("code.readSymbol", **asked, budget=600)
+    assert symbol["text"].splitlines()[0] == "auth/tokens.py:20-74 TokenSigner"
+    assert "(defined in auth/tokens.py, shown from there)" in symbol["text"]
+    assert (symbol["backend"], len(symbol["text"].encode()) <= 600) == ("ty+ast", True)
+    cursor = symbol["data"]["cursor"]
+    source = await editor.command("code.readSymbol", **asked, cursor=cursor)
+    assert "class TokenSigner:" in source["text"]
+
+
 async def test_a_position_counts_as_the_client_does(connect: Connect, tmp_path: Path) -> None:
     editor = await connect(tmp_path)
     text = "def pay(): ...\n\n\nnote = '\N{GRINNING FACE}'; pay()\n"

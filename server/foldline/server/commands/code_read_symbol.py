@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.backends.merging import DEFAULT_SECONDS
 from foldline.backends.text import format_symbol
 from foldline.server.commands.code_files import find_file, result
 from foldline.server.targets import call
 
 if TYPE_CHECKING:
+    from foldline.backends import SymbolDetail
     from foldline.server.server import FoldlineServer
 
 COMMAND = "foldline.server.code.readSymbol"
@@ -17,18 +19,31 @@ COMMAND = "foldline.server.code.readSymbol"
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """Without a `name` it is the file's first symbol."""
+    """Without a `name` it is the file's first symbol.
+
+    A language server gets `seconds` to find what the file only imports; `budget` is in bytes of the
+    text, and without one the source is whole.
+    """
 
     name: str | None = None
     path: str | None = None
     uri: str | None = None
+    budget: int | None = None
+    cursor: str | None = None
+    seconds: float = DEFAULT_SECONDS
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, path = find_file(ls, arguments.path, arguments.uri)
-    name = arguments.name
-    if name is None:
-        outline = await call(lambda: access.get_outline(path))
-        name = next((symbol.name for symbol in outline), "")
-    symbol = await call(lambda: access.read_symbol(path, name))
+
+    def read() -> SymbolDetail:
+        return access.read_symbol(
+            path,
+            access.find_place(path).name if arguments.name is None else arguments.name,
+            budget=arguments.budget,
+            cursor=arguments.cursor,
+            seconds=arguments.seconds,
+        )
+
+    symbol = await call(read)
     return result(format_symbol(symbol), symbol, symbol.backend, symbol.coverage)
