@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from foldline.server.page.app import SHOWN_FILES
+
 ROOT = Path(__file__).parent.parent
 SOURCE_ROOTS = ("server", "backends", "prompts")
 PACKAGES = ("server", "agent", "backends", "prompts")
@@ -42,6 +44,8 @@ def test_the_wheel_holds_every_package_with_its_marker(wheel: Path) -> None:
     }
     assert expected <= names
     assert "foldline/__init__.py" not in names
+    page = {f"foldline/server/page/files/{name}" for name in (*SHOWN_FILES, "index.html")}
+    assert page <= names
 
 
 def test_the_base_install_is_the_prompt_library_alone(wheel: Path, tmp_path: Path) -> None:
@@ -70,6 +74,11 @@ def test_the_server_extra_starts(wheel: Path, tmp_path: Path) -> None:
         run(str(python.parent / "foldline"), "--version").strip() == f"foldline {installed.strip()}"
     )
     run(str(python), "-c", "import foldline.server.app")
+    prompt = ROOT / "examples" / "code_reviewer" / "reviewer_prompt.py"
+    command = (str(python.parent / "foldline"), "preview", str(prompt), "--serve")
+    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert "pip install 'foldline[web]'" in refused.stderr
 
 
 def install(requirement: str, where: Path) -> Path:

@@ -4,11 +4,8 @@ What is installed from npm stays in `node_modules`, so only the first run is slo
 what a person sees are saved to `tests/editors/screenshots`.
 """
 
-import hashlib
 import json
 import os
-import shutil
-import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -17,10 +14,11 @@ import pytest
 
 from foldline.server.options import PromptOptions
 
+from .node import browser, find, install, run
+
 ROOT = Path(__file__).parent.parent.parent
 EXTENSION = ROOT / "editors" / "vscode"
 TESTS = Path(__file__).parent / "vscode"
-CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 # Installing everything takes half a minute on a slow day, a session in the editor as long.
 pytestmark = pytest.mark.timeout(900)
@@ -32,21 +30,21 @@ def environment() -> dict[str, str]:
     python = Path(sys.executable)
     environment = {
         **os.environ,
-        "CHROMIUM": os.environ.get("CHROMIUM") or _find(*CHROMIUMS),
+        "CHROMIUM": browser(),
         "CHOSEN_PYTHON": str(python),
         "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
         "VIRTUAL_ENV": sys.prefix,
     }
-    _install(EXTENSION)
-    _install(TESTS, after=(_find("node"), "prepare.mjs"))
-    _run(_find("npm"), "run", "--silent", "package", cwd=EXTENSION)
+    install(EXTENSION)
+    install(TESTS, after=(find("node"), "prepare.mjs"))
+    run(find("npm"), "run", "--silent", "package", cwd=EXTENSION)
     return environment
 
 
 @pytest.mark.parametrize("part", ["launch", "page", "workbench", "untrusted"])
 def test_the_extension_passes(part: str, environment: dict[str, str]) -> None:
-    _run(
-        _find("node"),
+    run(
+        find("node"),
         "--test-reporter=spec",
         f"{part}.test.mjs",
         cwd=TESTS,
@@ -77,38 +75,3 @@ def test_the_settings_are_the_options_of_the_server() -> None:
 def _camel(name: str) -> str:
     first, *others = name.split("_")
     return first + "".join(other.title() for other in others)
-
-
-def _install(folder: Path, after: tuple[str, ...] = ()) -> None:
-    """Install the packages that the lock file names, unless they are there already."""
-    digest = hashlib.sha256()
-    for name in ("package-lock.json", *after[1:]):
-        digest.update((folder / name).read_bytes())
-    mark = folder / "node_modules" / ".installed"
-    if mark.exists() and mark.read_text(encoding="utf-8") == digest.hexdigest():
-        return
-    _run(_find("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
-    if after:
-        _run(*after, cwd=folder)
-    mark.write_text(digest.hexdigest(), encoding="utf-8")
-
-
-def _find(*names: str) -> str:
-    for name in names:
-        if found := shutil.which(name):
-            return found
-    pytest.fail(f"None of {', '.join(names)} is installed; .ci/run installs what the tests need")
-
-
-def _run(*command: str, cwd: Path, env: dict[str, str] | None = None) -> None:
-    with subprocess.Popen(
-        command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as process:
-        try:
-            output, _ = process.communicate(timeout=420)
-        except subprocess.TimeoutExpired:
-            # The tests end the editor that they started when they are asked to leave.
-            process.terminate()
-            output, _ = process.communicate(timeout=30)
-            pytest.fail(f"{' '.join(command)} did not end:\n{output}")
-    assert process.returncode == 0, f"{' '.join(command)}\n{output}"

@@ -55,12 +55,32 @@ export interface Block {
   text: string;
   segments: Segment[];
   location: Location | null;
+  /** Of its own text, with the blocks below it, and for a summary once it is opened. */
+  tokens?: { self: number; subtree: number; if_opened: number | null };
 }
 
 export interface Tool {
   name: string;
   description: string;
   parameters: unknown;
+  tokens?: number;
+}
+
+/** What the whole prompt costs in tokens. */
+export interface Tokens {
+  text: number;
+  tools: number;
+  output: number;
+  total: number;
+  encoding: string;
+  exact: boolean;
+}
+
+/** What a version and the one before begin with alike, as a provider's cache compares them. */
+export interface Kept {
+  characters: number;
+  tokens: number;
+  tools: boolean;
 }
 
 export interface Stale {
@@ -78,6 +98,8 @@ export interface Preview extends PromptReference {
   order: string[];
   blocks: Block[];
   tools: Tool[];
+  tokens: Tokens | null;
+  kept: Kept | null;
   stale: Stale | null;
 }
 

@@ -47,6 +47,9 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "--watch", action="store_true", help="show it again whenever a file of its folder changes"
     )
+    parser.add_argument(
+        "--serve", action="store_true", help="show it as a web page that follows its files"
+    )
     parser.add_argument("--json", action="store_true", help="print text, blocks and tools")
     parser.set_defaults(run=run)
 
@@ -54,7 +57,27 @@ def register(verbs: Verbs) -> None:
 def run(options: argparse.Namespace) -> int:
     import asyncio
 
-    return asyncio.run(_run(options))
+    return asyncio.run(_serve(options) if options.serve else _run(options))
+
+
+async def _serve(options: argparse.Namespace) -> int:
+    """Serve the page until Ctrl-C."""
+    from foldline.agent.preview_page import Served, ServeError, serve
+    from foldline.server.preview.values import ValuesError
+
+    try:
+        file, name = _file_and_name(options.target)
+        values = {"params": _read_params(options), "parameter_set": options.parameter_set}
+        served = Served(file, name, _root_of(file), options.interpreter, options.open, values)
+    except (ValuesError, FileNotFoundError) as error:
+        print(f"foldline preview: {error}", file=sys.stderr)  # noqa: T201
+        return 2
+    try:
+        await serve(served)
+    except ServeError as error:
+        print(f"foldline preview: {error}", file=sys.stderr)  # noqa: T201
+        return 1
+    return 0
 
 
 async def _run(options: argparse.Namespace) -> int:
@@ -64,11 +87,10 @@ async def _run(options: argparse.Namespace) -> int:
     try:
         status = await _show(renderer, options)
         if options.watch:
-            from watchfiles import PythonFilter, awatch
+            from foldline.agent.watching import changed_files
 
-            folder = _file_and_name(options.target)[0].parent
-            values = PythonFilter(extra_extensions=[".json", ".toml"])
-            async for _ in awatch(folder, watch_filter=values):
+            file, _ = _file_and_name(options.target)
+            async for _ in changed_files(file, _root_of(file)):
                 print(flush=True)  # noqa: T201
                 await _show(renderer, options)
         return status
@@ -106,8 +128,7 @@ def _job(options: argparse.Namespace) -> Job:
     from foldline.server.preview.values import find_sources
 
     file, name = _file_and_name(options.target)
-    here = Path.cwd().resolve()
-    root = here if file.is_relative_to(here) else file.parent
+    root = _root_of(file)
     sources = find_sources(file, root, options.params)
     for problem in sources.problems:
         print(f"foldline preview: {problem}", file=sys.stderr)  # noqa: T201
@@ -129,6 +150,12 @@ def _job(options: argparse.Namespace) -> Job:
             "tolerant": True,
         },
     )
+
+
+def _root_of(file: Path) -> Path:
+    """The folder that `file` belongs to: this one, if it is below."""
+    here = Path.cwd().resolve()
+    return here if file.is_relative_to(here) else file.parent
 
 
 def _file_and_name(target: str) -> tuple[Path, str | None]:

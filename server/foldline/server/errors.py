@@ -12,6 +12,7 @@ Every error carries structured data, whose `kind` says which failure it is:
     ├── deadline         the user's code was still running, at `file` and `line`
     ├── exit             the user's process ended without an answer
     ├── output           the answer is too large
+    ├── extra            a package is missing; the message says which extra brings it
     ├── interpreter      the interpreter does not start
     ├── no_foldline      the interpreter has no foldline installed
     ├── values           a file of values or a `preview_*()` function cannot be used

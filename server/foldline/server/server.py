@@ -10,6 +10,7 @@ from pygls.lsp.server import LanguageServer
 
 from foldline.server.diagnostics import DiagnosticsPublisher
 from foldline.server.focus import Focus
+from foldline.server.page.pages import Pages
 from foldline.server.preview.hub import PreviewHub
 from foldline.server.preview.renderer import Renderer
 from foldline.server.prompt_index import PromptIndex
@@ -34,6 +35,7 @@ class FoldlineServer(LanguageServer):
         files: The workspace's files, open buffers before the disk.
         renderer: Runs prompts in the user's interpreter.
         previews: What somebody looks at.
+        pages: Which of them are web pages too.
         reported: Faults in the options that the user has been told of.
         prompts: What is known of prompts without running them.
         diagnostics: Tells the client what is wrong with them.
@@ -51,6 +53,7 @@ class FoldlineServer(LanguageServer):
         self.files = WorkspaceFiles()
         self.renderer = Renderer()
         self.previews = PreviewHub()
+        self.pages = Pages()
         self.reported: set[str] = set()
         self.prompts = PromptIndex(self.files)
         self.diagnostics = DiagnosticsPublisher(self)
@@ -83,6 +86,7 @@ class FoldlineServer(LanguageServer):
 
     def close(self) -> None:
         """End everything that goes on for this client. May be called twice."""
+        self.pages.close()
         self.previews.close_all()
         self.renderer.close()
         self.files.close()

@@ -102,6 +102,26 @@ test('a button that was pressed waits for its answer', async () => {
   assert.equal(await open.isDisabled(), false);
 });
 
+test('each section says what it costs, and the strip what of it a cache keeps', async () => {
+  const blocks = [
+    block('a', { tokens: { self: 1, subtree: 31, if_opened: null } }),
+    block('a/b', { depth: 1, visibility: 'SUMMARY', tokens: { self: 30, subtree: 30, if_opened: 1200 } }),
+  ];
+  const tokens = { text: 31, tools: 20, output: 0, total: 51, encoding: 'o200k', exact: false };
+  await show(blocks, { tokens, kept: { characters: blocks[0].text.length, tokens: 1, tools: true } });
+  const costs = await page.locator('.costs').evaluateAll((made) => made.map((each) => [...each.children].map((cost) => cost.textContent)));
+  assert.deepEqual(costs, [['1 token', '31 in all'], ['30 tokens', '1,200 opened']]);
+  assert.equal(await page.locator('.words').innerText(), '51 tokens · 20 of them tools · estimated\nthe cache keeps 21 of them');
+  assert.deepEqual(await page.locator('.piece').evaluateAll((made) => made.map((each) => each.className)), [
+    'piece full',
+    'piece folded fresh',
+  ]);
+  await update(['a', 'a/b'], [], { tokens, kept: { characters: 0, tokens: 0, tools: false } });
+  assert.match(await page.locator('.words').innerText(), /the tools changed: the cache keeps nothing/);
+  await show(blocks);
+  assert.equal(await page.locator('.total').isVisible(), false);
+});
+
 test('a folded section hides itself and all below it, and stays folded when it changes', async () => {
   await show([block('a'), block('a/x', { depth: 1 }), block('a/x/y', { depth: 2 }), block('b')]);
   await page.getByRole('button', { name: '1 a' }).first().click();
@@ -244,7 +264,10 @@ function show(blocks, rest = {}) {
 }
 
 function update(order, blocks, rest = {}) {
-  const view = { name: 'p', uri: 'file:///p.py', fidelity: 'executed', tools: [], notice: null, whole: false };
+  const view = {
+    ...{ name: 'p', uri: 'file:///p.py', fidelity: 'executed', tools: [], notice: null, whole: false },
+    ...{ tokens: null, kept: null },
+  };
   return post({ type: 'view', view: { ...view, order, blocks, ...rest } });
 }
 

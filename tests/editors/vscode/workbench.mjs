@@ -38,7 +38,7 @@ const SETTINGS = {
 };
 
 /** Chromium, as the machine's packages name it; the caller says where with CHROMIUM. */
-export function launchBrowser() {
+export function launchBrowser(...args) {
   const executablePath = process.env.CHROMIUM;
   if (!executablePath) {
     throw new Error('Set CHROMIUM to a Chromium executable (Debian: chromium-headless-shell)');
@@ -46,7 +46,7 @@ export function launchBrowser() {
   return chromium.launch({
     executablePath,
     headless: true,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'],
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync', ...args],
   });
 }
 

@@ -1,6 +1,6 @@
 // What the panel and its page say to each other.
 
-import type { Block, Tool } from '../wire';
+import type { Block, Kept, Tokens, Tool } from '../wire';
 
 /** A bar above the text: why it is not the newest, and what can be done. */
 export interface Notice {
@@ -19,7 +19,11 @@ export interface View {
   /** All blocks when `whole`, otherwise the new and changed ones. */
   blocks: Block[];
   whole: boolean;
+  /** Whether the source of a section can be shown; it can unless said otherwise. */
+  reveals?: boolean;
   tools: Tool[];
+  tokens: Tokens | null;
+  kept: Kept | null;
   notice: Notice | null;
 }
 

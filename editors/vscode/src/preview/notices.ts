@@ -2,20 +2,10 @@
 
 import { failureOf, messageOf } from '../failure';
 import type { ServerState } from '../server';
-import type { Stale } from '../wire';
 import type { Notice } from './messages';
-
-const LAST_GOOD = 'This is the last good text. ';
+import { LAST_GOOD, sentence } from './stale';
 
 export const LOADING: Notice = { kind: 'loading', text: 'Rendering…', actions: [] };
-
-export function staleNotice(stale: Stale, hasText: boolean): Notice {
-  return {
-    kind: 'stale',
-    text: (hasText ? LAST_GOOD : '') + sentence(stale.message),
-    actions: stale.file === null ? [] : [{ id: 'revealProblem', title: 'Go to Problem' }],
-  };
-}
 
 export function serverNotice(state: ServerState): Notice | null {
   switch (state.kind) {
@@ -53,8 +43,4 @@ export function failureNotice(error: unknown, hasText: boolean): Notice {
       { id: 'reload', title: 'Try Again' },
     ],
   };
-}
-
-function sentence(text: string): string {
-  return /[.!?…:]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`;
 }

@@ -4,11 +4,20 @@ import * as vscode from 'vscode';
 
 import { failureOf, messageOf } from '../failure';
 import type { Server } from '../server';
-import type { Block, Location, Preview, PromptReference, Stale } from '../wire';
+import type {
+  Block,
+  Kept,
+  Location,
+  Preview,
+  PromptReference,
+  Stale,
+  Tokens,
+} from '../wire';
 import { pageOf } from './html';
 import type { Action, FromPage, Notice, ToPage } from './messages';
 import { Blocks } from './model';
-import { LOADING, failureNotice, serverNotice, staleNotice } from './notices';
+import { LOADING, failureNotice, serverNotice } from './notices';
+import { staleNotice } from './stale';
 
 /** Where something went wrong: a file, and its line counted from 1. */
 type Problem = Pick<Stale, 'file' | 'line'>;
@@ -23,6 +32,8 @@ export class PreviewPanel implements vscode.Disposable {
   private attempt = 0;
   private fidelity = '';
   private tools: Preview['tools'] = [];
+  private tokens: Tokens | null = null;
+  private kept: Kept | null = null;
   private notice: Notice | null = LOADING;
   private problem: Problem | null = null;
   private retry: NodeJS.Timeout | undefined;
@@ -144,6 +155,8 @@ export class PreviewPanel implements vscode.Disposable {
     this.blocks.apply(update.order, update.blocks);
     this.fidelity = update.fidelity;
     this.tools = update.tools;
+    this.tokens = update.tokens;
+    this.kept = update.kept;
     this.problem = update.stale;
     this.notice = update.stale === null ? null : staleNotice(update.stale, this.blocks.order.length > 0);
     this.show(update.blocks, false);
@@ -189,6 +202,8 @@ export class PreviewPanel implements vscode.Disposable {
         blocks,
         whole,
         tools: this.tools,
+        tokens: this.tokens,
+        kept: this.kept,
         notice: this.notice,
       },
     });

@@ -1,16 +1,21 @@
 // One section on the page: a head that folds it, and its text as Markdown or as it is sent.
 
-import type { Block, Segment } from '../wire';
+import type { Block } from '../wire';
 import { button, element } from './dom';
-import { renderMarkdown } from './markdown';
+import { elementsOf, type Token } from './tokens';
 
 export type Mode = 'markdown' | 'text';
+/** The text under the heading, and what is said below it on how the model opens the section. */
+export type Part = 'body' | 'suffix';
 
 export interface BlockActions {
   fold(id: string): void;
   change(change: 'open' | 'close', key: string): void;
   reveal(id: string): void;
+  markdown(block: Block, part: Part): readonly Token[];
 }
+
+const PARTS: readonly Part[] = ['body', 'suffix'];
 
 const SEGMENT_TITLES: Record<string, string> = {
   param: 'value of a parameter',
@@ -25,6 +30,7 @@ export class BlockView {
   private readonly fold: HTMLButtonElement;
   private readonly heading: HTMLElement;
   private readonly badge: HTMLElement;
+  private readonly costs: HTMLElement;
   private readonly change: HTMLButtonElement;
   private readonly source: HTMLButtonElement;
   private readonly body: HTMLElement;
@@ -33,7 +39,7 @@ export class BlockView {
 
   constructor(
     private block: Block,
-    actions: BlockActions,
+    private readonly actions: BlockActions,
   ) {
     const { id } = block;
     const bodyId = `body-${id}`;
@@ -42,6 +48,7 @@ export class BlockView {
     );
     this.heading = element('div.heading', { role: 'heading' }, this.fold);
     this.badge = element('span.badge');
+    this.costs = element('span.costs');
     this.change = button('change', {}, () => {
       this.change.disabled = true;
       actions.change(this.block.opened ? 'close' : 'open', this.block.key);
@@ -54,7 +61,7 @@ export class BlockView {
     this.root = element(
       'section.block',
       { 'data-id': id },
-      element('div.head', {}, this.heading, this.source, this.badge, this.change),
+      element('div.head', {}, this.heading, this.source, this.costs, this.badge, this.change),
       this.body,
     );
   }
@@ -64,7 +71,7 @@ export class BlockView {
   }
 
   /** Shows the block; touches the page only where something differs. True when the text differs. */
-  update(block: Block, mode: Mode): boolean {
+  update(block: Block, mode: Mode, reveals: boolean): boolean {
     this.block = block;
     const label = [block.number, block.title].filter(Boolean).join(' ') || block.key;
     this.heading.setAttribute('aria-level', String(Math.min(block.depth + 2, 6)));
@@ -81,15 +88,16 @@ export class BlockView {
     const state = badgeOf(block);
     this.badge.textContent = state;
     this.badge.hidden = state === '';
+    this.costs.replaceChildren(...costsOf(block));
     this.change.hidden = !(block.enabled && (summary || block.opened));
     this.change.textContent = block.opened ? 'Close' : 'Open';
     this.change.setAttribute('aria-label', `${block.opened ? 'Close' : 'Open'} ${label}`);
-    this.source.hidden = block.location === null;
+    this.source.hidden = block.location === null || !reveals;
     this.source.setAttribute('aria-label', `Go to the source of ${label}`);
     const text = JSON.stringify([block.text, block.segments]);
     const differs = text !== this.shown;
     if (differs || mode !== this.mode) {
-      this.body.replaceChildren(mode === 'text' ? asText(block) : asMarkdown(block));
+      this.body.replaceChildren(mode === 'text' ? asText(block) : this.asMarkdown());
       this.shown = text;
       this.mode = mode;
     }
@@ -105,6 +113,17 @@ export class BlockView {
   settle(): void {
     this.change.disabled = false;
   }
+
+  private asMarkdown(): Node {
+    const fragment = document.createDocumentFragment();
+    const [body, suffix] = PARTS.map((part) => this.actions.markdown(this.block, part));
+    fragment.append(element('div.markdown', {}, elementsOf(body ?? [])));
+    if (suffix !== undefined && suffix.length > 0) {
+      const title = SEGMENT_TITLES['suffix'] ?? '';
+      fragment.append(element('div.suffix', { title }, elementsOf(suffix)));
+    }
+    return fragment;
+  }
 }
 
 function badgeOf(block: Block): string {
@@ -114,22 +133,31 @@ function badgeOf(block: Block): string {
   return block.visibility === 'SUMMARY' ? 'summary' : block.opened ? 'opened' : '';
 }
 
-function asMarkdown(block: Block): Node {
-  const fragment = document.createDocumentFragment();
-  const text = block.segments.filter(isBody).map((segment) => segment.text);
-  fragment.append(element('div.markdown', {}, renderMarkdown(text.join(''))));
-  const suffix = block.segments.filter((segment) => segment.kind === 'suffix');
-  if (suffix.length > 0) {
-    const said = suffix.map((segment) => segment.text).join('');
-    fragment.append(
-      element('div.suffix', { title: SEGMENT_TITLES['suffix'] ?? '' }, renderMarkdown(said)),
-    );
-  }
-  return fragment;
+/** The Markdown of one part of a block. */
+export function textOf(block: Block, part: Part): string {
+  const own = block.segments.filter(({ kind }) =>
+    part === 'suffix' ? kind === 'suffix' : kind !== 'heading' && kind !== 'suffix',
+  );
+  return own.map((segment) => segment.text).join('');
 }
 
-function isBody(segment: Segment): boolean {
-  return !['heading', 'suffix'].includes(segment.kind);
+/** What the block costs: itself, with what is shown below it, and once it is opened. */
+function costsOf({ tokens }: Block): Node[] {
+  if (tokens === undefined) {
+    return [];
+  }
+  const costs = [cost('', tokens.self, tokens.self === 1 ? 'token' : 'tokens', 'Its own text')];
+  if (tokens.subtree !== tokens.self) {
+    costs.push(cost('subtree', tokens.subtree, 'in all', 'With the sections below it'));
+  }
+  if (tokens.if_opened !== null) {
+    costs.push(cost('if-opened', tokens.if_opened, 'opened', 'Once it is opened'));
+  }
+  return costs;
+}
+
+function cost(kind: string, count: number, word: string, title: string): HTMLElement {
+  return element('span', { class: `cost ${kind}`, title }, `${count.toLocaleString('en')} ${word}`);
 }
 
 /** The very characters that the model gets, with what was filled in marked. */

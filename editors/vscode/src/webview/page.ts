@@ -3,8 +3,10 @@
 import type { FromPage, Notice, ToPage, View } from '../preview/messages';
 import { Blocks } from '../preview/model';
 import type { Block, Tool } from '../wire';
-import { BlockView, type Mode } from './block';
+import { BlockView, type Mode, type Part } from './block';
+import { Costs } from './costs';
 import { button, element } from './dom';
+import type { Token } from './tokens';
 
 /** What a panel keeps while it is hidden, and after the window was reloaded. */
 export interface PageState {
@@ -19,7 +21,13 @@ export interface Host {
   post(message: FromPage): void;
   load(): Partial<PageState>;
   save(state: PageState): void;
+  markdown(block: Block, part: Part): readonly Token[];
 }
+
+const FIDELITIES: Record<string, string> = {
+  executed: 'What the code of the prompt made when it was run',
+  static: 'What the source shows; nothing was run, and what is unknown stands as it is written',
+};
 
 /** A section of which less than this many pixels are in view is not what is read. */
 const ONE_LINE = 24;
@@ -31,12 +39,14 @@ export class Page {
   private mode: Mode;
   private prompt = { uri: '', name: '' };
   private scrollWanted: number | null;
+  private reveals = true;
 
   private readonly name = element('h1');
   private readonly fidelity = element('span.fidelity');
   private readonly modeButton: HTMLButtonElement;
   private readonly foldButton: HTMLButtonElement;
   private readonly notice = element('div.notice', { role: 'status', 'aria-live': 'polite' });
+  private readonly costs = new Costs((id) => this.views.get(id)?.root.scrollIntoView());
   private readonly main = element('main');
   private readonly tools = element('footer');
 
@@ -66,6 +76,7 @@ export class Page {
           this.modeButton,
           this.foldButton,
         ),
+        this.costs.root,
         this.notice,
       ),
       this.main,
@@ -92,12 +103,15 @@ export class Page {
     this.prompt = { uri: view.uri, name: view.name };
     this.name.textContent = view.name;
     this.fidelity.textContent = view.fidelity;
+    this.fidelity.title = FIDELITIES[view.fidelity] ?? '';
     this.fidelity.hidden = view.fidelity === '';
     if (view.whole) {
       this.blocks.clear();
     }
     this.blocks.apply(view.order, view.blocks);
+    this.reveals = view.reveals ?? true;
     this.draw();
+    this.costs.show(this.blocks.all(), view.tokens, view.kept);
     this.showNotice(view.notice);
     this.showTools(view.tools);
     if (this.scrollWanted !== null && view.order.length > 0) {
@@ -117,7 +131,7 @@ export class Page {
     let next = this.main.firstElementChild;
     for (const block of this.blocks.all()) {
       const view = this.viewOf(block);
-      view.update(block, this.mode);
+      view.update(block, this.mode, this.reveals);
       if (view.root === next) {
         next = next.nextElementSibling;
       } else {
@@ -138,6 +152,7 @@ export class Page {
       fold: (id) => this.toggle(id),
       change: (change, key) => this.host.post({ type: change, key }),
       reveal: (id) => this.host.post({ type: 'reveal', id }),
+      markdown: (shown, part) => this.host.markdown(shown, part),
     });
     this.views.set(block.id, made);
     return made;
@@ -194,7 +209,12 @@ export class Page {
     const open = this.tools.querySelector('details')?.open ?? false;
     this.tools.hidden = tools.length === 0;
     const list = tools.map((tool) => [
-      element('dt', {}, element('code', {}, tool.name)),
+      element(
+        'dt',
+        {},
+        element('code', {}, tool.name),
+        tool.tokens !== undefined && ` ${tool.tokens.toLocaleString('en')} tokens`,
+      ),
       element('dd', {}, tool.description),
     ]);
     const details = element(

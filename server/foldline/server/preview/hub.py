@@ -23,8 +23,9 @@ from foldline.server.preview.session import Choices, Preview
 from foldline.server.targets import find_prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from foldline.server.preview.session import Watcher
     from foldline.server.server import FoldlineServer
     from foldline.server.targets import PromptTarget
 
@@ -176,11 +177,25 @@ class PreviewHub:
         preview = self._preview(session_id)
         return {"sessionId": preview.session_id, "steps": preview.history()}
 
+    def state(self, session_id: str | None) -> dict[str, Any]:
+        """What is shown in a preview now."""
+        return self._preview(session_id).state()
+
+    def watch(self, session_id: str, watcher: Watcher) -> Callable[[], None]:
+        """Tell `watcher` what the client is told of a preview, until what is returned is called.
+
+        The end of the preview is told as None.
+        """
+        watchers = self._preview(session_id).watchers
+        watchers.append(watcher)
+        return lambda: watchers.remove(watcher)
+
     def close(self, ls: FoldlineServer, session_id: str | None) -> None:
         """End a preview, or the last one. Ending one that is gone does nothing."""
         session_id = session_id or next(reversed(self._previews), None)
         if session_id is not None:
-            self._previews.pop(session_id, None)
+            if preview := self._previews.pop(session_id, None):
+                preview.tell(None)
             if task := self._tasks.pop(session_id, None):
                 task.cancel()
             self._gather_problems(ls)
@@ -188,6 +203,8 @@ class PreviewHub:
     def close_all(self) -> None:
         for task in self._tasks.values():
             task.cancel()
+        for preview in self._previews.values():
+            preview.tell(None)
         self._previews.clear()
         self._tasks.clear()
 
@@ -291,7 +308,9 @@ class PreviewHub:
         self, ls: FoldlineServer, preview: Preview, changed: Sequence[Mapping[str, Any]]
     ) -> None:
         if preview.session_id in self._previews:
-            ls.protocol.notify(DID_UPDATE, preview.state(changed))
+            state = preview.state(changed)
+            ls.protocol.notify(DID_UPDATE, state)
+            preview.tell(state)
             self._gather_problems(ls)
 
     def _gather_problems(self, ls: FoldlineServer) -> None:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from foldline.server.preview import costs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    Watcher = Callable[[Mapping[str, Any] | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Preview:
         stale: Why the blocks are not those of the newest text; None where they are.
         changed: Set when a document has changed since the last render started.
         turn: Held while the choices change, so that each change starts from the one before.
+        watchers: Who else is told what the client is told; None tells them that it is over.
     """
 
     session_id: str
@@ -76,6 +79,7 @@ class Preview:
     stale: Mapping[str, Any] | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    watchers: list[Watcher] = field(default_factory=list)
 
     @property
     def choices(self) -> Choices:
@@ -136,6 +140,11 @@ class Preview:
             "effects": self.effects,
             "stale": self.stale,
         }
+
+    def tell(self, state: Mapping[str, Any] | None) -> None:
+        """Tell the watchers what the client is told."""
+        for watcher in tuple(self.watchers):
+            watcher(state)
 
     def history(self) -> list[dict[str, Any]]:
         """The steps that undo goes back through, the oldest first."""

@@ -1,0 +1,118 @@
+// The page in a browser: fed by server-sent events, with what is done in it sent back.
+
+import type { FromPage, Notice } from '../preview/messages';
+import { staleNotice } from '../preview/stale';
+import type { Block, Preview } from '../wire';
+import type { Part } from './block';
+import { Page, type PageState } from './page';
+import type { Token } from './tokens';
+
+interface News extends Omit<Preview, 'blocks'> {
+  blocks: (Block & { markdown: Record<Part, Token[]> })[];
+  whole: boolean;
+  reveals: boolean;
+}
+
+const STATE = 'foldline';
+
+class Browser {
+  private readonly page: Page;
+  private readonly keys = new Map<string, string>();
+  private last: News | null = null;
+  /** What came in between is told once more when the connection is back. */
+  private lost: Notice | null = null;
+  private refusal: Notice | null = null;
+
+  constructor() {
+    // The token in the address is spent; reloading works by the cookie.
+    history.replaceState(null, '', location.pathname);
+    this.page = new Page({
+      post: (message) => void this.act(message),
+      load: () => JSON.parse(sessionStorage.getItem(STATE) ?? '{}') as Partial<PageState>,
+      save: (state) => sessionStorage.setItem(STATE, JSON.stringify(state)),
+      markdown: (block, part) => (block as News['blocks'][number]).markdown[part],
+    });
+    const events = new EventSource('events');
+    events.addEventListener('message', ({ data }: MessageEvent<string>) => {
+      this.lost = this.refusal = null;
+      this.show(JSON.parse(data) as News);
+    });
+    events.addEventListener('over', () => {
+      events.close();
+      this.lose('The preview was closed.');
+    });
+    events.addEventListener('error', () =>
+      this.lose(
+        events.readyState === EventSource.CLOSED
+          ? 'The preview is not served any more.'
+          : 'The preview does not answer any more. It is asked again every few seconds.',
+      ),
+    );
+  }
+
+  private lose(text: string): void {
+    this.lost = { kind: 'stopped', text, actions: [] };
+    this.showAgain();
+  }
+
+  private show(news: News): void {
+    for (const { id, key } of news.blocks) {
+      this.keys.set(id, key);
+    }
+    this.last = { ...news, blocks: [], whole: false };
+    document.title = `${news.name} · foldline`;
+    const { uri, name, fidelity, order, blocks, whole, tools, tokens, kept, reveals } = news;
+    this.page.receive({
+      type: 'view',
+      view: {
+        ...{ uri, name, fidelity, order, blocks, whole, tools, tokens, kept, reveals },
+        notice: this.noticeOf(news),
+      },
+    });
+  }
+
+  private showAgain(): void {
+    this.show(this.last ?? NOTHING);
+  }
+
+  private noticeOf({ stale, order }: News): Notice | null {
+    const old = stale === null ? null : { ...staleNotice(stale, order.length > 0), actions: [] };
+    return this.lost ?? this.refusal ?? old;
+  }
+
+  private async act(message: FromPage): Promise<void> {
+    if (message.type === 'ready' || message.type === 'action') {
+      return;
+    }
+    const key = message.type === 'reveal' ? this.keys.get(message.id) : message.key;
+    const refused = await send({ action: message.type, key: key ?? '' });
+    if (message.type !== 'reveal') {
+      this.page.receive({ type: 'settled', key: message.key });
+    }
+    if (refused !== null) {
+      this.refusal = { kind: 'failed', text: refused, actions: [] };
+      this.showAgain();
+    }
+  }
+}
+
+const NOTHING: News = {
+  ...{ sessionId: '', uri: '', name: '', version: null, fidelity: '', order: [], blocks: [] },
+  ...{ tools: [], tokens: null, kept: null, stale: null, whole: true, reveals: false },
+};
+
+/** Why the deed was refused, if it was. */
+async function send(deed: { action: string; key: string }): Promise<string | null> {
+  try {
+    const answer = await fetch('deeds', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(deed),
+    });
+    return answer.ok ? null : await answer.text();
+  } catch (error) {
+    return `The preview did not answer: ${String(error)}`;
+  }
+}
+
+new Browser();

@@ -1,0 +1,81 @@
+// What the whole prompt costs, and where in it: a strip with a piece for each section.
+
+import type { Block, Kept, Tokens } from '../wire';
+import { element } from './dom';
+
+export class Costs {
+  readonly root = element('div.total');
+  private readonly words = element('span.words');
+  private readonly strip = element('div.strip', { 'aria-hidden': 'true' });
+
+  /** `pressed` is told which section a piece of the strip stands for. */
+  constructor(pressed: (id: string) => void) {
+    this.root.append(this.words, this.strip);
+    this.strip.addEventListener('click', ({ target }) => {
+      const id = (target as HTMLElement).dataset['for'];
+      if (id !== undefined) {
+        pressed(id);
+      }
+    });
+  }
+
+  show(blocks: readonly Block[], tokens: Tokens | null, kept: Kept | null): void {
+    this.root.hidden = tokens === null;
+    if (tokens === null) {
+      return;
+    }
+    const said = [
+      `${amount(tokens.total)} tokens`,
+      tokens.tools > 0 && `${amount(tokens.tools)} of them tools`,
+      tokens.output > 0 && `${amount(tokens.output)} the output's schema`,
+      tokens.exact ? tokens.encoding : 'estimated',
+    ];
+    const cache = keptOf(tokens, kept);
+    this.words.replaceChildren(
+      element('span', {}, said.filter(Boolean).join(' · ')),
+      ...(cache === null ? [] : [element('span.kept', { title: KEPT }, cache)]),
+    );
+    this.drawStrip(blocks, kept);
+  }
+
+  private drawStrip(blocks: readonly Block[], kept: Kept | null): void {
+    let end = 0;
+    const pieces = blocks.map((block) => {
+      end += block.text.length;
+      const kind = block.visibility === 'SUMMARY' ? 'folded' : block.opened ? 'unfolded' : 'full';
+      const fresh = kept !== null && (!kept.tools || end > kept.characters) ? ' fresh' : '';
+      const own = block.tokens?.self ?? 0;
+      const name = [block.number, block.title].filter(Boolean).join(' ');
+      const piece = element('span', {
+        class: `piece ${kind}${fresh}`,
+        title: `${name}: ${amount(own)} tokens${fresh && ', not kept by the cache'}`,
+        'data-for': block.id,
+      });
+      piece.style.setProperty('flex-grow', String(Math.max(own, 1)));
+      return piece;
+    });
+    this.strip.replaceChildren(...pieces);
+  }
+}
+
+const KEPT =
+  "A provider's prompt cache keeps what the last version and this one begin with alike, " +
+  'the tools first.';
+
+function keptOf(tokens: Tokens, kept: Kept | null): string | null {
+  if (kept === null) {
+    return null;
+  }
+  if (!kept.tools) {
+    return 'the tools changed: the cache keeps nothing';
+  }
+  if (kept.tokens >= tokens.text) {
+    return 'the cache keeps all of it';
+  }
+  const count = kept.tokens + tokens.tools;
+  return count === 0 ? 'the cache keeps nothing' : `the cache keeps ${amount(count)} of them`;
+}
+
+function amount(count: number): string {
+  return count.toLocaleString('en');
+}

@@ -1,0 +1,33 @@
+"""`foldline.server.prompt.serve`: a preview as a web page on the loopback.
+
+Nothing listens before this is called. The address opens once; asked again, there is another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from foldline.server.server import FoldlineServer
+
+COMMAND = "foldline.server.prompt.serve"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """Without a `sessionId` a preview starts; without any argument it is the one last opened."""
+
+    sessionId: str | None = None  # noqa: N815  # The name on the wire.
+    uri: str | None = None
+    name: str | None = None
+
+
+async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, str]:
+    named = arguments.uri is not None or arguments.name is not None
+    if arguments.sessionId is None and (named or not ls.previews.count):
+        state = await ls.previews.open(ls, arguments.uri, arguments.name)
+    else:
+        state = ls.previews.state(arguments.sessionId)
+    session_id = str(state["sessionId"])
+    return {"url": ls.pages.serve(ls, session_id), "sessionId": session_id}

@@ -1,0 +1,218 @@
+"""The page's addresses: itself with its files, its news, and what is done in it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol.types import Position, Range, ShowDocumentParams
+from pygls.exceptions import JsonRpcException
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import (
+    FileResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
+from starlette.routing import Route
+
+from foldline.server.convert import ArgumentsError, structure
+from foldline.server.page.admission import Admission
+from foldline.server.page.feed import Feed
+from foldline.server.page.guard import Guard
+from foldline.server.page.markdown import with_markdown
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+    from starlette.requests import Request
+
+    from foldline.server.server import FoldlineServer
+
+FILES = Path(__file__).parent / "files"
+SHOWN_FILES = {"page.js": "text/javascript", "page.css": "text/css", "icon.svg": "image/svg+xml"}
+COOKIE = "foldline"
+BODY_SECONDS = 5.0
+BEAT_SECONDS = 10.0
+MAX_FEEDS = 16
+USED = (
+    "This address was opened before, or is not whole. It opens once, in one browser: ask for the "
+    "page again to get a new one.\n"
+)
+
+
+@dataclass(slots=True)
+class Page:
+    """One preview that is served.
+
+    Attributes:
+        id: The first part of its path. The cookie is for that path alone: other servers of this
+            machine, which to a browser are the same site, never get to see it.
+    """
+
+    id: str
+    session_id: str
+    admission: Admission = field(default_factory=Admission)
+    feeds: set[Feed] = field(default_factory=set)
+
+
+class Action(StrEnum):
+    OPEN = "open"
+    CLOSE = "close"
+    UNDO = "undo"
+    RESET = "reset"
+    REVEAL = "reveal"
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What a person did in the page; `key` is the section's."""
+
+    action: Action
+    key: str = ""
+
+
+def create_app(ls: FoldlineServer, authority: str, pages: Mapping[str, Page]) -> Starlette:
+    """What answers at `authority` for these pages, of which there may be more later."""
+
+    def with_page(
+        answer: Callable[[FoldlineServer, Page, Request], Awaitable[Response]],
+    ) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            page = pages.get(request.path_params["page"])
+            if page is None:
+                return PlainTextResponse("There is no such page.\n", 404)
+            if "token" in request.query_params and answer is _show:
+                return _admit(page, request)
+            if not page.admission.admits(request.cookies.get(COOKIE)):
+                return PlainTextResponse(USED, 403)
+            return await answer(ls, page, request)
+
+        return endpoint
+
+    return Starlette(
+        routes=[
+            Route("/{page}/", with_page(_show), methods=["GET"]),
+            Route("/{page}/events", with_page(_tell), methods=["GET"]),
+            Route("/{page}/deeds", with_page(_act), methods=["POST"]),
+            Route("/{page}/{file}", with_page(_show_file), methods=["GET"]),
+        ],
+        middleware=[Middleware(Guard, authority=authority)],
+        exception_handlers={JsonRpcException: _refuse},
+    )
+
+
+def _admit(page: Page, request: Request) -> Response:
+    """The page, and a cookie for its token.
+
+    No redirect between them: a browser that follows a link from elsewhere would leave the cookie
+    behind on it.
+    """
+    secret = page.admission.exchange(request.query_params["token"])
+    if secret is None:
+        if page.admission.admits(request.cookies.get(COOKIE)):
+            return RedirectResponse(f"/{page.id}/", 303)
+        return PlainTextResponse(USED, 403)
+    response = FileResponse(FILES / "index.html")
+    response.set_cookie(COOKIE, secret, path=f"/{page.id}/", httponly=True, samesite="strict")
+    return response
+
+
+async def _show(_ls: FoldlineServer, _page: Page, _request: Request) -> Response:
+    return FileResponse(FILES / "index.html")
+
+
+async def _show_file(_ls: FoldlineServer, _page: Page, request: Request) -> Response:
+    name = request.path_params["file"]
+    if name not in SHOWN_FILES:
+        return PlainTextResponse("There is no such file.\n", 404)
+    return FileResponse(FILES / name, media_type=SHOWN_FILES[name])
+
+
+async def _tell(ls: FoldlineServer, page: Page, _request: Request) -> Response:
+    """The preview as it is and all that follows, as server-sent events."""
+    if len(page.feeds) >= MAX_FEEDS:
+        return PlainTextResponse("This preview is open in too many windows.\n", 503)
+    feed = Feed(ls.previews.state(page.session_id))
+    unwatch = ls.previews.watch(page.session_id, feed.tell)
+    page.feeds.add(feed)
+
+    async def events() -> AsyncIterator[str]:
+        try:
+            while (event := await _next_event(ls, feed)) is not None:
+                yield event
+            yield "event: over\ndata: {}\n\n"
+        finally:
+            unwatch()
+            page.feeds.discard(feed)
+
+    return StreamingResponse(events(), media_type="text/event-stream")
+
+
+async def _next_event(ls: FoldlineServer, feed: Feed) -> str | None:
+    try:
+        async with asyncio.timeout(BEAT_SECONDS):
+            news = await feed.next()
+    except TimeoutError:
+        return ": still here\n\n"
+    if news is None:
+        return None
+    return await asyncio.to_thread(_event, {**news, "reveals": _shows_documents(ls)})
+
+
+def _event(news: Mapping[str, Any]) -> str:
+    told = {**news, "blocks": [with_markdown(block) for block in news["blocks"]]}
+    return f"data: {json.dumps(told)}\n\n"
+
+
+async def _act(ls: FoldlineServer, page: Page, request: Request) -> Response:
+    """Do what was done in the page. What comes of it is news; only a refusal is answered."""
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            deed = structure(json.loads(await request.body()), Deed)
+    except TimeoutError:
+        return PlainTextResponse("The body did not come in time.\n", 408)
+    except (ValueError, RecursionError) as error:
+        message = str(error) if isinstance(error, ArgumentsError) else "The body is not JSON."
+        return PlainTextResponse(f"{message}\n", 400)
+    previews, session_id, keys = ls.previews, page.session_id, (deed.key,)
+    match deed.action:
+        case Action.OPEN:
+            await previews.open_sections(ls, session_id, keys, "Opened in the browser")
+        case Action.CLOSE:
+            await previews.close_sections(ls, session_id, keys)
+        case Action.UNDO:
+            await previews.undo(ls, session_id)
+        case Action.RESET:
+            await previews.reset(ls, session_id)
+        case Action.REVEAL:
+            _reveal(ls, previews.state(session_id), deed.key)
+    return Response(status_code=204)
+
+
+async def _refuse(_request: Request, error: Exception) -> Response:
+    """What the hub refuses, in its words."""
+    assert isinstance(error, JsonRpcException)
+    return PlainTextResponse(error.message, 409)
+
+
+def _reveal(ls: FoldlineServer, state: Mapping[str, Any], key: str) -> None:
+    """Have the editor show where a section is declared."""
+    places = [block["location"] for block in state["blocks"] if block["key"] == key]
+    if places and places[0] is not None and _shows_documents(ls):
+        start = Position(**places[0]["range"]["start"])
+        ls.window_show_document(
+            ShowDocumentParams(places[0]["uri"], take_focus=True, selection=Range(start, start))
+        )
+
+
+def _shows_documents(ls: FoldlineServer) -> bool:
+    window = ls.client_capabilities.window
+    shows = window.show_document if window is not None else None
+    return shows is not None and shows.support

@@ -1,0 +1,62 @@
+"""The previews that are served as web pages. Nothing listens before the first is."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from foldline.server.errors import RequestFailed
+
+if TYPE_CHECKING:
+    from foldline.server.page.app import Page
+    from foldline.server.page.listener import Listener
+    from foldline.server.server import FoldlineServer
+
+
+class Pages:
+    def __init__(self) -> None:
+        self._pages: dict[str, Page] = {}
+        self._listener: Listener | None = None
+
+    def serve(self, ls: FoldlineServer, session_id: str) -> str:
+        """An address that shows the preview in the first browser that opens it.
+
+        Raises:
+            RequestFailed: What serves pages is not installed.
+        """
+        try:
+            from foldline.server.page.app import Page, create_app
+            from foldline.server.page.listener import Listener
+        except ModuleNotFoundError as error:
+            raise RequestFailed(
+                "extra", f"A web page needs {error.name!r}: pip install 'foldline[web]'"
+            ) from error
+        if self._listener is None:
+            self._listener = Listener(lambda authority: create_app(ls, authority, self._pages))
+        for page in self._pages.values():
+            if page.session_id == session_id:
+                break
+        else:
+            page = Page(secrets.token_urlsafe(16), session_id)
+            self._pages[page.id] = page
+        return f"http://{self._listener.authority}/{page.id}/?token={page.admission.issue()}"
+
+    def close(self) -> None:
+        """End every page, and stop listening soon."""
+        self._forget()
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+
+    async def stop(self) -> None:
+        """End every page, and wait until nothing listens any more."""
+        self._forget()
+        if self._listener is not None:
+            await self._listener.stop()
+            self._listener = None
+
+    def _forget(self) -> None:
+        for page in self._pages.values():
+            for feed in page.feeds:
+                feed.tell(None)
+        self._pages.clear()

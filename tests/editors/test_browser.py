@@ -1,0 +1,30 @@
+"""`foldline preview --serve` in a real Chromium; screenshots go to `tests/editors/screenshots`."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from .node import browser, find, install, run
+
+ROOT = Path(__file__).parent.parent.parent
+EXTENSION = ROOT / "editors" / "vscode"
+PAGE = ROOT / "server" / "foldline" / "server" / "page" / "files"
+TESTS = Path(__file__).parent / "vscode"
+
+pytestmark = pytest.mark.timeout(900)
+
+
+def test_the_page_works_in_a_browser() -> None:
+    install(TESTS, after=(find("node"), "prepare.mjs"))
+    environment = {**os.environ, "CHROMIUM": browser(), "PYTHON": sys.executable}
+    run(find("node"), "--test-reporter=spec", "browser.test.mjs", cwd=TESTS, env=environment)
+
+
+def test_the_page_that_is_served_is_made_of_its_sources(tmp_path: Path) -> None:
+    install(EXTENSION)
+    run(find("node"), "build-page.mjs", str(tmp_path), cwd=EXTENSION)
+    for name in ("page.js", "page.css"):
+        made = (tmp_path / name).read_text(encoding="utf-8")
+        assert made == (PAGE / name).read_text(encoding="utf-8"), "run `npm run page`"

@@ -1,0 +1,268 @@
+// `foldline preview --serve` as a person uses it: a real server, real files, a real browser.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+
+import { ROOT, SCREENSHOTS, launchBrowser, until } from './workbench.mjs';
+
+const PROMPT = `
+from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
+from texts import LAST
+
+first = MarkdownSection[None](title="First", key="first", template="One.")
+middle = MarkdownSection[None](
+    title="Middle", key="middle", template="word " * 2000, summary="Long.",
+    visibility=SectionVisibility.SUMMARY,
+)
+last = MarkdownSection[None](title="Last", key="last", template=LAST)
+prompt = PromptTemplate(ns="demo", key="demo", sections=[first, middle, last])
+`;
+const TEXTS = 'LAST = "Three. " * 500\n';
+
+let browser;
+const ends = [];
+
+before(async () => {
+  // A name that some other page controls may well resolve to this machine.
+  browser = await launchBrowser('--host-resolver-rules=MAP rebound.example 127.0.0.1');
+});
+
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) {
+    await end();
+  }
+});
+
+after(() => browser?.close());
+
+test('sections open and close, and what that costs is shown', async () => {
+  const { page } = await open({ folder: join(ROOT, 'examples/code_reviewer'), file: 'reviewer_prompt.py' });
+  assert.match(await page.locator('.fidelity').innerText(), /executed/);
+  const docs = page.locator('[data-id="reference-docs"]');
+  assert.match(await docs.locator('.costs').innerText(), /^\d+ tokens\s*\d+ opened$/);
+  const before = await total(page);
+  await screenshot(page, 'folded');
+  await page.getByRole('button', { name: 'Open 2 Reference Documentation' }).click();
+  await page.getByRole('button', { name: 'Close 2 Reference Documentation' }).waitFor();
+  assert.match(await docs.locator('.costs').innerText(), /^\d+ tokens\s*\d+ in all$/);
+  assert.ok((await total(page)) > before);
+  assert.match(await page.locator('.kept').innerText(), /cache keeps/);
+  assert.equal(await page.locator('.piece').count(), 8);
+  await screenshot(page, 'opened');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await screenshot(page, 'dark');
+  await page.getByRole('button', { name: 'Close 2 Reference Documentation' }).click();
+  await page.getByRole('button', { name: 'Open 2 Reference Documentation' }).waitFor();
+  assert.equal(await total(page), before);
+});
+
+test('the keyboard is enough', async () => {
+  const { page } = await open();
+  await page.getByRole('button', { name: '1 First' }).focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('o');
+  await page.getByRole('button', { name: 'Close 2 Middle' }).waitFor();
+  await page.keyboard.press('c');
+  await page.getByRole('button', { name: 'Open 2 Middle' }).waitFor();
+});
+
+test('an edit of the file, or of what it imports, arrives and the reader stays where they are', async () => {
+  const { page, folder } = await open();
+  await page.getByRole('button', { name: 'Open 2 Middle' }).click();
+  await page.getByRole('button', { name: 'Close 2 Middle' }).waitFor();
+  const last = page.locator('[data-id="last"]');
+  await last.evaluate((section) => section.scrollIntoView());
+  await page.evaluate(() => scrollBy(0, 90));
+  const place = () => last.evaluate((section) => section.getBoundingClientRect().top);
+  const before = await place();
+  writeFileSync(join(folder, 'prompt.py'), PROMPT.replace('"One."', '"One. " * 900'));
+  await until('the longer text', async () => (await text(page, 'first')).length > 900);
+  assert.ok(Math.abs((await place()) - before) <= 1, `${before} became ${await place()}`);
+  writeFileSync(join(folder, 'texts.py'), TEXTS.replace('Three', 'Seven'));
+  await until('the text of the import', async () => (await text(page, 'last')).startsWith('Seven'));
+  assert.ok(Math.abs((await place()) - before) <= 1, `${before} became ${await place()}`);
+  assert.equal(await page.getByRole('button', { name: 'Close 2 Middle' }).count(), 1);
+});
+
+test('a broken file keeps the last good text below what is wrong, until it is mended', async () => {
+  const { page, folder } = await open();
+  writeFileSync(join(folder, 'prompt.py'), `${PROMPT}\nbroken = (`);
+  const notice = page.getByRole('status');
+  await notice.waitFor();
+  assert.match(await notice.innerText(), /last good text.*prompt\.py:13: SyntaxError/s);
+  assert.equal(await text(page, 'first'), 'One.');
+  await screenshot(page, 'stale');
+  writeFileSync(join(folder, 'prompt.py'), PROMPT);
+  await notice.waitFor({ state: 'hidden' });
+});
+
+test('markup in a prompt stays text, and the page keeps to its policy', async () => {
+  const evil = '<script>window.pwned = 1</script> <img src=x onerror="window.pwned = 1"> [run](javascript:window.pwned=1)';
+  const { page } = await open({
+    files: {
+      'texts.py': `LAST = ${JSON.stringify(evil)}\n`,
+      'prompt.py': PROMPT.replace('title="Last"', 'title="<b>Last</b>"'),
+    },
+  });
+  assert.match(await text(page, 'last'), /^<script>window\.pwned = 1<\/script> <img src=x onerror=/);
+  assert.equal(await page.locator('main :is(a, b, img, script)').count(), 0);
+  await page.getByRole('button', { name: 'Text', exact: true }).click();
+  assert.equal(await page.locator('main :is(a, b, img, script)').count(), 0);
+  assert.ok((await page.locator('[data-id="last"] pre').innerText()).includes(evil));
+  assert.equal(await page.evaluate(() => window.pwned), undefined);
+  // What an injection would try, if there were one.
+  const tried = await page.evaluate(async () => {
+    try {
+      document.body.insertAdjacentHTML('beforeend', '<p>made of a string</p>');
+      return 'inserted';
+    } catch (error) {
+      return error.name;
+    }
+  });
+  assert.equal(tried, 'TypeError');
+});
+
+test('the address works once, and the browser that used it may reload', async () => {
+  const { page, url } = await open();
+  assert.equal(page.url().includes('token'), false);
+  await page.reload();
+  await page.locator('[data-id="first"]').waitFor();
+  await page.goto(url);
+  await page.locator('[data-id="first"]').waitFor();
+  const other = await newPage();
+  assert.equal((await other.goto(url)).status(), 403);
+  assert.equal((await other.goto(url.split('?')[0])).status(), 403);
+  assert.equal(await page.evaluate(() => document.cookie), '');
+});
+
+test('a page of another origin gets nothing and does nothing', async () => {
+  const { page, url } = await open();
+  const [address] = url.split('?');
+  // Same host, so that a browser calls it the same site and sends it what is meant for the host.
+  const requests = [];
+  const elsewhere = createServer((request, response) => {
+    requests.push(request.headers);
+    response.setHeader('Content-Type', 'text/html');
+    response.end('<title>elsewhere</title>');
+  });
+  await new Promise((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+  ends.push(() => elsewhere.close());
+  const evil = await page.context().newPage();
+  await evil.goto(`http://127.0.0.1:${elsewhere.address().port}/`);
+  assert.equal(requests.every((headers) => headers.cookie === undefined), true);
+  const got = await evil.evaluate(async (target) => {
+    const outcome = (promise) => promise.then(() => 'done', () => 'refused');
+    const loaded = (element) =>
+      new Promise((resolve) => {
+        element.onload = () => resolve('done');
+        element.onerror = () => resolve('refused');
+        document.body.append(element);
+      });
+    const made = (tag, attributes) => Object.assign(document.createElement(tag), attributes);
+    return {
+      read: await outcome(fetch(target, { credentials: 'include' })),
+      write: await outcome(
+        fetch(`${target}deeds`, {
+          method: 'POST',
+          credentials: 'include',
+          headers: { 'Content-Type': 'application/json' },
+          body: '{"action": "open", "key": "middle"}',
+        }),
+      ),
+      script: await loaded(made('script', { src: `${target}page.js` })),
+      events: await new Promise((resolve) => {
+        const events = new EventSource(`${target}events`, { withCredentials: true });
+        events.onmessage = () => resolve('done');
+        events.onerror = () => resolve('refused');
+      }),
+    };
+  }, address);
+  assert.deepEqual(got, { read: 'refused', write: 'refused', script: 'refused', events: 'refused' });
+  // A form sends without asking anybody first.
+  await evil.evaluate((target) => {
+    const form = Object.assign(document.createElement('form'), { method: 'POST', action: `${target}deeds` });
+    document.body.append(form);
+    form.submit();
+  }, address);
+  await evil.getByText('comes from another page').waitFor();
+  const frame = await page.context().newPage();
+  await frame.goto(`http://127.0.0.1:${elsewhere.address().port}/`);
+  await frame.setContent(`<iframe src="${address}"></iframe>`);
+  const framed = frame.frames()[1];
+  assert.equal(await framed.locator('.block').count(), 0);
+  assert.equal(await page.getByRole('button', { name: 'Open 2 Middle' }).count(), 1);
+});
+
+test('a name that was made to resolve to this machine gets nothing', async () => {
+  const { page, url } = await open();
+  const rebound = await page.context().newPage();
+  const answer = await rebound.goto(url.replace('127.0.0.1', 'rebound.example'));
+  assert.equal(answer.status(), 421);
+});
+
+test('the page says when its server is gone', async () => {
+  const { page, server } = await open();
+  server.kill('SIGKILL');
+  await page.getByText('does not answer any more').waitFor();
+  assert.equal(await text(page, 'first'), 'One.');
+});
+
+/** Serves a prompt of a new folder and opens it in a new browser window. */
+async function open({ folder: source, file = 'prompt.py', files } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'foldline-page-'));
+  ends.push(() => rmSync(folder, { recursive: true, force: true }));
+  if (source) {
+    cpSync(source, folder, { recursive: true });
+  } else {
+    for (const [name, content] of Object.entries({ 'prompt.py': PROMPT, 'texts.py': TEXTS, ...files })) {
+      writeFileSync(join(folder, name), content);
+    }
+  }
+  const server = spawn(process.env.PYTHON, ['-m', 'foldline.agent', 'preview', file, '--serve'], {
+    cwd: folder,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const ended = new Promise((resolve) => server.once('exit', resolve));
+  ends.push(async () => {
+    server.stdin.end();
+    await ended;
+  });
+  let said = '';
+  server.stderr.on('data', (data) => (said += data));
+  const url = await new Promise((resolve, reject) => {
+    server.stdout.once('data', (data) => resolve(String(data).trim()));
+    server.once('exit', () => reject(new Error(said)));
+  });
+  const page = await newPage();
+  await page.goto(url);
+  await page.locator('.block').first().waitFor();
+  return { page, url, folder, server };
+}
+
+/** A page of a new browser, in which nothing may go wrong unseen. */
+async function newPage() {
+  const context = await browser.newContext({ viewport: { width: 1000, height: 640 } });
+  ends.push(() => context.close());
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  page.on('pageerror', (error) => assert.fail(error));
+  return page;
+}
+
+async function total(page) {
+  const words = await page.locator('.words').innerText();
+  return Number(/^([\d,]+) tokens/.exec(words)[1].replaceAll(',', ''));
+}
+
+async function text(page, id) {
+  return page.locator(`[data-id="${id}"] .body`).innerText();
+}
+
+async function screenshot(page, name) {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: join(SCREENSHOTS, `browser-${name}.png`) });
+}

@@ -1,0 +1,355 @@
+"""A preview as a web page: who is let in, who is refused, and what a browser is told."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+
+from foldline.server.app import create_server
+from foldline.server.page.admission import KEPT, Admission
+from foldline.server.page.feed import Feed
+from foldline.server.preview.session import Preview
+from foldline.server.server import FoldlineServer
+
+from .conftest import Connect, Editor
+
+SECONDS = 30
+PATHS = ("", "page.js", "events", "index.html")
+
+
+@dataclass
+class Visitor:
+    """One browser, as far as what it sends goes."""
+
+    authority: str
+    path: str
+    cookie: str = ""
+    connections: list[HTTPConnection] = field(default_factory=list)
+
+    @classmethod
+    async def admitted(cls, url: str) -> "Visitor":
+        """The browser that opened the address `url`."""
+        parts = urlsplit(url)
+        visitor = cls(parts.netloc, parts.path)
+        answer = await visitor.get(f"?{parts.query}")
+        assert answer.status == 200
+        visitor.cookie = answer.headers["Set-Cookie"].partition(";")[0]
+        return visitor
+
+    async def get(self, path: str = "", **headers: str) -> HTTPResponse:
+        return await asyncio.to_thread(self._send, "GET", path, None, headers)
+
+    async def do(self, body: object, **headers: str) -> HTTPResponse:
+        """Send a deed, as the page itself does unless `headers` say otherwise."""
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        own = {"Origin": f"http://{self.authority}", "Content-Type": "application/json"}
+        return await asyncio.to_thread(self._send, "POST", "deeds", data, own | headers)
+
+    def _send(
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str]
+    ) -> HTTPResponse:
+        connection = HTTPConnection(self.authority, timeout=SECONDS)
+        self.connections.append(connection)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        cookies = {"Cookie": self.cookie} if self.cookie else {}
+        connection.request(method, self.path + path, body, cookies | named)
+        return connection.getresponse()
+
+    @asynccontextmanager
+    async def events(self) -> AsyncIterator["Events"]:
+        answer = await self.get("events")
+        assert answer.status == 200
+        try:
+            yield Events(answer)
+        finally:
+            answer.close()
+
+    def close(self) -> None:
+        for connection in self.connections:
+            connection.close()
+
+
+class Events:
+    def __init__(self, answer: HTTPResponse) -> None:
+        self._answer = answer
+
+    async def next(self) -> tuple[str, dict[str, Any]]:
+        """The name and the data of the next event."""
+        return await asyncio.to_thread(self._next)
+
+    def _next(self) -> tuple[str, dict[str, Any]]:
+        name = "message"
+        while line := self._answer.readline().decode():
+            if line.startswith("event: "):
+                name = line[7:].strip()
+            if line.startswith("data: "):
+                return name, json.loads(line[6:])
+        raise AssertionError("the events ended without a word")
+
+
+@pytest.fixture
+async def here() -> AsyncIterator[FoldlineServer]:
+    """A server in this process with one preview, of which nothing is rendered."""
+    server = create_server()
+    server.previews._previews["preview-1"] = Preview("preview-1", "file:///p.py", "p")
+    yield server
+    await server.pages.stop()
+    server.close()
+
+
+@pytest.fixture
+async def url(here: FoldlineServer) -> str:
+    return here.pages.serve(here, "preview-1")
+
+
+@pytest.fixture
+async def visitor(url: str) -> AsyncIterator[Visitor]:
+    visitor = await Visitor.admitted(url)
+    yield visitor
+    visitor.close()
+
+
+@pytest.fixture
+async def shown(editor: Editor) -> AsyncIterator[Visitor]:
+    """A browser that shows the example's preview, which a real server serves."""
+    editor.open("reviewer_prompt.py")
+    visitor = await Visitor.admitted((await editor.command("prompt.serve"))["url"])
+    yield visitor
+    visitor.close()
+
+
+@pytest.fixture
+def stranger(visitor: Visitor) -> Iterator[Visitor]:
+    """A browser that knows where the page is, and was not let in."""
+    stranger = Visitor(visitor.authority, visitor.path)
+    yield stranger
+    stranger.close()
+
+
+async def test_nothing_listens_before_a_page_is_asked_for_and_then_on_the_loopback_alone(
+    editor: Editor,
+) -> None:
+    editor.open("reviewer_prompt.py")
+    await editor.command("prompt.preview")
+    assert listening() == []
+    await editor.command("prompt.serve")
+    assert listening() == ["127.0.0.1"]
+
+
+async def test_an_address_opens_once(url: str, visitor: Visitor, stranger: Visitor) -> None:
+    query = urlsplit(url).query
+    refused = await stranger.get(f"?{query}")
+    assert refused.status == 403
+    assert refused.headers["Set-Cookie"] is None
+    assert b"opens once" in refused.read()
+    again = await visitor.get(f"?{query}")
+    assert (again.status, again.headers["Location"]) == (303, visitor.path)
+
+
+async def test_each_asking_gives_another_address_of_the_same_page(
+    here: FoldlineServer, visitor: Visitor
+) -> None:
+    other = await Visitor.admitted(here.pages.serve(here, "preview-1"))
+    assert (other.authority, other.path) == (visitor.authority, visitor.path)
+    assert other.cookie != visitor.cookie
+    assert (await visitor.get()).status == (await other.get()).status == 200
+    other.close()
+
+
+async def test_the_cookie_is_for_this_page_alone_and_out_of_reach_of_scripts(url: str) -> None:
+    parts = urlsplit(url)
+    visitor = Visitor(parts.netloc, parts.path)
+    cookie = (await visitor.get(f"?{parts.query}")).headers["Set-Cookie"]
+    assert {part.strip() for part in cookie.split(";")[1:]} == {
+        "HttpOnly",
+        "SameSite=strict",
+        f"Path={parts.path}",
+    }
+    visitor.close()
+
+
+@pytest.mark.parametrize("path", [*PATHS, "?token=", "?token=guessed", "?token=%C3%A9%00"])
+async def test_without_a_cookie_nothing_is_shown(stranger: Visitor, path: str) -> None:
+    assert (await stranger.get(path)).status == 403
+
+
+async def test_without_a_cookie_nothing_is_done(stranger: Visitor) -> None:
+    assert (await stranger.do({"action": "reset"})).status == 403
+    stranger.cookie = "foldline=guessed"
+    assert (await stranger.do({"action": "reset"})).status == 403
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("host", ["evil.example", "localhost", "127.0.0.1", "127.0.0.1:1", ""])
+async def test_another_host_is_refused(visitor: Visitor, path: str, host: str) -> None:
+    answer = await visitor.get(path, Host=host)
+    assert answer.status in (400, 421)
+    assert (await visitor.do({"action": "reset"}, Host=host)).status in (400, 421)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:8000"},
+        {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "no-cors"},
+        {"Sec_Fetch_Site": "same-site", "Sec_Fetch_Mode": "cors"},
+    ],
+)
+async def test_a_request_of_another_page_is_refused(
+    visitor: Visitor, headers: dict[str, str]
+) -> None:
+    for path in PATHS[:3]:
+        assert (await visitor.get(path, **headers)).status == 403
+    assert (await visitor.do({"action": "reset"}, **headers)).status == 403
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        (b"x" * 20_000, {}, 413),
+        (b"{}", {"Content_Type": "text/plain"}, 415),
+        (b"{", {}, 400),
+        (b"[" * 9_000, {}, 400),
+        (b"\xff", {}, 400),
+        ({"action": "run"}, {}, 400),
+        ({"action": "open", "keys": []}, {}, 400),
+        ({"action": "open", "key": 3}, {}, 400),
+        ({"action": "open", "key": "reference-dogs"}, {}, 409),
+    ],
+)
+async def test_what_is_no_deed_is_refused(
+    visitor: Visitor, body: object, headers: dict[str, str], status: int
+) -> None:
+    answer = await visitor.do(body, **headers)
+    assert answer.status == status
+    assert answer.read().strip()
+
+
+async def test_other_methods_and_paths_are_refused(visitor: Visitor) -> None:
+    for path in ("app.py", "..%2fapp.py", "%2e%2e/app.py", "deeds"):
+        assert (await visitor.get(path)).status in (404, 405)
+    answer = await asyncio.to_thread(visitor._send, "PUT", "deeds", b"{}", {})
+    assert answer.status == 405
+
+
+async def test_every_answer_forbids_what_the_page_does_not_need(
+    visitor: Visitor, stranger: Visitor
+) -> None:
+    for answer in (await visitor.get(), await visitor.get("page.js"), await stranger.get()):
+        policy = answer.headers["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+        assert "unsafe" not in policy
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert "server" not in answer.headers
+
+
+async def test_a_browser_is_told_all_and_then_what_changes(editor: Editor, shown: Visitor) -> None:
+    async with shown.events() as events:
+        _, first = await events.next()
+        assert first["whole"]
+        assert [block["id"] for block in first["blocks"]] == first["order"]
+        assert (await shown.do({"action": "open", "key": "reference-docs"})).status == 204
+        _, second = await events.next()
+        assert not second["whole"]
+        assert "reference-docs/security" in second["order"]
+        assert "guidance" not in [block["id"] for block in second["blocks"]]
+        await editor.command("prompt.closePreview", sessionId=first["sessionId"])
+        assert (await events.next())[0] == "over"
+
+
+async def test_no_page_shows_a_folder_that_is_not_trusted_any_more(
+    editor: Editor, shown: Visitor
+) -> None:
+    async with shown.events() as events:
+        await events.next()
+        editor.client.protocol.notify("foldline/didChangeTrust", {"trusted": False})
+        assert (await events.next())[0] == "over"
+        assert (await shown.get("events")).status == 409
+
+
+async def test_an_edit_of_the_unsaved_buffer_reaches_the_browser(
+    editor: Editor, shown: Visitor
+) -> None:
+    uri = editor.uri("reviewer_prompt.py")
+    text = (editor.root / "reviewer_prompt.py").read_text(encoding="utf-8")
+    async with shown.events() as events:
+        await events.next()
+        editor.change(uri, text.replace("You review ${project}", "You read ${project}"))
+        _, update = await events.next()
+        assert [block["id"] for block in update["blocks"]] == ["guidance"]
+        assert "You read auth" in update["blocks"][0]["text"]
+        editor.change(uri, f"{text}\nbroken = (", version=3)
+        _, update = await events.next()
+        assert "SyntaxError" in update["stale"]["message"]
+        assert update["blocks"] == []
+
+
+async def test_the_markdown_of_a_prompt_makes_no_markup(connect: Connect, tmp_path: Path) -> None:
+    editor = await connect(tmp_path, trusted=True)
+    template = "<script>x</script> <b>y</b>\\n\\n[z](javascript:alert(1))\\n\\n<img src=x>"
+    editor.open(
+        "p.py",
+        "from foldline.prompts import MarkdownSection, PromptTemplate\n"
+        f's = MarkdownSection[None](title="S", key="s", template="{template}")\n'
+        'p = PromptTemplate(ns="n", key="k", sections=[s])\n',
+    )
+    visitor = await Visitor.admitted((await editor.command("prompt.serve"))["url"])
+    async with visitor.events() as events:
+        _, state = await events.next()
+    visitor.close()
+    tokens = json.dumps(state["blocks"][0]["markdown"])
+    assert "html_" not in tokens
+    assert '"href"' not in tokens
+
+
+async def test_a_slow_reader_is_told_the_sum_of_what_changed() -> None:
+    feed = Feed(state("a", "b"))
+    feed.tell(state("b", order=["a", "b"], version=2))
+    feed.tell(state("c", order=["a", "c"], version=3))
+    news = await feed.next()
+    assert news is not None
+    assert (news["whole"], news["version"]) == (True, 3)
+    assert [block["id"] for block in news["blocks"]] == ["a", "c"]
+    feed.tell(state("c", order=["a", "c"], version=4))
+    feed.tell(None)
+    last = await feed.next()
+    assert last is not None
+    assert (last["whole"], last["version"]) == (False, 4)
+    assert await feed.next() is None
+    assert await feed.next() is None
+
+
+def test_a_page_remembers_as_many_browsers_as_a_person_has() -> None:
+    admission = Admission()
+    first = admission.exchange(admission.issue())
+    for _ in range(KEPT - 1):
+        admission.exchange(admission.issue())
+    assert admission.admits(first)
+    admission.exchange(admission.issue())
+    assert not admission.admits(first)
+    assert not admission.admits(None)
+    assert not admission.admits("\udcff")
+
+
+def state(*blocks: str, order: list[str] | None = None, version: int = 1) -> dict[str, Any]:
+    shown = [{"id": id_, "version": version} for id_ in blocks]
+    return {"order": order or list(blocks), "blocks": shown, "version": version}
+
+
+def listening() -> list[str]:
+    """The addresses at which the server that was started here accepts connections."""
+    (server,) = (child for child in psutil.Process().children() if "serve" in child.cmdline())
+    connections = server.net_connections("inet")
+    return [each.laddr.ip for each in connections if each.status == psutil.CONN_LISTEN]
