@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,6 +64,7 @@ def scan(paths: Sequence[str]) -> Scan:
     if problems:
         raise ScanError("; ".join(problems))
     project = Project(root)
+    project.search = lru_cache(maxsize=1)(PromptFiles(partial(_walk, root, [root])).refresh)
     found: dict[str, None] = {}
     for path in given:
         if path.is_file():

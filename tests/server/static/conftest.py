@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from foldline.server.static.project import Project
+from foldline.server.workspace import WorkspaceFiles
 
 HEAD = """\
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ class P:
 
 """
 
-_MARK = re.compile(r"^#?[ \t]*\^+ .*$\n?", re.MULTILINE)
+MARKS = re.compile(r"^#?[ \t]*\^+ .*$\n?", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Fixtures:
         cursor_file, cursor = "/w/prompt.py", 0
         clean: dict[str, str] = {}
         for file, marked in files.items():
-            text = _MARK.sub("", marked)
+            text = MARKS.sub("", marked)
             if "$0" in text:
                 cursor_file, cursor = file, text.index("$0")
                 text = text.replace("$0", "", 1)
@@ -76,6 +77,14 @@ class Fixtures:
                     lines.append(f"{before}{mark} {label}\n")
             at = end
         return "".join(lines).removeprefix(head)
+
+
+@pytest.fixture(scope="session")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> WorkspaceFiles:
+    """An empty folder to open files in that are not on disk."""
+    files = WorkspaceFiles()
+    files.set_roots([tmp_path_factory.mktemp("desk").as_uri()])
+    return files
 
 
 @pytest.fixture(scope="session")

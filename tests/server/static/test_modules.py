@@ -241,6 +241,9 @@ def read(document: Document) -> PromptModule:
     class Alone:
         def find(self, dotted: str, level: int, importer: str) -> None: ...
 
+        def mentions(self, word: str, near: str, file: str) -> bool:
+            return False
+
     return document.prompts(Evaluator(Alone()))
 
 

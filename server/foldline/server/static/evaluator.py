@@ -74,6 +74,9 @@ class Modules(Protocol):
 
     def find(self, dotted: str, level: int, importer: str) -> ModuleScope | None: ...
 
+    def mentions(self, word: str, near: str, file: str) -> bool:
+        """Whether a file other than `file` holds both words."""
+
 
 class Evaluator:
     """Evaluates against the workspace as it is, and remembers what it evaluated."""

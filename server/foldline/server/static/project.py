@@ -50,6 +50,7 @@ class Project:
         self._found: dict[tuple[str, int, str], str | None] = {}
         self._sources: dict[str, str] = {}
         self._stamps: dict[str, tuple[int, int]] = {}
+        self._mentions: dict[tuple[str, ...], bool] = {}
         self._evaluator = Evaluator(self)
         self._analyses: dict[str, ModuleAnalysis] = {}
 
@@ -99,6 +100,7 @@ class Project:
 
     def _changed(self) -> None:
         self.version += 1
+        self._mentions.clear()
         self._evaluator = Evaluator(self)
         self._analyses.clear()
 
@@ -176,6 +178,21 @@ class Project:
             if word in text and any(each in text for each in near):
                 found.append(file)
         return tuple(found)
+
+    def mentions(self, word: str, near: str, file: str) -> bool:
+        """Whether another file holds a word, and names the module `file` or what is `near`."""
+        path = Path(file)
+        module = path.parent.name if path.stem == "__init__" else path.stem
+        for other, document in self._open.items():
+            text = document.text
+            if other != file and word in text and (near in text or module in text):
+                return True
+        # Those that nobody has open change with the disk alone.
+        key = (word, near, file)
+        if key not in self._mentions:
+            found = set(self.mentioning(word, near=(near, module))) - {file, *self._open}
+            self._mentions[key] = bool(found)
+        return self._mentions[key]
 
     def _document(self, file: str) -> Document | None:
         document = self._open.get(file)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from foldline.server.static.analysis import ModuleAnalysis, StatementFacts
+    from foldline.server.static.model import SourceSpan
 
 __all__ = [
     "Change",
@@ -78,14 +79,14 @@ def diagnostics(
     result: dict[tuple[Code, int, int], Diagnostic] = {}
     for finding in found:
         severity = (severities or {}).get(finding.code, default_severity(finding.code))
-        place = finding.place() if severity is not Severity.OFF else None
-        if place is None or place.file != analysis.file:
+        place = finding.place_in(analysis.file) if severity is not Severity.OFF else None
+        if place is None:
             continue
         if any(low <= place.start < high for low, high in broken):
             continue
         key = (finding.code, place.start, place.end)
         if key not in result:
-            result[key] = _diagnostic(finding, severity)
+            result[key] = _diagnostic(finding, severity, place)
     return tuple(sorted(result.values(), key=lambda each: (each.place, each.code)))
 
 
@@ -107,11 +108,12 @@ def _statement(facts: StatementFacts, analysis: ModuleAnalysis) -> Iterator[Find
         yield from check_call(call, evaluator)
 
 
-def _diagnostic(finding: Finding, severity: Severity) -> Diagnostic:
-    place = finding.place()
-    assert place is not None
+def _diagnostic(finding: Finding, severity: Severity, place: SourceSpan) -> Diagnostic:
     fixes = (repair() for repair in finding.repairs)
-    related = ((where(), message) for where, message in finding.related)
+    related = [(where(), message) for where, message in finding.related]
+    written = finding.place()
+    if written is not None and written.file != place.file:
+        related.append((written, "It is written here."))
     return Diagnostic(
         code=finding.code,
         severity=severity,

@@ -12,52 +12,60 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.server.static.analysis import ModuleAnalysis
-    from foldline.server.static.syntax import ClassDefinition
+    from foldline.server.static.values import Field, SectionValue
 
 
 def check_fields(analysis: ModuleAnalysis) -> Iterator[Finding]:
-    """The fields that this file declares for its sections and that nothing in it uses.
+    """The fields that this file declares for its sections and that nothing in the workspace uses.
 
-    Only for types of which every use in this file is a section with a text that is all known, and
-    that the rest of the file mentions neither by attribute nor by name: `enabled` callables and
+    Only where every section that has the field shows a text that is all known, and where neither
+    the rest of the file nor a file that names the dataclass mentions it: `enabled` callables and
     other code may use a field as well.
     """
-    used: dict[ClassDefinition, set[str]] = {}
-    unsure: set[ClassDefinition] = set()
+    used: set[int] = set()
+    unsure: set[int] = set()
+    declared: dict[int, tuple[Dataclass, Field]] = {}
     for section in analysis.sections:
         params = section.params
         if not isinstance(params, Dataclass) or params.definition is None:
             continue
-        used.setdefault(params.definition, set())
-        if section.kind != "markdown" or section.opaque or section.text("template") is None:
-            unsure.add(params.definition)
+        fields = {id(each.name): each for each in params.fields if each.name is not None}
+        declared.update((key, (params, each)) for key, each in fields.items())
+        if not params.complete or params.task or params.computed or not _says_all(section):
+            unsure.update(fields)
     for text in analysis.texts:
         params = text.section.params
-        if not isinstance(params, Dataclass) or params.definition not in used:
+        if not isinstance(params, Dataclass):
             continue
-        if text.mapped.dynamic:
-            unsure.add(params.definition)
         names = {placeholder.name for placeholder in text.placeholders}
-        if any(params.field(name) is None for name in names):
-            # A misspelt placeholder is reported itself; it may well be the one that is missing.
-            unsure.add(params.definition)
-        used[params.definition] |= names
-    for kind in analysis.dataclasses:
-        definition = kind.definition
-        if definition not in used or definition in unsure or not kind.complete or kind.task:
+        used.update(id(each.name) for each in params.fields if each.id in names)
+        # A misspelt placeholder is reported itself; it may well be the one that is missing.
+        if text.mapped.dynamic or any(params.field(name) is None for name in names):
+            unsure.update(id(each.name) for each in params.fields)
+    for key, (kind, field) in declared.items():
+        name = field.name
+        if key in used or key in unsure or name is None or name.file != analysis.file:
             continue
-        for field in kind.fields:
-            name = field.name
-            if name is None or name.file != analysis.file or field.id in used[definition]:
-                continue
-            if name.anchor is not definition.anchor or _mentioned(field.id, analysis.text):
-                continue
-            yield Finding(
-                Code.UNUSED_FIELD,
-                f"No template uses `{field.id}`.",
-                at_node(name),
-                unnecessary=True,
-            )
+        if _mentioned(field.id, analysis.text):
+            continue
+        if analysis.evaluator.modules.mentions(field.id, kind.name, analysis.file):
+            continue
+        yield Finding(
+            Code.UNUSED_FIELD,
+            f"No template uses `{field.id}`.",
+            at_node(name),
+            unnecessary=True,
+        )
+
+
+def _says_all(section: SectionValue) -> bool:
+    """Whether the section puts fields into its texts alone."""
+    return (
+        section.kind == "markdown"
+        and not section.opaque
+        and section.text("template") is not None
+        and ("summary" not in section.arguments or section.text("summary") is not None)
+    )
 
 
 def _mentioned(name: str, text: str) -> bool:

@@ -97,7 +97,10 @@ Repair: TypeAlias = Callable[[], Fix | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Finding:
-    """Something that a check found, wherever its statement may stand."""
+    """Something that a check found, wherever its statement may stand.
+
+    `instead` is the place in a file that only uses what another file says wrongly.
+    """
 
     code: Code
     message: str
@@ -105,6 +108,14 @@ class Finding:
     repairs: tuple[Repair, ...] = ()
     related: tuple[tuple[Place, str], ...] = ()
     unnecessary: bool = False
+    instead: Place | None = None
+
+    def place_in(self, file: str) -> SourceSpan | None:
+        """The place in a file; None where it has none there."""
+        found = self.place()
+        if (found is None or found.file != file) and self.instead is not None:
+            found = self.instead()
+        return found if found is not None and found.file == file else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,7 +201,8 @@ def _overrides(call: CallSite, template: TemplateValue, evaluator: Evaluator) ->
     sections, complete = sections_of(template, evaluator)
     if not complete:
         return
-    paths = {each.path for each in _walk(sections) if each.kind != "chapter"}
+    # An override of a chapter has no effect, and is no mistake.
+    paths = {each.path for each in _walk(sections)}
     for key in keyword.value.keys:
         value = evaluator.value(key, call.scope) if key is not None else None
         if not isinstance(value, Items) or not value.complete or key is None:

@@ -59,6 +59,12 @@ def _place_of(section: SectionValue, name: str) -> Place:
     return at_argument(argument) if argument is not None else at_node(section.class_node)
 
 
+def _use_of(section: SectionValue, name: str) -> Place | None:
+    """The argument itself, where the text that it gives stands in another file."""
+    argument = section.arguments.get(name)
+    return at_node(argument.node) if argument is not None else None
+
+
 def _key(section: SectionValue) -> Iterator[Finding]:
     key = section.known("key")
     if key is None or KEY.fullmatch(key) is not None:
@@ -74,6 +80,7 @@ def _key(section: SectionValue) -> Iterator[Finding]:
         "with a letter or digit.",
         place,
         repairs,
+        instead=_use_of(section, "key"),
     )
 
 
@@ -85,6 +92,7 @@ def _title(section: SectionValue) -> Iterator[Finding]:
         Code.INVALID_TITLE,
         f"The title must be one line of text, not {title!r}.",
         _place_of(section, "title"),
+        instead=_use_of(section, "title"),
     )
 
 
@@ -139,19 +147,21 @@ def _summary(section: SectionValue) -> Iterator[Finding]:
     missing = (
         argument is None
         or isinstance(argument.value, Nothing)
-        or (isinstance(argument.value, Text) and argument.value.known == "")
+        or (
+            isinstance(argument.value, Text)
+            and argument.value.known is not None
+            and not argument.value.known.strip()
+        )
     )
     visibility = section.arguments.get("visibility")
-    if visibility is not None and section.visibility is Visibility.SUMMARY:
-        if missing and not section.opaque:
-            yield Finding(
-                Code.MISSING_SUMMARY,
-                "A section with the visibility SUMMARY needs a `summary` text.",
-                at_node(visibility.node),
-            )
+    if visibility is None or section.visibility is not Visibility.SUMMARY:
         return
-    if missing or section.kind != "markdown":
-        return
+    if missing and not section.opaque:
+        yield Finding(
+            Code.MISSING_SUMMARY,
+            "A section with the visibility SUMMARY needs a `summary` text.",
+            at_node(visibility.node),
+        )
 
 
 def check_summary_size(texts: tuple[TemplateText, ...]) -> Iterator[Finding]:
@@ -164,12 +174,16 @@ def check_summary_size(texts: tuple[TemplateText, ...]) -> Iterator[Finding]:
         children = text.section.children
         if children.items or not children.complete or text.mapped.dynamic or body.mapped.dynamic:
             continue
-        if body.mapped.text and len(text.mapped.text) > len(body.mapped.text):
+        # A value may be of any length.
+        values = sum(each.end - each.start for each in text.placeholders)
+        least = len(text.mapped.text) - values
+        if body.mapped.text and not body.placeholders and least > len(body.mapped.text):
             yield Finding(
                 Code.LONG_SUMMARY,
                 f"The summary ({len(text.mapped.text)} characters) is longer than the section "
                 f"({len(body.mapped.text)}): folding it costs more than showing it.",
                 _place_of(text.section, "summary"),
+                instead=_use_of(text.section, "summary"),
             )
 
 
@@ -240,9 +254,10 @@ def check_text(text: TemplateText) -> Iterator[Finding]:
                 "This `$` begins no placeholder: write `$$` for a dollar sign, or `${field}`.",
                 place,
                 (replacement("Write `$$`, a dollar sign", place, "$$", preferred=True),),
+                instead=_use_of(section, text.role),
             )
         else:
-            yield from _placeholder(section, placeholder)
+            yield from _placeholder(text, placeholder)
 
 
 def fields_of(section: SectionValue) -> tuple[str, ...] | None:
@@ -256,7 +271,8 @@ def fields_of(section: SectionValue) -> tuple[str, ...] | None:
     return None
 
 
-def _placeholder(section: SectionValue, placeholder: Placeholder) -> Iterator[Finding]:
+def _placeholder(text: TemplateText, placeholder: Placeholder) -> Iterator[Finding]:
+    section = text.section
     names = fields_of(section)
     if names is None or placeholder.name in names or section.kind not in _TEXT_KINDS:
         return
@@ -280,7 +296,13 @@ def _placeholder(section: SectionValue, placeholder: Placeholder) -> Iterator[Fi
     whole = at_placeholder(placeholder)
     source = placeholder.mapped.text[placeholder.start : placeholder.end]
     repairs.append(replacement("Write it literally, with `$$`", whole, "$" + source))
-    yield Finding(Code.UNKNOWN_PLACEHOLDER, message, whole, tuple(repairs))
+    yield Finding(
+        Code.UNKNOWN_PLACEHOLDER,
+        message,
+        whole,
+        tuple(repairs),
+        instead=_use_of(section, text.role),
+    )
 
 
 def add_field(params: Dataclass, name: str) -> Repair:

@@ -1,0 +1,76 @@
+"""Every diagnostic where it belongs and nowhere else, in all ways that clients write and count."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from lsprotocol import types
+
+from foldline.server.diagnostics import SOURCE
+from foldline.server.features import diagnostic
+from foldline.server.static.checks import Code, Severity, default_severity
+
+from .desk import WAYS, Way, set_up
+
+if TYPE_CHECKING:
+    from foldline.server.workspace import WorkspaceFiles
+
+    from .conftest import Fixtures
+    from .desk import Desk
+
+SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.HINT: types.DiagnosticSeverity.Hint,
+}
+
+
+def cases(name: str) -> dict[str, str]:
+    """The cases of a text file, each below a line `=== title`."""
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    parts = re.split(r"^=== (.+)\n", text, flags=re.MULTILINE)[1:]
+    found = dict(zip(parts[::2], parts[1::2], strict=True))
+    assert len(found) == len(parts) // 2, "two cases have one title"
+    return found
+
+
+CASES = cases("diagnostics.txt")
+
+
+def found_in(desk: Desk) -> list[types.Diagnostic]:
+    report = desk.ask(diagnostic, types.DocumentDiagnosticParams)
+    return list(report.items)
+
+
+def check_diagnostics(
+    fixtures: Fixtures, workspace: WorkspaceFiles, source: str, way: Way, about: str
+) -> None:
+    desk = set_up(workspace, source, way)
+    spans = []
+    for each in found_in(desk):
+        assert each.source == SOURCE
+        assert each.severity == SEVERITIES[default_severity(Code(str(each.code)))]
+        assert each.message.endswith((".", "?"))
+        # The fixtures' own head declares fields that few of them use.
+        if each.code != Code.UNUSED_FIELD or about == Code.UNUSED_FIELD:
+            spans.append((*desk.span(each.range), str(each.code)))
+    assert fixtures.render(desk.written.fixture, spans) == source.partition("#- ")[0]
+
+
+@pytest.mark.parametrize("title", CASES)
+def test_a_mistake_is_found_and_nothing_else(
+    fixtures: Fixtures, workspace: WorkspaceFiles, title: str
+) -> None:
+    for way in WAYS:
+        check_diagnostics(fixtures, workspace, CASES[title], way, title.partition(":")[0])
+
+
+def test_every_code_has_cases_that_are_found_and_cases_that_are_not() -> None:
+    for code in set(Code) - {Code.TOKEN_BUDGET}:
+        about = [case for title, case in CASES.items() if title.startswith(f"{code}:")]
+        found = [case for case in about if f"^ {code}\n" in case]
+        assert len(found) >= 2, code
+        assert len(about) - len(found) >= 2, code
