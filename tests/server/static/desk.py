@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,7 +22,6 @@ from .conftest import HEAD, MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
     from types import ModuleType
 
     from foldline.server.workspace import WorkspaceFiles
@@ -133,13 +134,11 @@ class Written:
     def edited(self, edits: Sequence[types.TextEdit]) -> str:
         """The fixture after some edits."""
         text = self.text
-        places = [
-            (self.index(each.range.start), self.index(each.range.end), each) for each in edits
-        ]
-        places.sort(key=lambda each: each[:2])
-        for first, second in zip(places, places[1:], strict=False):
-            assert first[1] <= second[0], "edits overlap"
-        for start, end, edit in reversed(places):
+        places = [(self.index(each.range.start), self.index(each.range.end)) for each in edits]
+        for (_, end), (start, _) in pairwise(sorted(places)):
+            assert end <= start, "edits overlap"
+        pairs = sorted(zip(places, edits, strict=True), key=lambda pair: pair[0])
+        for (start, end), edit in reversed(pairs):
             text = text[:start] + edit.new_text + text[end:]
         return self.way.unwrite(text)
 
@@ -152,6 +151,7 @@ class Desk:
     files: dict[str, Written]
     cursor: types.Position
     file: str
+    head: str
     server: Any = field(repr=False)
 
     @property
@@ -199,6 +199,15 @@ class Desk:
         }
 
 
+def cases(name: str) -> dict[str, str]:
+    """The cases of a text file, each below a line `=== title`."""
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    parts = re.split(r"^=== (.+)\n", text, flags=re.MULTILINE)[1:]
+    found = dict(zip(parts[::2], parts[1::2], strict=True))
+    assert len(found) == len(parts) // 2, "two cases have one title"
+    return found
+
+
 def split(source: str, head: str = HEAD) -> dict[str, str]:
     """The files of a fixture by name, with its marks still in them: `#- path` begins another."""
     parts = re.split(r"^#- (\S+)\n", source, flags=re.MULTILINE)
@@ -223,7 +232,7 @@ def set_up(workspace: WorkspaceFiles, source: str, way: Way = WAYS[0], *, head: 
         settings=Settings(),
         documents=SimpleNamespace(position_codec=SimpleNamespace(encoding=way.encoding)),
     )
-    desk = Desk(folder, written, written[file].position(cursor), file, server)
+    desk = Desk(folder, written, written[file].position(cursor), file, head, server)
     for name, each in written.items():
         prompts.take(desk.uri_of(name), each.text)
     return desk

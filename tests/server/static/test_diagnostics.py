@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +11,7 @@ from foldline.server.diagnostics import SOURCE
 from foldline.server.features import diagnostic
 from foldline.server.static.checks import Code, Severity, default_severity
 
-from .desk import WAYS, Way, set_up
+from .desk import WAYS, Way, cases, set_up
 
 if TYPE_CHECKING:
     from foldline.server.workspace import WorkspaceFiles
@@ -26,15 +24,6 @@ SEVERITIES = {
     Severity.WARNING: types.DiagnosticSeverity.Warning,
     Severity.HINT: types.DiagnosticSeverity.Hint,
 }
-
-
-def cases(name: str) -> dict[str, str]:
-    """The cases of a text file, each below a line `=== title`."""
-    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
-    parts = re.split(r"^=== (.+)\n", text, flags=re.MULTILINE)[1:]
-    found = dict(zip(parts[::2], parts[1::2], strict=True))
-    assert len(found) == len(parts) // 2, "two cases have one title"
-    return found
 
 
 CASES = cases("diagnostics.txt")

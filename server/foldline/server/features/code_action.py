@@ -44,9 +44,9 @@ CLIENT_OUTLINE = "foldline.outline"
 async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeAction]:
     only = params.context.only
     fixes: list[CodeAction] = []
-    if only is None or any(_covers(str(kind), CodeActionKind.QuickFix) for kind in only):
+    if only is None or any(_covers(kind, CodeActionKind.QuickFix) for kind in only):
         fixes = await _quick_fixes(ls, params)
-    if only is not None and not any(_covers(str(kind), KIND) for kind in only):
+    if only is not None and not any(_covers(kind, KIND) for kind in only):
         return fixes
     if local_path(params.text_document.uri) is None:
         return fixes
@@ -136,4 +136,4 @@ def _touches(span: Span, start: int, end: int) -> bool:
 
 def _covers(asked: str, kind: str) -> bool:
     """Whether `asked` is `kind` or an ancestor of it; the empty kind is the root of all."""
-    return asked in ("", kind) or kind.startswith(f"{asked}.")
+    return asked in ("", kind) or kind.startswith(asked + ".")

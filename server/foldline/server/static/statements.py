@@ -38,6 +38,7 @@ _BEGINNING = re.compile(
     r"|[^\W\d]\w*[ \t]*:[^\n=]+(?<![!<>=])=(?!=))",
     re.MULTILINE,
 )
+_DEFINITION = re.compile(r"(?:class|def|async)\b")
 _MAX_CUTS = 64
 """How often a file is cut anew; beyond that it is no Python that is being typed."""
 
@@ -252,7 +253,7 @@ def _cut(text: str, low: int, high: int, file: str) -> Iterator[TopLevel]:
                 continue
             if beginnings is None:
                 beginnings = [match.start() for match in _BEGINNING.finditer(text, low, high)]
-            index = bisect_right(beginnings, start)
+            index = _past_decorated(text, start, beginnings, bisect_right(beginnings, start))
             cuts += 1
             if index < len(beginnings) and cuts < _MAX_CUTS:
                 resume = beginnings[index]
@@ -266,6 +267,17 @@ def _cut(text: str, low: int, high: int, file: str) -> Iterator[TopLevel]:
         else:
             return
         low = resume
+
+
+def _past_decorated(text: str, start: int, beginnings: Sequence[int], index: int) -> int:
+    """The first beginning behind what the decorators at `start` belong to."""
+    if not text.startswith("@", start):
+        return index
+    while index < len(beginnings) and text.startswith("@", beginnings[index]):
+        index += 1
+    if index < len(beginnings) and _DEFINITION.match(text, beginnings[index]):
+        index += 1
+    return index
 
 
 class _Same(Protocol):

@@ -216,7 +216,7 @@ def _overrides(call: CallSite, template: TemplateValue, evaluator: Evaluator) ->
             replacement(
                 f"Change to `{name}`",
                 at_node(key),
-                "(" + "".join(f'"{part}", ' for part in name.split(".")).rstrip(" ") + ")",
+                _tuple(name.split(".")),
             )
             for name in near
             if tuple(name.split(".")) in paths
@@ -228,6 +228,12 @@ def _overrides(call: CallSite, template: TemplateValue, evaluator: Evaluator) ->
             at_node(key),
             repairs,
         )
+
+
+def _tuple(parts: Sequence[str]) -> str:
+    """A path as code."""
+    written = ", ".join(f'"{part}"' for part in parts)
+    return f"({written})" if len(parts) > 1 else f"({written},)"
 
 
 def _walk(sections: Sequence[StaticSection]) -> Iterator[StaticSection]:

@@ -15,6 +15,7 @@ from foldline.server.static.checks.findings import (
     at_argument,
     at_node,
     at_placeholder,
+    at_text,
     either,
     replacement,
 )
@@ -72,8 +73,10 @@ def _key(section: SectionValue) -> Iterator[Finding]:
     place = _place_of(section, "key")
     mended = re.sub(r"[^a-z0-9._-]+", "-", key.lower()).strip("-._")[:64]
     repairs: tuple[Repair, ...] = ()
-    if mended:
-        repairs = (replacement(f"Change the key to '{mended}'", place, f'"{mended}"'),)
+    text = section.text("key")
+    if mended and text is not None:
+        inside = at_text(text, 0, len(text.text))
+        repairs = (replacement(f"Change the key to '{mended}'", inside, mended),)
     yield Finding(
         Code.INVALID_KEY,
         f"The key {key!r} must be 1 to 64 characters of a-z, 0-9, `.`, `_` and `-`, beginning "
@@ -294,8 +297,8 @@ def _placeholder(text: TemplateText, placeholder: Placeholder) -> Iterator[Findi
             "specialised with None)."
         )
     whole = at_placeholder(placeholder)
-    source = placeholder.mapped.text[placeholder.start : placeholder.end]
-    repairs.append(replacement("Write it literally, with `$$`", whole, "$" + source))
+    dollar = at_text(placeholder.mapped, placeholder.start, placeholder.start + 1)
+    repairs.append(replacement("Write it literally, with `$$`", dollar, "$$"))
     yield Finding(
         Code.UNKNOWN_PLACEHOLDER,
         message,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from foldline.server.static.construct import SECTION_KINDS, lineage_of
 from foldline.server.static.editing.keys import KeyKind, key_context, placed, templates_of
 from foldline.server.static.editing.locate import sections_at, text_at
-from foldline.server.static.editing.quoting import quoted_at
+from foldline.server.static.editing.quoting import call_before, quoted_at
 from foldline.server.static.model import SourceSpan, Visibility
-from foldline.server.static.params import DERIVED, dataclass_of
+from foldline.server.static.params import DERIVED, dataclass_of, params_of
 from foldline.server.static.trees import span_of
 from foldline.server.static.values import (
     ClassValue,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from foldline.server.static.analysis import ModuleAnalysis
     from foldline.server.static.editing.keys import KeyContext
-    from foldline.server.static.values import Field
+    from foldline.server.static.values import Field, Nothing, Unknown, Value
 
 
 class CompletionKind(StrEnum):
@@ -80,6 +80,9 @@ def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Ite
     if quoted is None:
         return
     sections = [text.section for text in text_at(analysis, offset)] or _around(analysis, offset)
+    kinds = {section.params: section.kind for section in sections}
+    if not sections:
+        kinds = _unfinished(analysis, quoted.start - 1)
     text = analysis.text
     rest = _REST.match(text, offset)
     end = rest.end() if rest is not None else offset
@@ -93,11 +96,11 @@ def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Ite
     place = SourceSpan(analysis.file, start, end)
     found: dict[str, tuple[Dataclass, Field]] = {}
     derived = False
-    for section in sections:
-        derived = derived or section.kind == "task"
-        if isinstance(section.params, Dataclass):
-            for field in section.params.fields:
-                found.setdefault(field.id, (section.params, field))
+    for params, section_kind in kinds.items():
+        derived = derived or section_kind == "task"
+        if isinstance(params, Dataclass):
+            for field in params.fields:
+                found.setdefault(field.id, (params, field))
     for index, (name, (kind, field)) in enumerate(found.items()):
         default = f" = {field.default}" if field.default is not None else ""
         documentation = "\n\n".join(
@@ -136,6 +139,28 @@ def _around(analysis: ModuleAnalysis, offset: int) -> list[SectionValue]:
             if name not in ("template", "summary")
         )
     ]
+
+
+def _unfinished(analysis: ModuleAnalysis, offset: int) -> dict[Dataclass | Nothing | Unknown, str]:
+    """The params type and kind of a section of which only the beginning can be read."""
+    broken = any(each.broken and each.start <= offset <= each.end for each in analysis.statements)
+    call = call_before(analysis.text, offset) if broken else None
+    if call is None:
+        return {}
+    evaluator = analysis.evaluator
+    kind = SECTION_KINDS.get(lineage_of(evaluator, _named(analysis, call[1])).root)
+    if kind is None or kind == "chapter":
+        return {}
+    return {params_of(evaluator, _named(analysis, call[2])): kind}
+
+
+def _named(analysis: ModuleAnalysis, dotted: str) -> Value:
+    """What a dotted name means at the top of the file."""
+    first, *rest = dotted.split(".")
+    value = analysis.evaluator.member(analysis.scope, first)
+    for part in rest:
+        value = analysis.evaluator.attribute(value, part)
+    return value
 
 
 def _keys(analysis: ModuleAnalysis, offset: int, context: KeyContext) -> Iterator[Completion]:
@@ -183,11 +208,7 @@ def _params(
     analysis: ModuleAnalysis, offset: int, subscript: re.Match[str]
 ) -> Iterator[Completion]:
     evaluator = analysis.evaluator
-    parts = subscript[1].split(".")
-    value = evaluator.member(analysis.scope, parts[0])
-    for part in parts[1:]:
-        value = evaluator.attribute(value, part)
-    lineage = lineage_of(evaluator, value)
+    lineage = lineage_of(evaluator, _named(analysis, subscript[1]))
     if lineage.root not in SECTION_KINDS and lineage.root != "PromptTemplate":
         return
     text = analysis.text

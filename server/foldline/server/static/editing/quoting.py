@@ -14,10 +14,10 @@ _BEGIN = re.compile(r"#|(?:\b([A-Za-z]{1,2}))?(\"\"\"|'''|\"|')")
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A literal that is open at a place: its prefix in lower case, and its quote."""
+    """A literal that is open at a place: its prefix in lower case, and where its text begins."""
 
     prefix: str
-    quote: str
+    start: int
 
     @property
     def formatted(self) -> bool:
@@ -45,8 +45,35 @@ def _open_at(text: str, at: int, offset: int) -> Quoted | None:
         quote = begin[2]
         closed = _end_of(text, begin.end(), offset, quote)
         if closed is None:
-            return Quoted((begin[1] or "").lower(), quote)
+            return Quoted((begin[1] or "").lower(), begin.end())
         at = closed
+
+
+def call_before(text: str, at: int) -> re.Match[str] | None:
+    """The innermost call of `name[argument](` that is open at a place; its groups are the names."""
+    low = max(0, at - _FAR)
+    # What is in strings and comments neither opens nor closes anything.
+    code = _STRING.sub(lambda match: " " * len(match[0]), text[low:at])
+    depth = 0
+    for index in range(len(code) - 1, -1, -1):
+        if code[index] in ")]}":
+            depth += 1
+        elif code[index] in "([{":
+            depth -= 1
+            found = _CALL.search(text, low, low + index + 1) if depth < 0 else None
+            if found is not None:
+                return found
+            depth = max(depth, 0)
+    return None
+
+
+_FAR = 4_000
+_CALL = re.compile(r"([A-Za-z_][\w.]*)\[\s*([A-Za-z_][\w.]*)\s*\]\(\Z")
+_STRING = re.compile(
+    r"\"\"\"(?:[^\\]|\\.)*?(?:\"\"\"|\Z)|'\'\'(?:[^\\]|\\.)*?(?:'\'\'|\Z)"
+    r"|\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|#[^\n]*",
+    re.DOTALL,
+)
 
 
 def _end_of(text: str, at: int, offset: int, quote: str) -> int | None:

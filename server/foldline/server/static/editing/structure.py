@@ -50,14 +50,19 @@ def selection(analysis: ModuleAnalysis, offset: int) -> tuple[Span, ...]:
                 found.add(place.span)
     text = analysis.text
     for each in text_at(analysis, offset):
-        found.update(_lines(offset, text))
+        place = each.written.place(0, len(each.written.text))
+        if place is not None and place.file == analysis.file:
+            found.update(_lines(offset, text, place.span))
         argument = each.section.arguments.get(each.role)
         if argument is not None and argument.node.file == analysis.file:
             found.add(span_of(argument.node).span)
     for facts in analysis.facts:
         if facts.statement.start <= offset <= facts.statement.end:
-            found.add(Span(facts.statement.start, facts.statement.end))
-            found.update(span_of(section.node).span for section in facts.sections)
+            spans = {span_of(each.node).span for each in facts.sections}
+            spans.update(span_of(each.node).span for each in facts.templates)
+            if found or any(span.holds(offset) for span in spans):
+                found.add(Span(facts.statement.start, facts.statement.end))
+            found.update(spans)
     ordered: list[Span] = []
     for span in sorted(found, key=lambda each: each.end - each.start):
         if (
@@ -69,12 +74,12 @@ def selection(analysis: ModuleAnalysis, offset: int) -> tuple[Span, ...]:
     return tuple(ordered)
 
 
-def _lines(offset: int, text: str) -> Iterator[Span]:
-    """The word and the line around an offset."""
+def _lines(offset: int, text: str, whole: Span) -> Iterator[Span]:
+    """The word and the line around an offset in a literal."""
     word = re.compile(r"\w+")
-    start = text.rfind("\n", 0, offset) + 1
+    start = max(text.rfind("\n", 0, offset) + 1, whole.start)
     end = text.find("\n", offset)
-    end = len(text) if end < 0 else end
+    end = whole.end if end < 0 else min(end, whole.end)
     for match in word.finditer(text, start, end):
         if match.start() <= offset <= match.end():
             yield Span(match.start(), match.end())

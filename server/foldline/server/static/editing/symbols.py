@@ -117,7 +117,7 @@ def _section(section: StaticSection, outer: _Outer) -> Symbol:
     within = _Outer(outer.file, whole, selection)
     return Symbol(
         name=name,
-        detail=".".join(section.path),
+        detail=".".join(section.path) if section.key else "",
         kind=kind,
         range=whole,
         selection=selection,
