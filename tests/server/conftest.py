@@ -96,15 +96,22 @@ async def connect() -> AsyncIterator[Connect]:
     editors: list[Editor] = []
 
     async def start(
-        root: Path = EXAMPLE, *, like: str = "visual-studio-code", **options: object
+        root: Path = EXAMPLE,
+        *,
+        like: str = "visual-studio-code",
+        prepare: Callable[[Editor, types.ClientCapabilities], None] | None = None,
+        **options: object,
     ) -> Editor:
         client = make_test_lsp_client()
         editor = Editor(client, root)
+        capabilities = client_capabilities(like)
+        if prepare is not None:
+            prepare(editor, capabilities)
         await client.start_io(*SERVE)
         editors.append(editor)
         editor.initialized = await client.initialize_session(
             types.InitializeParams(
-                capabilities=client_capabilities(like),
+                capabilities=capabilities,
                 workspace_folders=[types.WorkspaceFolder(root.as_uri(), root.name)],
                 initialization_options=options,
             )

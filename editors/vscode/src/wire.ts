@@ -55,6 +55,8 @@ export interface Block {
   text: string;
   segments: Segment[];
   location: Location | null;
+  /** Why this section could not be rendered, while the others could. */
+  error?: { message: string } | null;
   /** Of its own text, with the blocks below it, and for a summary once it is opened. */
   tokens?: { self: number; subtree: number; if_opened: number | null };
 }

@@ -65,6 +65,7 @@ from foldline.server.features import (
     selection_range,
     semantic_tokens,
     shutdown,
+    text_document_content,
     workspace_symbol,
 )
 from foldline.server.server import FoldlineServer
@@ -100,6 +101,7 @@ FEATURES = (
     selection_range,
     semantic_tokens,
     shutdown,
+    text_document_content,
     workspace_symbol,
 )
 

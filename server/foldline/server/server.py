@@ -16,6 +16,7 @@ from foldline.server.preview.renderer import Renderer
 from foldline.server.prompt_index import PromptIndex
 from foldline.server.protocol import FoldlineProtocol, message_converter
 from foldline.server.settings import Settings
+from foldline.server.virtual import VirtualDocuments
 from foldline.server.workspace import WorkspaceFiles, local_path
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class FoldlineServer(LanguageServer):
         renderer: Runs prompts in the user's interpreter.
         previews: What somebody looks at.
         pages: Which of them are web pages too.
+        virtual: Prompts that the client shows as documents.
         reported: Faults in the options that the user has been told of.
         prompts: What is known of prompts without running them.
         diagnostics: Tells the client what is wrong with them.
@@ -54,6 +56,7 @@ class FoldlineServer(LanguageServer):
         self.renderer = Renderer()
         self.previews = PreviewHub()
         self.pages = Pages()
+        self.virtual = VirtualDocuments()
         self.reported: set[str] = set()
         self.prompts = PromptIndex(self.files)
         self.diagnostics = DiagnosticsPublisher(self)
@@ -72,7 +75,7 @@ class FoldlineServer(LanguageServer):
         if document is not None:
             self.prompts.take(uri, document.source)
             self.diagnostics.schedule()
-        self.previews.document_changed()
+        self.show_again()
 
     def drop_document(self, uri: str) -> None:
         """Let the disk's text of the document at `uri` stand for itself again."""
@@ -82,11 +85,17 @@ class FoldlineServer(LanguageServer):
             self.files.remove_overlay(path)
         self.prompts.drop(uri)
         self.diagnostics.schedule()
+        self.show_again()
+
+    def show_again(self) -> None:
+        """Render what is looked at again: any document may be one that a prompt imports."""
         self.previews.document_changed()
+        self.virtual.changed(self)
 
     def close(self) -> None:
         """End everything that goes on for this client. May be called twice."""
         self.pages.close()
+        self.virtual.close()
         self.previews.close_all()
         self.renderer.close()
         self.files.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any
 
 from foldline.server.convert import unstructure
@@ -12,7 +13,7 @@ from foldline.server.static.model import Visibility
 from foldline.server.static.rendering import render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
@@ -94,12 +95,15 @@ def _prompt(asked: Asked, name: str | None) -> PromptFacts:
     for prompt in asked.analysis.prompts:
         if name in (None, prompt.name.id):
             return prompt
-    raise _nothing(name)
+    raise _nothing(name, [prompt.name.id for prompt in asked.analysis.prompts])
 
 
-def _nothing(name: str | None) -> RequestFailed:
+def _nothing(name: str | None, names: Sequence[str] = ()) -> RequestFailed:
     which = f"no prompt {name!r}" if name else "no prompt"
-    return RequestFailed("no_prompt", f"The source shows {which} without being executed", name=name)
+    near = difflib.get_close_matches(name or "", names, n=3, cutoff=0.5) or sorted(names)
+    shown = f"; it shows {', '.join(near)}" if near else ""
+    message = f"The source shows {which} without being executed{shown}"
+    return RequestFailed("no_prompt", message, name=name, near=near or None)
 
 
 def _overrides(

@@ -122,6 +122,14 @@ test('each section says what it costs, and the strip what of it a cache keeps', 
   assert.equal(await page.locator('.total').isVisible(), false);
 });
 
+test('a section that could not be rendered says why, and the others are there', async () => {
+  await show([block('a', { text: '', error: { message: "KeyError: '<b>'" } }), block('b', { text: 'fine' })]);
+  assert.equal(await page.getByRole('alert').innerText(), "KeyError: '<b>'");
+  assert.equal(await page.getByText('fine').isVisible(), true);
+  await update(['a', 'b'], [block('a', { text: 'mended', error: null })]);
+  assert.equal(await page.getByRole('alert').count(), 0);
+});
+
 test('a folded section hides itself and all below it, and stays folded when it changes', async () => {
   await show([block('a'), block('a/x', { depth: 1 }), block('a/x/y', { depth: 2 }), block('b')]);
   await page.getByRole('button', { name: '1 a' }).first().click();

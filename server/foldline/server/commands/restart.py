@@ -32,7 +32,7 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
         stopped, workers = await call(ls.files.restart), await ls.renderer.stop()
         ls.prompts.forget()
         ls.diagnostics.schedule()
-        ls.previews.document_changed()
+        ls.show_again()
     else:
         name = arguments.server
         running = await call(ls.files.server_status)

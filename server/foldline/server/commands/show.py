@@ -70,17 +70,7 @@ async def _text(ls: FoldlineServer, arguments: Arguments) -> tuple[str, str]:
         outline = await code_outline.handle(ls, asked)
         return f"{document.path.name}.outline.txt", str(outline["text"])
     target = await find_prompt(ls, arguments.uri, arguments.name)
-    if arguments.section_keys:
-        opened = await prompts.open_sections(
-            ls,
-            target,
-            section_keys=arguments.section_keys,
-            reason="Opened in the editor",
-            overrides={},
-        )
-        render = opened["render"]
-    else:
-        render = await prompts.render(ls, target, overrides={})
+    render = await prompts.render_opened(ls, target, arguments.section_keys)
     return f"{render['name']}.md", str(render["text"])
 
 

@@ -25,3 +25,4 @@ def handle(ls: FoldlineServer, params: object) -> None:
     ls.files.set_trusted(trusted=trust.trusted)
     if not trust.trusted:
         ls.previews.close_all()
+    ls.virtual.changed(ls)

@@ -22,4 +22,4 @@ async def handle(ls: FoldlineServer, params: DidChangeWatchedFilesParams) -> Non
         ls.prompts.changed_on_disk(uri)
     if read:
         ls.diagnostics.schedule()
-    ls.previews.document_changed()
+    ls.show_again()

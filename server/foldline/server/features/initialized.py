@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import INITIALIZED, MessageType, ShowMessageParams
 
+from foldline.server import virtual
 from foldline.server.configuration import configure, watch_files
 from foldline.server.indexing import index_progress
 
@@ -28,3 +29,4 @@ async def handle(ls: FoldlineServer, params: InitializedParams) -> None:
         ls.files.progress_of = index_progress(ls, asyncio.get_running_loop())
     await configure(ls)
     await watch_files(ls)
+    await virtual.register(ls)

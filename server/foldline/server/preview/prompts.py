@@ -84,6 +84,18 @@ async def open_sections(
     return {**answer, "render": await _with_document(ls, target, answer["render"])}
 
 
+async def render_opened(
+    ls: FoldlineServer, target: PromptTarget, section_keys: Sequence[str]
+) -> dict[str, Any]:
+    """The prompt as it is rendered once these sections, if any, are opened as a model does."""
+    if not section_keys:
+        return await render(ls, target, overrides={})
+    opened = await open_sections(
+        ls, target, section_keys=section_keys, reason="Opened in the editor", overrides={}
+    )
+    return dict(opened["render"])
+
+
 async def ask_section(
     ls: FoldlineServer,
     target: PromptTarget,

@@ -214,10 +214,13 @@ var BlockView = class {
     this.change.setAttribute("aria-label", `${block.opened ? "Close" : "Open"} ${label}`);
     this.source.hidden = block.location === null || !reveals;
     this.source.setAttribute("aria-label", `Go to the source of ${label}`);
-    const text = JSON.stringify([block.text, block.segments]);
+    const text = JSON.stringify([block.text, block.segments, block.error]);
     const differs = text !== this.shown;
     if (differs || mode !== this.mode) {
-      this.body.replaceChildren(mode === "text" ? asText(block) : this.asMarkdown());
+      this.body.replaceChildren(
+        ...block.error ? [element("div.error", { role: "alert" }, block.error.message)] : [],
+        mode === "text" ? asText(block) : this.asMarkdown()
+      );
       this.shown = text;
       this.mode = mode;
     }
