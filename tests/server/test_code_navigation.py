@@ -82,10 +82,10 @@ async def test_a_symbol_that_is_imported_is_read_where_it_is_defined(editor: Edi
 
 async def test_a_position_counts_as_the_client_does(connect: Connect, tmp_path: Path) -> None:
     editor = await connect(tmp_path)
-    text = "def pay(): ...\n\n\nnote = '\N{GRINNING FACE}'; pay()\n"
-    uri = editor.open("shop.py", text)
-    # In UTF-16 the emoji counts twice.
-    position = {"line": 3, "character": 13}
+    text = "def pay(): ...\n\n\nnote = '\N{GRINNING FACE}{faces}'; pay()\n"
+    uri = editor.open("shop.py", text.replace("{faces}", "\N{GRINNING FACE}" * 3))
+    # In UTF-16 each of the four counts twice.
+    position = {"line": 3, "character": 19}
     found = await editor.command("code.definition", uri=uri, position=position, seconds=PATIENCE)
     assert found["text"].splitlines()[:3] == [
         "shop.py:4 pay: 1 definition",
@@ -94,6 +94,15 @@ async def test_a_position_counts_as_the_client_does(connect: Connect, tmp_path: 
     ]
     _, data = await editor.refusal("code.definition", uri=uri, position={"line": 3})
     assert data["fields"] == ["position.character"]
+
+
+async def test_with_no_seconds_no_server_is_asked(editor: Editor) -> None:
+    for command in ABOUT_SYMBOLS:
+        asked = {"path": "auth/tokens.py", "name": "TokenSigner.read", "seconds": 0}
+        answer = await editor.command(f"code.{command}", **asked)
+        assert (answer["backend"], answer["coverage"][:7]) == ("ast", "partial")
+        assert "no language server was asked" in answer["text"]
+    assert (await editor.command("status"))["languageServers"] == []
 
 
 async def test_what_a_server_finds_wrong_is_told(connect: Connect, tmp_path: Path) -> None:
