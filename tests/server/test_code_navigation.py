@@ -174,15 +174,17 @@ async def test_the_status_of_a_server_is_that_of_its_process(editor: Editor) -> 
 
     process.kill()
     await asyncio.to_thread(process.wait, PATIENCE)
-    while (await editor.command("status"))["languageServers"][0]["pid"] is not None:
-        pass
+    async with asyncio.timeout(PATIENCE):
+        while (await editor.command("status"))["languageServers"][0]["pid"] is not None:
+            pass
     [server] = (await editor.command("status"))["languageServers"]
     assert (server["memory"], server["latency"], server["open_documents"]) == (0, None, 0)
     # How long it is left alone depends on how long it was up.
     assert server["state"] in {"stopped", "restarting"}
     assert "ended" in server["problem"]
-    while (await editor.command("code.hover", **asked))["backend"] != "ty":
-        pass
+    async with asyncio.timeout(PATIENCE):
+        while (await editor.command("code.hover", **asked))["backend"] != "ty":
+            pass
     [server] = (await editor.command("status"))["languageServers"]
     assert (server["state"], server["restarts"]) == ("ready", 1)
     assert server["pid"] != process.pid
@@ -205,7 +207,7 @@ async def test_a_restart_says_what_it_restarted_and_everything_answers_again(
     assert not psutil.pid_exists(running["pid"])
     assert (await editor.command("status"))["languageServers"] == []
     # The preview is rendered again, by a new worker.
-    update = await editor.update(1)
+    update = await asyncio.wait_for(editor.update(1), PATIENCE)
     assert (update["sessionId"], update["stale"]) == (preview["sessionId"], None)
 
     again = await editor.command("code.findReferences", **asked)

@@ -15,6 +15,8 @@ from foldline.server.indexing import index_progress
 from . import conftest
 from .conftest import Connect
 
+SECONDS = 60.0
+
 
 class Client:
     """Takes what the server sends of progress, and says when it has ended."""
@@ -39,6 +41,11 @@ class Client:
         monkeypatch.setattr(protocol, "send_request_async", answer)
         monkeypatch.setattr(protocol, "notify", take)
 
+    async def has_said(self, count: int) -> None:
+        async with asyncio.timeout(SECONDS):
+            while len(self.said) < count:
+                await asyncio.sleep(0)
+
 
 def _refusal() -> Exception:
     from pygls.exceptions import JsonRpcMethodNotFound
@@ -52,13 +59,11 @@ async def test_a_long_building_is_shown_from_begin_to_end(monkeypatch: pytest.Mo
     client = Client(monkeypatch)
     tell = index_progress(client.server, asyncio.get_running_loop())(Path("/w/shop"))
     await asyncio.to_thread(tell, 1, 4)
-    while len(client.said) < 3:
-        await asyncio.sleep(0)
+    await client.has_said(3)
     await asyncio.to_thread(tell, 2, 4)
-    while len(client.said) < 4:
-        await asyncio.sleep(0)
+    await client.has_said(4)
     await asyncio.to_thread(tell, 4, 4)
-    await asyncio.wait_for(client.ended.wait(), 30)
+    await asyncio.wait_for(client.ended.wait(), SECONDS)
     assert client.said == [
         types.WINDOW_WORK_DONE_PROGRESS_CREATE,
         types.WorkDoneProgressBegin("foldline: indexing shop", percentage=0),
@@ -82,7 +87,7 @@ async def test_a_client_that_refuses_sees_none(monkeypatch: pytest.MonkeyPatch) 
     client = Client(monkeypatch, refuses=True)
     tell = index_progress(client.server, asyncio.get_running_loop())(Path("/w/shop"))
     tell(1, 4)
-    await asyncio.wait_for(client.ended.wait(), 30)
+    await asyncio.wait_for(client.ended.wait(), SECONDS)
     tell(4, 4)
     await asyncio.sleep(0)
     assert client.said == [types.WINDOW_WORK_DONE_PROGRESS_CREATE]
@@ -102,8 +107,9 @@ async def test_a_real_building_tells_the_client(
     await editor.command("code.findReferences", name="name_1", seconds=0)
     # They hold the values, whatever their type says.
     reports = cast("dict[object, list[object]]", editor.client.progress_reports)
-    while not any(isinstance(each[-1], types.WorkDoneProgressEnd) for each in reports.values()):
-        await editor.client.wait_for_notification("$/progress")
+    async with asyncio.timeout(SECONDS):
+        while not any(isinstance(each[-1], types.WorkDoneProgressEnd) for each in reports.values()):
+            await editor.client.wait_for_notification("$/progress")
     [shown] = reports.values()
     assert shown[0] == types.WorkDoneProgressBegin(
         f"foldline: indexing {tmp_path.name}", percentage=0
