@@ -86,12 +86,18 @@ class ASTFileAnalysisBackend:
         )
 
     def find_references(
-        self, symbol_name: str, scope: str | None = None, *, source: str | None = None
+        self,
+        symbol_name: str,
+        scope: str | None = None,
+        *,
+        source: str | None = None,
+        since: float | None = None,
     ) -> References:
         """The identifiers that are the last part of `symbol_name`, in code only.
 
         Files that define it come first, tests last. `source` stands for the text of `scope`, which
-        is then a file.
+        is then a file. A question of several parts was asked at `since`, a `time.monotonic`: where
+        the files were looked at for another part, they are not looked at again.
         """
         name = symbol_name.rpartition(".")[2].strip().lstrip("#$@")
         if not name or not name.replace("-", "_").isidentifier():
@@ -100,7 +106,7 @@ class ASTFileAnalysisBackend:
         if source is not None and scope is not None:
             texts = [from_text(self._files.resolve(scope), source)]
             return _gathered(name, scope, self._search(texts, name), files=1)
-        paths, coverage, notes = self._candidates(name, within)
+        paths, coverage, notes = self._candidates(name, within, since)
         count = 0
 
         def sources() -> Iterator[Source]:
@@ -120,18 +126,18 @@ class ASTFileAnalysisBackend:
         return self._parsed(self._files.load(path))[1]
 
     def files_defining(self, name: str) -> list[str]:
-        """The files that seem to define the name, where the index can tell at once."""
-        if self._index is None or not self._index.is_built:
-            return []
-        return list(self._index.files_with(name, defined=True).paths)
+        """The files that seemed to define the name when the index was last brought up to date."""
+        return [] if self._index is None else self._index.last_defining(name)
 
-    def _candidates(self, name: str, within: Scope) -> tuple[list[str], str, tuple[str, ...]]:
+    def _candidates(
+        self, name: str, within: Scope, since: float | None
+    ) -> tuple[list[str], str, tuple[str, ...]]:
         if within.single_file is not None:
             return [within.single_file], COMPLETE, ()
         if self._index is None:
             paths = [stamp.path for stamp in within.walk()]
             return [path for path in paths if can_have_references(language_of(path))], COMPLETE, ()
-        found = self._index.files_with(name)
+        found = self._index.files_with(name, since=since)
         paths = [path for path in found.paths if within.holds(path)]
         return paths, found.coverage, tuple(note for note in found.notes if note)
 

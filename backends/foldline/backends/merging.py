@@ -168,16 +168,17 @@ def find_references(
 
     The engine gets what is left of `seconds` once the matches are known; with 0 it is not asked.
     """
-    deadline = time.monotonic() + seconds
+    asked = time.monotonic()
+    deadline = asked + seconds
     if isinstance(engine, SemanticEngine) and seconds > 0:
         beginner: SemanticEngine = engine
-        guarded(beginner.begin)
+        guarded(lambda: beginner.begin(asked))
         if cache is not None:
             kept = guarded(lambda: cache.get(beginner, name, scope, seconds))
             if isinstance(kept, References):
                 return kept
         guarded(lambda: _prefetch(analysis, beginner, name))
-    matches = _matches(analysis, name, scope)
+    matches = _matches(analysis, name, scope, asked)
     if engine is None or seconds <= 0:
         return matches
     if not isinstance(engine, SemanticEngine):
@@ -187,7 +188,7 @@ def find_references(
     targets = targets_of(matches, name)
     if scope is not None and not any(each.kind == ReferenceKind.DEFINITION for each in matches):
         # What is used here may be defined elsewhere.
-        around = _matches(analysis, name, None)
+        around = _matches(analysis, name, None, asked)
         targets = targets_of(around, name)
     if not targets:
         return matches
@@ -243,7 +244,11 @@ def targets_of(matches: Iterable[Reference], name: str) -> list[Target]:
     return [Target(each.path, each.line, each.column) for each in definitions]
 
 
-def _matches(analysis: FileAnalysisBackend, name: str, scope: str | None) -> References:
+def _matches(
+    analysis: FileAnalysisBackend, name: str, scope: str | None, since: float
+) -> References:
+    if isinstance(analysis, ASTFileAnalysisBackend):
+        return analysis.find_references(name, scope, since=since)
     found = analysis.find_references(name, scope)
     if isinstance(found, References):
         return found

@@ -170,8 +170,11 @@ class Confirmation:
 class SemanticEngine(Protocol):
     """An engine that tells the uses of one definition from those of its namesakes."""
 
-    def begin(self) -> None:
-        """Do in the background what every `confirm` of this thread that follows needs first."""
+    def begin(self, since: float) -> None:
+        """Do in the background what every `confirm` of this thread that follows needs first.
+
+        The question was asked at `since`, a time of `time.monotonic`.
+        """
         ...
 
     def prefetch(self, targets: Sequence[Target]) -> None:

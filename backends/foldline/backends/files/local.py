@@ -19,6 +19,7 @@ from foldline.backends.errors import (
 )
 from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, BaseFileBackend, Entry
 from foldline.backends.files.ignore import IgnoreRules, ignore_file_version
+from foldline.backends.files.versions import FileVersions
 from foldline.backends.files.walk import LONGEST_TICK_NS, FileStamp, Look, Seen, is_racy
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class LocalFileBackend(BaseFileBackend):
             raise NotAFolderError(str(root), "is a file; the workspace root is a folder")
         super().__init__(given.resolve(), size_limit=size_limit, no_ignore=no_ignore)
         self._root_text = str(self._root)
+        self.versions = FileVersions(self)
 
     def _absolute(self, path: str) -> str:
         return os.path.join(self._root_text, path)  # noqa: PTH118 - called for every file of a walk.

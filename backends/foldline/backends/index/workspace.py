@@ -16,7 +16,7 @@ from foldline.backends.index.words import NOTHING, Words, is_indexed, words_of
 from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from foldline.backends.files.local import LocalFileBackend
@@ -78,6 +78,9 @@ class WorkspaceIndex:
         self._lock = threading.RLock()
         self._state = threading.RLock()
         self._seen: Seen | None = None
+        # The files' versions as others see them, when they were last those of the index.
+        self._on_disk: Mapping[str, FileStamp] | None = None
+        self._as_of = -1.0
         self._racy = False
         self._version = -1
         self._progress = (0, 0)
@@ -87,8 +90,9 @@ class WorkspaceIndex:
         self._failure: Exception | None = None
         self.trouble = ""
 
-    def start(self, progress: Progress | None = None) -> None:
+    def start(self, progress: Progress | None = None, *, since: float | None = None) -> None:
         """Bring the index up to date in the background; `progress` is told instead of our own."""
+        since = time.monotonic() if since is None else since
         with self._state:
             if self._thread is not None and not self._done.is_set():
                 return
@@ -98,7 +102,7 @@ class WorkspaceIndex:
             self._progress = (0, 0)
             self._thread = threading.Thread(
                 target=self._run,
-                args=(progress or self._report,),
+                args=(progress or self._report, since),
                 name="foldline-index",
                 daemon=True,
             )
@@ -112,11 +116,6 @@ class WorkspaceIndex:
         """Whether the building in the background has ended before the timeout."""
         return self._thread is None or self._done.wait(timeout)
 
-    @property
-    def is_built(self) -> bool:
-        """Whether it was brought up to date before, so that a question takes no building."""
-        return self._thread is not None and self._done.is_set()
-
     def close(self) -> None:
         """Stop building and close the index file."""
         self.cancel()
@@ -128,29 +127,34 @@ class WorkspaceIndex:
                 self._store.close()
                 self._store = None
 
-    def refresh(self, progress: Progress | None = None) -> None:
-        """Bring the index up to date before returning.
+    def refresh(self, progress: Progress | None = None, *, since: float | None = None) -> None:
+        """Bring the index up to date, as of now or of `since`, before returning.
 
         Raises:
             CancelledError: when `cancel` was called meanwhile.
         """
+        since = time.monotonic() if since is None else since
         with self._lock:
             for _ in range(_ATTEMPTS):
                 try:
-                    self._refresh(self._opened(), progress)
+                    self._refresh(self._opened(), progress, since)
+                    break
                 except sqlite3.Error as error:
                     self._give_up_file(error)
-                else:
-                    return
-            self._refresh(self._opened(), progress)
+            else:
+                self._refresh(self._opened(), progress, since)
+            self._as_of = since
 
-    def files_with(self, word: str, *, defined: bool = False) -> Candidates:
+    def files_with(
+        self, word: str, *, defined: bool = False, since: float | None = None
+    ) -> Candidates:
         """The files that hold `word`, or seem to define it, open buffers included.
 
+        As of now, or of `since` or later, where the question was asked at that `time.monotonic`.
         While the index is being built, waits as long as its patience and then answers from what is
         there, saying so.
         """
-        coverage = self._current()
+        coverage = self._current(since)
         paths = self._lookup(lambda store: store.files_with(word, defined=defined))
         overlays = [path for path in self._files.overlay_paths() if is_indexed(path)]
         unread = self._lookup(lambda store: store.noted(_TOO_LARGE))
@@ -158,6 +162,12 @@ class WorkspaceIndex:
         if len(unread) > 3:
             notes.append(f"and {len(unread) - 3} more files over the size limit")
         return Candidates(tuple(sorted({*paths, *overlays})), coverage, tuple(notes))
+
+    def last_defining(self, word: str) -> list[str]:
+        """The files that seemed to define `word` at the last answer: a hint that takes no look."""
+        if self._thread is None or not self._done.is_set():
+            return []
+        return self._lookup(lambda store: store.files_with(word, defined=True))
 
     def files_defining_like(self, part: str, most: int) -> tuple[dict[str, tuple[str, ...]], str]:
         """For words with `part` in them, whatever the case and underscores, who defines them.
@@ -189,9 +199,9 @@ class WorkspaceIndex:
 
     # Building
 
-    def _run(self, progress: Progress | None) -> None:
+    def _run(self, progress: Progress | None, since: float) -> None:
         try:
-            self.refresh(progress)
+            self.refresh(progress, since=since)
         except Exception as error:
             if not isinstance(error, CancelledError):
                 logger.exception("the index could not be brought up to date")
@@ -202,13 +212,20 @@ class WorkspaceIndex:
             if progress is not None and done < total:
                 progress(total, total)
 
-    def _refresh(self, store: Store, progress: Progress | None) -> None:
+    def _refresh(self, store: Store, progress: Progress | None, since: float) -> None:
         version = store.version()
         if self._seen is None or version != self._version:
             self._seen, self._version = store.seen(), version
             self._racy = store.is_racy()
-        if self._seen.looked_at and not self._racy and self._files.same_as(self._seen):
-            return
+            self._on_disk = None
+        if self._seen.looked_at and not self._racy:
+            versions = self._files.versions
+            on_disk = versions.on_disk(since) if versions.are_followed else None
+            if on_disk is not None and on_disk is self._on_disk:
+                return
+            if self._files.same_as(self._seen):
+                self._on_disk = on_disk
+                return
         started = time.time_ns()
         seen = self._files.look()
         wanted = {stamp.path: stamp for stamp in seen.files if is_indexed(stamp.path)}
@@ -251,12 +268,19 @@ class WorkspaceIndex:
 
     # Answering
 
-    def _current(self) -> str:
+    def _current(self, since: float | None = None) -> str:
         """Bring the index up to date as far as patience goes, and say how far that is."""
-        self.start()
-        if not self._done.wait(self._patience):
-            done, total = self._progress
-            return f"partial: indexing ({done:,} of {total:,} files)"
+        since = time.monotonic() if since is None else since
+        # What is under way may have begun before: then once more.
+        for _ in range(_ATTEMPTS):
+            if self._as_of >= since:
+                return COMPLETE
+            self.start(since=since)
+            if not self._done.wait(self._patience):
+                done, total = self._progress
+                return f"partial: indexing ({done:,} of {total:,} files)"
+            if self._failure is not None:
+                break
         if isinstance(self._failure, CancelledError):
             done, total = self._progress
             return f"partial: indexing was cancelled ({done:,} of {total:,} files)"
@@ -305,6 +329,7 @@ class WorkspaceIndex:
                 self._store.close()
                 self._store = None
             self._seen = None
+            self._as_of = -1.0
             corrupt = not isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError)
             if corrupt and not self.trouble:
                 logger.warning("the index file was corrupt and is made anew: %s", error)

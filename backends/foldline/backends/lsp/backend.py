@@ -186,10 +186,10 @@ class LSPBackend:
 
     # SemanticEngine
 
-    def begin(self) -> None:
+    def begin(self, since: float) -> None:
         """Look at the files, and start the server that most of them are for; returns at once."""
         if not self._closed:
-            self._begun.snapshot = self._loop.start(self._pool.prepare(Answer.REFERENCES))
+            self._begun.snapshot = self._loop.start(self._pool.prepare(Answer.REFERENCES, since))
 
     def prefetch(self, targets: Sequence[Target]) -> None:
         """Begin to ask a server about these; returns at once, and failures are for `confirm`."""
@@ -403,7 +403,9 @@ class LSPBackend:
 
         async def gather() -> list[Answered | JediAnswered | LSPError]:
             snapshot = asyncio.ensure_future(
-                self._pool.snapshot() if begun is None else asyncio.wrap_future(begun)
+                self._pool.snapshot(time.monotonic())
+                if begun is None
+                else asyncio.wrap_future(begun)
             )
             tasks = [asyncio.create_task(self._confirm_one(each, snapshot)) for each in questions]
             if tasks:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import LSPDiedError, LSPError, LSPUnavailableError, PathError
+from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.lsp.discovery import root_for
 from foldline.backends.lsp.positions import to_units
 from foldline.backends.lsp.servers import ReadyWhen, language_id
 from foldline.backends.lsp.session import ServerSession
-from foldline.backends.lsp.versions import FileVersions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,9 +76,7 @@ class ServerPool:
         # How often those were restarted that were stopped to be started afresh.
         self._restarts: dict[tuple[str, Path], int] = {}
         self._answers: OrderedDict[tuple[object, ...], asyncio.Task[Any]] = OrderedDict()
-        self._versions = FileVersions(files)
-        self._walking: asyncio.Task[Snapshot] | None = None
-        self._next_walk: asyncio.Task[Snapshot] | None = None
+        self._snapshot: Snapshot = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
 
@@ -88,7 +87,7 @@ class ServerPool:
             LSPError: What the last of them failed of; `LSPUnavailableError` where there is none.
         """
         if snapshot is None:
-            snapshot = await self.snapshot()
+            snapshot = await self.snapshot(time.monotonic())
         path = question.target.path
         candidates = self._catalog.candidates(language_id(path), question.answer)
         problem: LSPError = LSPUnavailableError(
@@ -115,9 +114,9 @@ class ServerPool:
                 problem = error
         raise problem
 
-    async def prepare(self, answer: Answer) -> Snapshot:
+    async def prepare(self, answer: Answer, since: float) -> Snapshot:
         """The versions of all files; the server that most of them are for is being started."""
-        snapshot = await self.snapshot()
+        snapshot = await self.snapshot(since)
         if not self._sessions and not self._closed:
             languages = Counter(map(language_id, snapshot))
             languages.pop("", None)
@@ -132,17 +131,22 @@ class ServerPool:
         return snapshot
 
     async def prefetch(self, question: Question, begun: Future[Snapshot]) -> None:
-        """Ask the first server, so that its answer is there sooner for who asks the same."""
+        """Ask the first server, so that its answer is there sooner for who asks the same.
+
+        One that is up is asked before it is known whether files have changed: if they have, the
+        answer belongs to an earlier generation, and nobody gets it.
+        """
         path = question.target.path
         for spec, command in self._catalog.candidates(language_id(path), question.answer)[:1]:
             # With files to open first, it would be another question.
             if spec.opens_candidates or self._closed:
                 return
             with contextlib.suppress(LSPError):
-                snapshot = await asyncio.wrap_future(begun)
                 session = self._session(spec, command, path)
-                if session.is_usable:
-                    await self._ask_session(session, question, snapshot)
+                if session.running is not None:
+                    await self._answer(session, session.running, question)
+                elif session.is_usable:
+                    await self._ask_session(session, question, await asyncio.wrap_future(begun))
 
     def session_for(self, path: str, answer: Answer) -> ServerSession | None:
         """The session that is asked first about `path`, if it exists already."""
@@ -150,11 +154,12 @@ class ServerPool:
             return self._sessions.get((spec.name, root_for(spec, self._files.root, path)))
         return None
 
-    async def snapshot(self) -> Snapshot:
-        """The versions of all files, by a walk that begins after this call; callers share walks."""
-        if self._next_walk is None:
-            self._next_walk = asyncio.create_task(self._walk_after(self._walking))
-        return await asyncio.shield(self._next_walk)
+    async def snapshot(self, since: float) -> Snapshot:
+        """The versions of all files as of `since` or later: one object until one changes."""
+        found = await asyncio.to_thread(self._look, since)
+        if found is not self._snapshot and found != self._snapshot:
+            self._snapshot = found
+        return self._snapshot
 
     def status(self) -> list[ServerStatus]:
         """Every server that was ever asked."""
@@ -191,6 +196,16 @@ class ServerPool:
         self, session: ServerSession, question: Question, snapshot: Snapshot
     ) -> Answered:
         running = await session.up(snapshot, self._read)
+        result = await self._answer(session, running, question)
+        unopened = 0
+        if session.spec.opens_candidates and not any(
+            (session.root / name).is_file() for name in session.spec.project_files
+        ):
+            unopened = max(len(question.candidates) - _MAX_CANDIDATES, 0)
+        return Answered(result, session, running, snapshot, running.ready.overdue, unopened)
+
+    async def _answer(self, session: ServerSession, running: Running, question: Question) -> Any:
+        """The result that was already asked for in this generation, or a new one."""
         # Where the files that are opened decide what is found, they are part of the question.
         shown = question.candidates if session.spec.opens_candidates else ()
         key = (session, session.generation, question.method, question.target, shown)
@@ -203,11 +218,7 @@ class ServerPool:
         self._answers.move_to_end(key)
         while len(self._answers) > _MAX_ANSWERS and next(iter(self._answers.values())).done():
             self._answers.popitem(last=False)
-        result = await asyncio.shield(task)
-        unopened = max(len(shown) - _MAX_CANDIDATES, 0)
-        if any((session.root / name).is_file() for name in session.spec.project_files):
-            unopened = 0
-        return Answered(result, session, running, snapshot, running.ready.overdue, unopened)
+        return await asyncio.shield(task)
 
     async def _request(self, session: ServerSession, running: Running, question: Question) -> Any:
         target = question.target
@@ -259,11 +270,15 @@ class ServerPool:
 
     # Files
 
-    async def _walk_after(self, other: asyncio.Task[Snapshot] | None) -> Snapshot:
-        if other is not None:
-            await asyncio.wait([other])
-        self._walking, self._next_walk = self._next_walk, None
-        return await asyncio.to_thread(self._versions.now)
+    def _look(self, since: float) -> Snapshot:
+        files = self._files
+        if not isinstance(files, LocalFileBackend) or files.no_ignore:
+            return {stamp.path: stamp for stamp in files.walk()}
+        disk = files.versions.on_disk(since)
+        # Open buffers stand above the disk.
+        stamps = filter(None, map(files.stamp, files.overlay_paths()))
+        overlays = {stamp.path: stamp for stamp in stamps}
+        return {**disk, **overlays} if overlays else disk
 
     def _read(self, path: str) -> str | None:
         try:

@@ -133,14 +133,20 @@ class ServerSession:
 
     @property
     def state(self) -> ServerState:
-        if self._running is not None and self._running.connection.failure is None:
-            ready = self._running.ready.is_ready
+        if self.running is not None:
+            ready = self.running.ready.is_ready
             return ServerState.READY if ready else ServerState.INDEXING
         if self._starting is not None:
             return ServerState.STARTING
         if time.monotonic() < self._retry_at:
             return ServerState.DOWN if self._is_down else ServerState.RESTARTING
         return ServerState.STOPPED
+
+    @property
+    def running(self) -> Running | None:
+        """The server where it is up, told of changes up to when `up` was last called."""
+        running = self._running
+        return running if running is not None and running.connection.failure is None else None
 
     @property
     def is_usable(self) -> bool:
@@ -178,8 +184,8 @@ class ServerSession:
             LSPStartError: It does not start.
         """
         self._used = time.monotonic()
-        running = self._running
-        if running is None or running.connection.failure is not None:
+        running = self.running
+        if running is None:
             if self._closed:
                 raise LSPUnavailableError("the language servers have been closed", self.spec.name)
             if self._starting is None:
