@@ -4,10 +4,10 @@ Run it with `uv run python -m tests.benchmarks.bench_references`. The Django sdi
 once. The truth about a symbol is what at least two of the type checkers ty, basedpyright and
 pyrefly say, so that they are partly judged by themselves. `first` is the time from the start of a
 server to its first complete answer about a class that is used everywhere; `new` is the median for
-a symbol that was not asked before in a server that is up, and `again` for one that was. `cpu` is the
-median of processor seconds for such a new symbol, ours and the server's together: on a machine that
-others use too, it is what can be compared. Our own modules are imported before, as they are in our
-server; the command line pays for that once.
+a symbol that was not asked before in a server that is up, and `again` for one that was. `cpu` is
+the median of processor seconds for such a new symbol, ours and the server's together: on a machine
+that others use too, it is what can be compared. Our own modules are imported before, as they are in
+our server; the command line pays for that once.
 """
 
 import importlib

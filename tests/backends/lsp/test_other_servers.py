@@ -1,10 +1,7 @@
 """References from real servers of other languages: TypeScript's from npm, C's from Debian."""
 
-import json
 import shutil
-import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,12 +9,11 @@ import pytest
 from foldline.backends import LocalFileBackend, SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.lsp import LSPBackend, ServerSpec
-from foldline.backends.lsp.servers import SERVERS
 from foldline.backends.models import COMPLETE, References
 
+from .programs import spec_from_npm, spec_of
+
 PATIENCE = 60.0
-PACKAGES = Path(__file__).parent / "typescript"
-INSTALL_SECONDS = 240
 SCRIPTS = {
     "src/cart.ts": (
         "export class Cart {\n  total(): number {\n    return 1;\n  }\n}\n"
@@ -41,10 +37,6 @@ SOURCES = {
 }
 
 
-def spec_of(name: str) -> ServerSpec:
-    return next(spec for spec in SERVERS if spec.name == name)
-
-
 def write(root: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
         path = root / name
@@ -64,28 +56,8 @@ def places(found: References, tier: str) -> list[tuple[str, int]]:
 
 @pytest.fixture(scope="module")
 def typescript() -> ServerSpec:
-    """The server of the versions in package.json, installed where it is missing."""
-    wanted = json.loads((PACKAGES / "package.json").read_text())["dependencies"]
-    modules = PACKAGES / "node_modules"
-    manifests = {name: modules / name / "package.json" for name in wanted}
-    if any(
-        not path.exists() or json.loads(path.read_text())["version"] != wanted[name]
-        for name, path in manifests.items()
-    ):
-        npm = shutil.which("npm")
-        assert npm is not None, "this test needs Node.js with npm"
-        result = subprocess.run(
-            [npm, "install", "--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund"],
-            cwd=PACKAGES,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=INSTALL_SECONDS,
-        )
-        assert result.returncode == 0, result.stderr
-    spec = spec_of("typescript-language-server")
-    program = modules / ".bin" / spec.command[0]
-    return replace(spec, command=(str(program), *spec.command[1:]))
+    """The server of the version in package.json."""
+    return spec_from_npm("typescript-language-server")
 
 
 @pytest.fixture(params=[True, False], ids=["with tsconfig.json", "without tsconfig.json"])

@@ -95,6 +95,8 @@ class ServerSpec:
             first, up to a limit. With one of `project_files` it finds the others by itself.
         diagnoses_what_it_read: It publishes diagnostics for every open file once it has read it,
             and until then does not look into it.
+        restarts_on_change: It goes on answering from what it read first, whatever it is told: after
+            a change it is started anew.
         install: How to get it.
     """
 
@@ -113,6 +115,7 @@ class ServerSpec:
     opens_candidates: bool = False
     project_files: tuple[str, ...] = ()
     diagnoses_what_it_read: bool = False
+    restarts_on_change: bool = False
     install: str = ""
 
     def understands(self, path: str) -> bool:
@@ -196,6 +199,7 @@ SERVERS = (
             Hiding("pyrefly.toml", "project-includes"),
             Hiding("pyrefly.toml", "project-excludes"),
         ),
+        restarts_on_change=True,
         install="pip install pyrefly",
     ),
     # These two truncate references without a word.

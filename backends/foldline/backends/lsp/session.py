@@ -196,6 +196,9 @@ class ServerSession:
         change = running.follower.follow(snapshot, read)
         if change is not Change.NONE:
             self.generation += 1
+            if self.spec.restarts_on_change:
+                await self._end(running, "", crashed=False)
+                return await self.up(snapshot, read)
         if change is Change.FILES:
             running.ready.expect_rescan()
         return running
