@@ -22,6 +22,7 @@ STATE = Path(sys.argv[1])
 WAY = sys.argv[2]
 FOREVER = 3600.0
 LATE_SECONDS = 1.0
+DEAF_SECONDS = 0.5
 lock = threading.Lock()
 documents: dict[str, str] = {}
 asked: list[str] = []
@@ -109,6 +110,19 @@ def go_wrong_at_start() -> None:
     elif WAY == "dies at once":
         sys.stderr.write("I cannot go on\n")
         sys.exit(3)
+
+
+def greet(number: object) -> None:
+    """Answer `initialize`."""
+    result = {"capabilities": {"referencesProvider": True}}
+    if WAY == "goes deaf":
+        os.close(0)
+        send({"id": number, "result": result})
+        time.sleep(DEAF_SECONDS)
+        sys.stderr.write("I hear nothing\n")
+        sys.stderr.flush()
+        os._exit(5)
+    send({"id": number, "result": result})
 
 
 def answer(number: object, params: dict[str, Any]) -> None:
@@ -220,7 +234,7 @@ def main() -> None:
             if WAY == "odd initialize":
                 send({"id": number, "result": "hello"})
                 continue
-            send({"id": number, "result": {"capabilities": {"referencesProvider": True}}})
+            greet(number)
         elif method in {"textDocument/didOpen", "textDocument/didChange"}:
             changes = params.get("contentChanges") or [params["textDocument"]]
             documents[params["textDocument"]["uri"]] = changes[0]["text"]

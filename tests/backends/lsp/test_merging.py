@@ -39,7 +39,7 @@ class Engine:
         self.files = object()
         self.asked: list[tuple[Target, ...]] = []
 
-    def begin(self) -> None:
+    def begin(self, since: float) -> None:
         self.begun = True
 
     def prefetch(self, targets: Sequence[Target]) -> None:

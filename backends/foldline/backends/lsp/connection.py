@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 _RETRIED = frozenset({-32801, -32802})
 _RETRY_SECONDS = 0.05
 _LATENCIES = 64
+_LAST_WORDS_SECONDS = 2.0
 _SHUTDOWN_SECONDS = 2.0
 
 
@@ -122,6 +123,12 @@ class Connection:
         try:
             number, future = protocol.ask(method, params)
         except OSError as error:
+            # Its input closes before its output: how it ended is known in a moment, and says more.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LAST_WORDS_SECONDS):
+                    await self._ended.wait()
+            if self._failure is not None:
+                raise copy(self._failure) from error
             raise LSPDiedError(f"{method} cannot be sent: {error}", self.name) from error
         try:
             answer = await future
