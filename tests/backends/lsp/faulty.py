@@ -8,11 +8,18 @@ import psutil
 from foldline.backends import LocalFileBackend, SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.lsp import Limits, LSPBackend, ServerSpec
+from foldline.backends.lsp.servers import Readiness, ReadyWhen
 
 PATIENCE = 60.0
 SERVER = Path(__file__).with_name("faulty_server.py")
 LIMITS = Limits(
-    start=PATIENCE, request=PATIENCE, grace=0.2, watch=0.1, backoff=(0.0, 0.05), down=60.0
+    start=PATIENCE,
+    request=PATIENCE,
+    grace=0.2,
+    watch=0.1,
+    quiet=0.1,
+    backoff=(0.0, 0.05),
+    down=60.0,
 )
 FILES = {
     "shop.py": "def pay():\n    return 1\n",
@@ -36,6 +43,7 @@ class Faulty:
             (sys.executable, str(SERVER), str(self.state), way),
             ("python",),
             settings={"a": {"b": 7}},
+            readiness=Readiness(ReadyWhen.NO_PROGRESS if way == "works" else ReadyWhen.AT_ONCE),
         )
         files = LocalFileBackend(self.root)
         self.backend = LSPBackend(files, limits=limits, servers=[spec], jedi=False)

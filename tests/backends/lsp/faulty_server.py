@@ -134,6 +134,11 @@ def answer(number: object, params: dict[str, Any]) -> None:
         for wrong in (-1, 10**9, "one", None, [1]):
             send({"id": wrong, "result": []})
         send({"id": number, "result": result})
+    elif WAY == "works" and len(asked) == 1:
+        progress("begin")
+        send({"id": number, "result": result[:1]})
+        progress("end")
+        return
     elif WAY == "asks back":
         ask_back()
     elif die() or breaks_off() or refuses(number):
@@ -141,6 +146,11 @@ def answer(number: object, params: dict[str, Any]) -> None:
     send({"id": number, "result": nonsense(result) if WAY == "nonsense" else result})
     if WAY == "leaks":
         hoard.append(bytearray(os.urandom(1 << 20) * 300))
+
+
+def progress(kind: str) -> None:
+    params = {"token": "work", "value": {"kind": kind, "title": "Reading"}}
+    send({"method": "$/progress", "params": params})
 
 
 def die() -> bool:

@@ -42,6 +42,7 @@ HARMLESS = (
     "forks",
     "asks back",
     "dies once",
+    "works",
 )
 
 

@@ -224,7 +224,8 @@ class LSPBackend:
             )
             for target in asked
         ]
-        outcomes = self._ask_all(questions, seconds, begun)
+        more, left_out = self._pool.in_other_projects(questions)
+        outcomes = self._ask_all([*questions, *more], seconds, begun)
         answered = [each for each in outcomes if isinstance(each, Answered)]
         by_jedi = [each for each in outcomes if isinstance(each, JediAnswered)]
         failures = [each for each in outcomes if isinstance(each, LSPError)]
@@ -238,6 +239,8 @@ class LSPBackend:
             remarks.append(f"jedi looked at some files only, for {SEARCH_SECONDS:.0f} s")
         if len(targets) > len(asked):
             remarks.append(f"asked about {len(asked)} of {len(targets)} definitions")
+        if left_out:
+            remarks.append(f"{left_out} more projects with that name were not asked")
         if not answered and not by_jedi and remarks:
             return Confirmation(coverage="partial: " + "; ".join(remarks))
         notes = [f"jedi answered: {why}" for why in dict.fromkeys(each.why for each in by_jedi)]
@@ -366,7 +369,7 @@ class LSPBackend:
             return await self._pool.ask(question, snapshot)
         except LSPError as error:
             path = question.target.path
-            if self._jedi is None or language_id(path) != "python":
+            if self._jedi is None or question.project or language_id(path) != "python":
                 raise
             candidates = [each for each in question.candidates if each.endswith((".py", ".pyi"))]
             if path not in candidates:

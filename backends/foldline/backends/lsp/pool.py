@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections import Counter, OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import LSPDiedError, LSPError, LSPUnavailableError, PathError
@@ -30,22 +30,35 @@ if TYPE_CHECKING:
     from foldline.backends.semantics import Target
 
 MAX_SERVERS = 6
+# Projects beside the one that defines a name whose servers are asked for its uses, too.
+MAX_OTHER_PROJECTS = 3
 _MAX_ANSWERS = 512
 # So many files are opened in a server that knows open files alone.
 _MAX_CANDIDATES = 30
 # Between two answers of a server that is asked until they agree.
 _STABLE_SECONDS = 0.3
+# A server that begins to work while it answers is asked again, so often at most.
+_ROUNDS_OF_WORK = 3
 _STABLE_ROUNDS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One request about a place of a file; a `target` at line 0 is the whole file."""
+    """One request about a place of a file; a `target` at line 0 is the whole file.
+
+    The server of that file's project is asked, or that of `project`, a file of another one.
+    """
 
     answer: Answer
     method: str
     target: Target
     candidates: tuple[str, ...] = ()
+    project: str = ""
+
+    @property
+    def asked_for(self) -> str:
+        """The file whose project's server is asked."""
+        return self.project or self.target.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +101,7 @@ class ServerPool:
         """
         if snapshot is None:
             snapshot = await self.snapshot(time.monotonic())
-        path = question.target.path
+        path = question.asked_for
         candidates = self._catalog.candidates(language_id(path), question.answer)
         problem: LSPError = LSPUnavailableError(
             f"no language server is installed for {path}; `foldline doctor` says which would do"
@@ -147,6 +160,36 @@ class ServerPool:
                     await self._answer(session, session.running, question)
                 elif session.is_usable:
                     await self._ask_session(session, question, await asyncio.wrap_future(begun))
+
+    def in_other_projects(self, questions: Sequence[Question]) -> tuple[list[Question], int]:
+        """The questions again, for other projects with candidates, and how many are left out.
+
+        A project is a folder with a server of its own, which alone knows how imports are resolved
+        there. Those with most candidates are asked.
+        """
+        more: list[Question] = []
+        left_out = 0
+        roots: dict[tuple[str, str], Path] = {}
+
+        def root_of(spec: ServerSpec, path: str) -> Path:
+            key = spec.name, path.rpartition("/")[0]
+            if key not in roots:
+                roots[key] = root_for(spec, self._files.root, path)
+            return roots[key]
+
+        for question in questions:
+            path = question.target.path
+            for spec, _ in self._catalog.candidates(language_id(path), question.answer)[:1]:
+                projects: dict[Path, list[str]] = {}
+                for each in filter(spec.understands, question.candidates):
+                    projects.setdefault(root_of(spec, each), []).append(each)
+                projects.pop(root_of(spec, path), None)
+                by_size = sorted(projects.values(), key=len, reverse=True)
+                more += [
+                    replace(question, project=each[0]) for each in by_size[:MAX_OTHER_PROJECTS]
+                ]
+                left_out = max(left_out, len(by_size) - MAX_OTHER_PROJECTS)
+        return more, left_out
 
     def session_for(self, path: str, answer: Answer) -> ServerSession | None:
         """The session that is asked first about `path`, if it exists already."""
@@ -234,11 +277,15 @@ class ServerPool:
                     documents.show(path, other)
                     uris.add(documents.uri(path))
         documents.show(target.path, text)
-        await running.ready.wait()
-        if spec.diagnoses_what_it_read:
-            await session.read(running, uris)
         params = _params(question, documents.uri(target.path), text, running.encoding)
-        result = await session.request(running, question.method, params)
+        for _ in range(_ROUNDS_OF_WORK):
+            await running.ready.wait()
+            if spec.diagnoses_what_it_read:
+                await session.read(running, uris)
+            works = running.ready.works
+            result = await session.request(running, question.method, params)
+            if running.ready.works == works:
+                break
         if spec.readiness.when is ReadyWhen.STABLE:
             for _ in range(_STABLE_ROUNDS):
                 await asyncio.sleep(_STABLE_SECONDS)

@@ -20,6 +20,7 @@ class ReadyWatch:
 
     Attributes:
         overdue: It never said so within the limit, and is taken at its word none the less.
+        works: How many pieces of work it has begun: an answer given meanwhile may lack something.
     """
 
     def __init__(self, spec: ServerSpec, connection: Connection, limits: Limits) -> None:
@@ -29,6 +30,7 @@ class ReadyWatch:
         self._working: set[object] = set()
         self._quiet: asyncio.TimerHandle | None = None
         self.overdue = False
+        self.works = 0
         connection.on("$/progress", self._progress)
         connection.on("window/logMessage", self._logged)
         connection.on("experimental/serverStatus", self._status)
@@ -65,6 +67,15 @@ class ReadyWatch:
         if self._quiet is not None:
             self._quiet.cancel()
 
+    def _go_back_to_work(self) -> None:
+        """On a slow machine the first work begins later than anybody can wait for it to begin."""
+        if self._rule.when is not ReadyWhen.NO_PROGRESS:
+            return
+        self.works += 1
+        if self._ready.is_set():
+            self._ready = asyncio.Event()
+            asyncio.get_running_loop().call_later(self._limits.ready, self._give_up)
+
     def _give_up(self) -> None:
         if not self._ready.is_set():
             self.overdue = True
@@ -80,6 +91,7 @@ class ReadyWatch:
             token, kind = params["token"], params["value"]["kind"]
             if kind == "begin":
                 self._working.add(token)
+                self._go_back_to_work()
                 if self._quiet is not None:
                     self._quiet.cancel()
                     self._quiet = None
