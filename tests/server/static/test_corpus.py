@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import sys
@@ -9,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from foldline.prompts import Prompt, PromptTemplate
-from foldline.server.static.checks import diagnostics
+from foldline.server.static.checks import Code, Severity, diagnostics
 from foldline.server.static.project import Project
 
 if TYPE_CHECKING:
@@ -108,6 +111,37 @@ def compare(
     known = all(segment.known for block in told.render.blocks for segment in block.segments)
     if known:
         assert told.render.text == value.render().text
+
+
+@given(st.sampled_from(sorted(FILES)), st.floats(0, 1), st.booleans(), st.booleans())
+@settings(max_examples=250, deadline=None)
+def test_nothing_is_reported_while_a_module_that_works_is_typed(
+    folder: Path, name: str, place: float, whole_before: bool, cut: bool
+) -> None:
+    """Of what is not finished nothing is known, and nothing that rests on it."""
+    text = FILES[name]
+    at = int(place * len(text))
+    typed = text[:at] if cut else text[:at] + text[at + 1 :]
+    if not cut and is_python(typed):
+        return  # Another module, which may well be wrong.
+    project = Project(folder)
+    file = str((folder / name).resolve())
+    if whole_before:
+        project.open(file, text)
+        assert project.analysis(file) is not None
+    project.open(file, typed)
+    found = diagnostics(
+        analysed(project, folder, name), severities={Code.UNUSED_FIELD: Severity.OFF}
+    )
+    assert [f"{each.code}: {each.message}" for each in found] == []
+
+
+def is_python(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
 
 
 def test_most_of_the_corpus_is_told_for_certain(project: Project, folder: Path) -> None:

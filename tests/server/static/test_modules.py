@@ -244,6 +244,9 @@ def read(document: Document) -> PromptModule:
         def mentions(self, word: str, near: str, file: str) -> bool:
             return False
 
+        def damaged(self, file: str) -> frozenset[str]:
+            return frozenset()
+
     return document.prompts(Evaluator(Alone()))
 
 

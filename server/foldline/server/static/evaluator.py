@@ -77,6 +77,9 @@ class Modules(Protocol):
     def mentions(self, word: str, near: str, file: str) -> bool:
         """Whether a file other than `file` holds both words."""
 
+    def damaged(self, file: str) -> frozenset[str]:
+        """The names of a file of whose meaning only a damaged text is known."""
+
 
 class Evaluator:
     """Evaluates against the workspace as it is, and remembers what it evaluated."""

@@ -38,6 +38,10 @@ class _NoModules:
         del word, near, file
         return False
 
+    def damaged(self, file: str) -> frozenset[str]:
+        del file
+        return frozenset()
+
 
 class Document:
     """A file that changes: what an edit left alone is not read again."""

@@ -179,6 +179,11 @@ class Project:
                 found.append(file)
         return tuple(found)
 
+    def damaged(self, file: str) -> frozenset[str]:
+        """The names of a file of whose meaning only a damaged text is known."""
+        document = self._open.get(file) or self._closed.get(file)
+        return document.parsed.damaged if document is not None else frozenset()
+
     def mentions(self, word: str, near: str, file: str) -> bool:
         """Whether another file holds a word, and names the module `file` or what is `near`."""
         path = Path(file)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 from foldline.server.static.expressions import narrow, python_parser
@@ -23,6 +24,7 @@ from foldline.server.static.syntax import (
     ClassDefinition,
     Edit,
     FunctionDefinition,
+    Import,
     Name,
     Statement,
 )
@@ -38,6 +40,7 @@ _BEGINNING = re.compile(
     r"|[^\W\d]\w*[ \t]*:[^\n=]+(?<![!<>=])=(?!=))",
     re.MULTILINE,
 )
+_WORD = re.compile(r"\A[^\W\d]\w*")
 _DEFINITION = re.compile(r"(?:class|def|async)\b")
 _MAX_CUTS = 64
 """How often a file is cut anew; beyond that it is no Python that is being typed."""
@@ -77,6 +80,16 @@ class Parsed:
     def broken(self) -> bool:
         return any(statement.broken for statement in self.statements)
 
+    @property
+    def damaged(self) -> frozenset[str]:
+        """The names that are bound where nothing but a damaged text was ever seen."""
+        return frozenset(
+            name
+            for statement in self.statements
+            if statement.broken and not statement.stale
+            for name in (*defined(statement), *_WORD.findall(statement.text))
+        )
+
 
 def parse(text: str, file: str, previous: Parsed | None = None) -> Parsed:
     """The statements of a text; those that `previous` has with the same text are the very same.
@@ -84,7 +97,7 @@ def parse(text: str, file: str, previous: Parsed | None = None) -> Parsed:
     `previous` is used up: its anchors move to their places in the new text.
     """
     if previous is None:
-        return Parsed(text, tuple(_cut(text, 0, len(text), file)))
+        return Parsed(text, tuple(_with_rests(_cut(text, 0, len(text), file), text)))
     if previous.text == text:
         return previous
     return _Update(text, file, previous).parsed()
@@ -120,10 +133,11 @@ class _Update:
         # What was broken before may be whole again by what was typed elsewhere.
         if middle is None or any(statement.broken for statement in around):
             whole = _parse(self.text)
-            if not whole.has_error:
-                return self._reread(list(_read(whole, self.text, 0, self.file)))
+            read = [] if whole.has_error else list(_read(whole, self.text, 0, self.file))
+            if not (whole.has_error or any(_is_cut_off(each, self.text) for each in read)):
+                return self._reread(read)
         if middle is None:
-            middle = list(_cut(self.text, self.low, self.high, self.file))
+            middle = _with_rests(_cut(self.text, self.low, self.high, self.file), self.text)
         middle = self._with_last_good(middle)
         for statement in self.after:
             statement.anchor.start += self.shift
@@ -137,10 +151,7 @@ class _Update:
         if root.has_error or part.rstrip().endswith("\\"):
             return None
         found = list(_read(root, part, self.low, self.file))
-        for statement in found:
-            if not _begins_line(text, statement.start):
-                return None
-        return found
+        return None if any(_is_cut_off(statement, text) for statement in found) else found
 
     def _reread(self, read: list[TopLevel]) -> Parsed:
         """The whole file, with the statements that stayed the same taken over."""
@@ -192,6 +203,8 @@ def defined(statement: TopLevel) -> Iterator[str]:
     for node in statement.nodes:
         if isinstance(node, ClassDefinition | FunctionDefinition):
             yield node.name.id
+        elif isinstance(node, Import):
+            yield node.alias or node.module.partition(".")[0]
         elif isinstance(node, Assign):
             for target in node.targets:
                 if isinstance(target, Name):
@@ -246,10 +259,7 @@ def _cut(text: str, low: int, high: int, file: str) -> Iterator[TopLevel]:
                 continue
             start = low + node.start_byte
             if not (node.has_error or loose):
-                made = _statement([node], part, (node.start_byte, node.end_byte), low, file)
-                # The parser lets a statement begin where another has just ended.
-                made.broken = not _begins_line(text, start)
-                yield made
+                yield _statement([node], part, (node.start_byte, node.end_byte), low, file)
                 continue
             if beginnings is None:
                 beginnings = [match.start() for match in _BEGINNING.finditer(text, low, high)]
@@ -267,6 +277,22 @@ def _cut(text: str, low: int, high: int, file: str) -> Iterator[TopLevel]:
         else:
             return
         low = resume
+
+
+def _with_rests(found: Iterable[TopLevel], text: str) -> list[TopLevel]:
+    """The statements, with those broken that the parser took for whole: they and their rests."""
+    statements = list(found)
+    for statement in statements:
+        statement.broken = statement.broken or _is_cut_off(statement, text)
+    for before, rest in pairwise(statements):
+        if not _begins_line(text, rest.start):
+            before.broken = True
+    return statements
+
+
+def _is_cut_off(statement: TopLevel, text: str) -> bool:
+    """Whether the parser let a statement begin or end where Python does not."""
+    return not _begins_line(text, statement.start) or statement.text.endswith(":")
 
 
 def _past_decorated(text: str, start: int, beginnings: Sequence[int], index: int) -> int:

@@ -69,7 +69,9 @@ def diagnostics(
         def check(facts: StatementFacts = facts) -> tuple[Finding, ...]:
             return tuple(_statement(facts, analysis))
 
-        found.extend(memory.fact(facts.statement.anchor, "findings", check))
+        findings = memory.fact(facts.statement.anchor, "findings", check)
+        if findings and not _rests_on_damage(facts, analysis):
+            found.extend(findings)
     if not any(statement.broken for statement in analysis.statements):
         found.extend(check_fields(analysis))
     found.extend(more)
@@ -88,6 +90,15 @@ def diagnostics(
         if key not in result:
             result[key] = _diagnostic(finding, severity, place)
     return tuple(sorted(result.values(), key=lambda each: (each.place, each.code)))
+
+
+def _rests_on_damage(facts: StatementFacts, analysis: ModuleAnalysis) -> bool:
+    """Whether something that a statement is about is being typed elsewhere."""
+    used = analysis.evaluator.memory.of(facts.statement.anchor).used
+    damaged = {
+        file: analysis.evaluator.modules.damaged(file) for file in {file for file, _ in used}
+    }
+    return any(name in damaged[file] for file, name in used)
 
 
 def _statement(facts: StatementFacts, analysis: ModuleAnalysis) -> Iterator[Finding]:
