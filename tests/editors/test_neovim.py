@@ -267,12 +267,13 @@ def test_nothing_of_an_untrusted_folder_is_executed(tmp_path: Path, project: Pat
         "end\n"
     )
     with start(tmp_path, project, "reviewer_prompt.py", init=asked) as nvim:
-        for count, command in enumerate(("FoldlinePreview", "FoldlineOpen reference-docs"), 1):
-            nvim.command(command)
-            nvim.wait(f"#notified == {count}")
-        assert set(nvim.notified()) == {
-            "foldline: this folder is not trusted, so nothing of it is run: :FoldlineTrust"
-        }
+        nvim.command("FoldlinePreview")
+        nvim.wait("vim.bo.filetype == 'markdown'")
+        assert "static · not trusted" in nvim.text("return vim.wo.winbar")
+        assert nvim.buffer().startswith("## 1. Review Guidance\n\nYou review auth, ")
+        nvim.command("FoldlineOpen reference-docs")
+        nvim.wait("vim.fn.search('Security Rules', 'nw') > 0")
+        nvim.command("wincmd p")
         assert len(nvim.strings("return questions")) == 1
         nvim.lua("vim.lsp.codelens.refresh({ bufnr = 0 })")
         nvim.wait("#vim.lsp.codelens.get(0) > 0")
@@ -282,5 +283,7 @@ def test_nothing_of_an_untrusted_folder_is_executed(tmp_path: Path, project: Pat
         assert not proof.exists()
         # The module does write the file, once it may.
         nvim.command("FoldlineTrust | FoldlinePreview")
-        nvim.wait("vim.bo.filetype == 'markdown'")
+        nvim.wait("vim.wo.winbar:find('executed') ~= nil")
         assert proof.exists()
+        nvim.command("FoldlineTrust!")
+        nvim.wait("vim.wo.winbar:find('not trusted') ~= nil")

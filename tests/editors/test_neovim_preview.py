@@ -222,6 +222,45 @@ def test_a_failed_render_keeps_the_text_below_a_banner(nvim: Neovim) -> None:
     nvim.wait("vim.wo.winbar:find('broken') == nil")
 
 
+def with_facts(text: str, **facts: object) -> str:
+    return json.dumps({**json.loads(text), **facts})
+
+
+def test_the_bar_says_what_it_costs_what_is_kept_and_what_it_does(nvim: Neovim) -> None:
+    uri = preview(nvim, TASK)
+    assert nvim.text("return vim.wo.winbar").endswith("0 of 1 sections folded%<")
+    told = {
+        "tokens": {"total": 412},
+        "kept": {"tokens": 300, "tools": True},
+        "effects": [{"line": 5, "message": "opened a connection"}],
+    }
+    push(nvim, with_facts(update(uri, [], order=["task"]), **told))
+    nvim.wait("vim.wo.winbar:find('412 tokens, 300 kept · line 5 opened a connection') ~= nil")
+
+
+def test_a_section_that_is_not_rendered_is_named_in_the_bar(nvim: Neovim) -> None:
+    uri = preview(nvim, TASK)
+    failed = {**TASK, "error": {"message": "review.py:7: KeyError"}}
+    push(nvim, update(uri, [failed]))
+    nvim.wait("vim.wo.winbar:find('task is not rendered · review.py:7: KeyError') ~= nil")
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("untrusted", "static · not trusted"), ("exception", "by its source alone · no")],
+)
+def test_what_the_source_alone_shows_is_said_to_be_that(
+    nvim: Neovim, kind: str, words: str
+) -> None:
+    uri = list_one(nvim)
+    stale: dict[str, object] = {"kind": kind, "message": "no", "file": None, "line": None}
+    answer(nvim, "prompt.preview", with_facts(update(uri, [TASK], stale=stale), fidelity="static"))
+    nvim.command("FoldlinePreview")
+    nvim.wait("vim.bo.filetype == 'markdown'")
+    assert nvim.buffer() == "## 1. Task\n\nReview it.\n"
+    assert words in nvim.text("return vim.wo.winbar")
+
+
 def test_a_prompt_that_never_rendered_has_a_banner_until_it_does(nvim: Neovim) -> None:
     uri = list_one(nvim)
     stale = {"kind": "exception", "message": "broken", "file": "/a/review.py", "line": 7}

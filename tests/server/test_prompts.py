@@ -186,7 +186,7 @@ async def test_a_prompt_can_be_named_by_its_key(editor: Editor) -> None:
     assert render["text"].startswith("## 1. Review Guidance")
 
 
-@pytest.mark.parametrize("command", ["prompt.render", "prompt.preview", "prompt.openSections"])
+@pytest.mark.parametrize("command", ["prompt.render", "prompt.openSections"])
 async def test_nothing_is_executed_before_the_workspace_is_trusted(
     connect: Connect, tmp_path: Path, command: str
 ) -> None:

@@ -61,6 +61,12 @@ export interface Block {
   tokens?: { self: number; subtree: number; if_opened: number | null };
 }
 
+/** Something that a module does beside making prompts. */
+export interface Effect {
+  message: string;
+  line: number;
+}
+
 export interface Tool {
   name: string;
   description: string;
@@ -102,6 +108,7 @@ export interface Preview extends PromptReference {
   tools: Tool[];
   tokens: Tokens | null;
   kept: Kept | null;
+  effects: Effect[];
   stale: Stale | null;
 }
 

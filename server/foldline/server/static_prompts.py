@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.server.convert import unstructure
 from foldline.server.errors import RequestFailed
+from foldline.server.preview.costs import with_costs
 from foldline.server.prompt_index import ask
 from foldline.server.static.editing.hover import opened_costs
 from foldline.server.static.model import Visibility
@@ -44,6 +45,49 @@ async def static_render(
             "blocks": [_block(block, asked) for block in shown.blocks],
             "tools": [],
         }
+
+    answer = await ask(ls, target.document.uri, question)
+    if answer is None:
+        raise _nothing(target.name)
+    return answer
+
+
+async def static_preview(
+    ls: FoldlineServer, target: PromptTarget, overrides: Mapping[str, str]
+) -> dict[str, Any]:
+    """The same with its tokens, in the shape of a render that was executed.
+
+    Raises:
+        RequestFailed: The source shows no such prompt, or an override names no section.
+    """
+
+    def question(asked: Asked) -> dict[str, Any]:
+        prompt = _prompt(asked, target.name)
+        wanted = _overrides(prompt, overrides)
+        blocks = []
+        for block in render(prompt.value, wanted).blocks:
+            opened = None
+            if block.visibility is Visibility.SUMMARY:
+                unfolded = render(prompt.value, {**wanted, block.path: Visibility.FULL}).blocks
+                depth = len(block.path)
+                opened = "".join(b.text for b in unfolded if b.path[:depth] == block.path)
+            blocks.append({**_block(block, asked), "opened_text": opened, "error": None})
+        rendered = {
+            "name": prompt.name.id,
+            "uri": asked.uri,
+            "version": target.document.version,
+            "fidelity": "static",
+            "blocks": blocks,
+            "tools": [],
+            "output": None,
+            "descriptor": None,
+            "generated": [],
+            "effects": [],
+            "parameter_set": None,
+            "parameter_sets": [],
+            "parameters": [],
+        }
+        return with_costs(rendered, asked.counter)
 
     answer = await ask(ls, target.document.uri, question)
     if answer is None:

@@ -54,8 +54,8 @@ test('nothing of a folder is executed, neither its prompt nor its interpreter, b
   await untrustedBanner().waitFor();
   assert.deepEqual(traces(), []);
   await trustFolder();
-  await preview.getByRole('heading', { name: 'Greeting' }).waitFor();
   await preview.getByRole('status').waitFor({ state: 'hidden' });
+  assert.equal(await preview.locator('.fidelity').innerText(), 'executed');
   await screenshot(page, 'trusted');
   assert.deepEqual(traces(), ['imported', 'started']);
 });
@@ -63,12 +63,12 @@ test('nothing of a folder is executed, neither its prompt nor its interpreter, b
 test('a server that was right all along is told that the folder is trusted', async () => {
   await openFolder();
   await trustFolder();
-  await preview.getByRole('heading', { name: 'Greeting' }).waitFor();
+  await preview.getByRole('status').waitFor({ state: 'hidden' });
   assert.deepEqual(traces(), ['imported']);
   assert.equal(serversStarted(), 1);
 });
 
-/** Opens the folder without trust, up to the preview that cannot be shown. */
+/** Opens the folder without trust, up to the preview of its source. */
 async function openFolder(options = {}) {
   session = await startWorkbench({
     files: { 'prompt.py': PROMPT, '.venv/bin/python': INTERPRETER },
@@ -80,6 +80,8 @@ async function openFolder(options = {}) {
   preview = webview(page);
   await page.locator('.codelens-decoration a', { hasText: 'Preview' }).first().click();
   await untrustedBanner().waitFor();
+  await preview.getByText('Some of it.').waitFor();
+  assert.equal(await preview.locator('.fidelity').innerText(), 'static');
 }
 
 function untrustedBanner() {

@@ -13,6 +13,7 @@ local M = {}
 ---@field opened boolean opened in this preview
 ---@field text string
 ---@field location lsp.Location?
+---@field error { message: string }? why it could not be rendered
 
 ---@class foldline.Stale
 ---@field kind string
@@ -28,6 +29,9 @@ local M = {}
 ---@field fidelity string
 ---@field order string[] ids of all blocks
 ---@field blocks foldline.Block[] the new and the changed ones
+---@field tokens { total: integer }?
+---@field kept { tokens: integer, tools: boolean }? what a cache keeps of the version before
+---@field effects { line: integer, message: string }[]?
 ---@field stale foldline.Stale?
 
 ---@class foldline.Preview
@@ -39,6 +43,9 @@ local M = {}
 ---@field fidelity string
 ---@field order string[]
 ---@field blocks table<string, foldline.Block>
+---@field tokens { total: integer }?
+---@field kept { tokens: integer, tools: boolean }?
+---@field effects { line: integer, message: string }[]?
 ---@field stale foldline.Stale?
 ---@field reopen string[]? keys that were open before the server came back, to open once it renders
 ---@field lost string? why it follows its source no more
@@ -234,6 +241,9 @@ function take(preview, update)
   end
   preview.order = update.order
   preview.fidelity = some(update.fidelity) or preview.fidelity
+  preview.tokens = update.tokens
+  preview.kept = update.kept
+  preview.effects = update.effects
   local kept = {}
   for _, id in ipairs(preview.order) do
     kept[id] = preview.blocks[id]

@@ -42,9 +42,6 @@ function M.set(folder, trusted)
   for _, client in ipairs(vim.lsp.get_clients({ name = 'foldline' })) do
     local decided = M.decision(client.root_dir) == true
     client:notify('foldline/didChangeTrust', { trusted = decided })
-    if not decided then
-      require('foldline.preview').lose(client.id, 'the folder is not trusted any more')
-    end
   end
 end
 

@@ -10,7 +10,7 @@ local M = {}
 local hints = vim.api.nvim_create_namespace('foldline.preview')
 local layouts = {} ---@type table<integer, foldline.Layout>
 
-local apply, banner, bar, differences, moved, some, text_of
+local apply, banner, bar, differences, facts, moved, some, text_of
 
 ---@param preview foldline.Preview
 ---@return integer buf
@@ -202,18 +202,44 @@ function banner(preview)
   if preview.lost then
     return bar('DiagnosticError', { preview.name, preview.lost })
   end
+  if stale and stale.kind == 'untrusted' then
+    return bar('WinBar', { preview.name, 'static', 'not trusted, so nothing of it is run: :FoldlineTrust' })
+  end
   if stale then
     local file = some(stale.file)
     local where = file and ('%s:%s: '):format(vim.fs.basename(file), some(stale.line) or '?') or ''
-    local shown = #preview.order > 0 and 'last good text' or 'no text yet'
+    local text = preview.fidelity == 'static' and 'by its source alone' or 'last good text'
+    local shown = #preview.order > 0 and text or 'no text yet'
     return bar('DiagnosticWarn', { preview.name, shown, where .. stale.message })
   end
   local folded = 0
   for _, id in ipairs(preview.order) do
-    folded = folded + (preview.blocks[id].visibility == 'SUMMARY' and 1 or 0)
+    local block = preview.blocks[id]
+    folded = folded + (block.visibility == 'SUMMARY' and 1 or 0)
+    local problem = some(block.error)
+    if problem then
+      return bar('DiagnosticWarn', { preview.name, ('%s is not rendered'):format(block.key), problem.message })
+    end
   end
   local count = ('%d of %d sections folded'):format(folded, #preview.order)
-  return bar('WinBar', { preview.name, some(preview.fidelity) or '?', count })
+  local parts = { preview.name, some(preview.fidelity) or '?', count }
+  return bar('WinBar', vim.list_extend(parts, facts(preview)))
+end
+
+--- What the prompt costs, what a provider's cache keeps of the last version, what it does besides.
+---@param preview foldline.Preview
+---@return string[]
+function facts(preview)
+  local found = {}
+  local tokens, kept = some(preview.tokens), some(preview.kept)
+  if tokens then
+    local cached = kept and (kept.tools and (', %d kept'):format(kept.tokens) or ', none kept') or ''
+    table.insert(found, ('%d tokens%s'):format(tokens.total, cached))
+  end
+  for _, effect in ipairs(some(preview.effects) or {}) do
+    table.insert(found, ('line %d %s'):format(effect.line, effect.message))
+  end
+  return found
 end
 
 ---@param highlight string

@@ -3,7 +3,7 @@
 import { failureOf, messageOf } from '../failure';
 import type { ServerState } from '../server';
 import type { Notice } from './messages';
-import { LAST_GOOD, sentence } from './stale';
+import { LAST_GOOD, UNTRUSTED, sentence } from './stale';
 
 export const LOADING: Notice = { kind: 'loading', text: 'Rendering…', actions: [] };
 
@@ -29,11 +29,7 @@ export function serverNotice(state: ServerState): Notice | null {
 export function failureNotice(error: unknown, hasText: boolean): Notice {
   const failure = failureOf(error);
   if (failure?.kind === 'untrusted') {
-    return {
-      kind: 'untrusted',
-      text: 'Nothing of this folder is executed before you trust it, and the preview has to execute it.',
-      actions: [{ id: 'trust', title: 'Manage Trust' }],
-    };
+    return UNTRUSTED;
   }
   return {
     kind: 'failed',

@@ -6,6 +6,7 @@ import { failureOf, messageOf } from '../failure';
 import type { Server } from '../server';
 import type {
   Block,
+  Effect,
   Kept,
   Location,
   Preview,
@@ -34,6 +35,7 @@ export class PreviewPanel implements vscode.Disposable {
   private tools: Preview['tools'] = [];
   private tokens: Tokens | null = null;
   private kept: Kept | null = null;
+  private effects: Effect[] = [];
   private notice: Notice | null = LOADING;
   private problem: Problem | null = null;
   private retry: NodeJS.Timeout | undefined;
@@ -84,7 +86,7 @@ export class PreviewPanel implements vscode.Disposable {
       if (preview.stale !== null && preview.order.length === 0 && this.blocks.order.length > 0) {
         // The text that is here, and what is open in it, stay until the prompt renders again.
         void this.leave(preview.sessionId);
-        this.notice = staleNotice(preview.stale, true);
+        this.notice = staleNotice(preview.stale, true, this.fidelity);
         this.problem = preview.stale;
         this.show([], false);
         return;
@@ -158,7 +160,9 @@ export class PreviewPanel implements vscode.Disposable {
     this.tokens = update.tokens;
     this.kept = update.kept;
     this.problem = update.stale;
-    this.notice = update.stale === null ? null : staleNotice(update.stale, this.blocks.order.length > 0);
+    this.effects = update.effects;
+    this.notice =
+      update.stale && staleNotice(update.stale, this.blocks.order.length > 0, update.fidelity);
     this.show(update.blocks, false);
   }
 
@@ -204,6 +208,7 @@ export class PreviewPanel implements vscode.Disposable {
         tools: this.tools,
         tokens: this.tokens,
         kept: this.kept,
+        effects: this.effects,
         notice: this.notice,
       },
     });

@@ -61,11 +61,12 @@ class Browser {
     }
     this.last = { ...news, blocks: [], whole: false };
     document.title = `${news.name} · foldline`;
-    const { uri, name, fidelity, order, blocks, whole, tools, tokens, kept, reveals } = news;
+    const { uri, name, fidelity, order, blocks, whole, tools, tokens, kept, effects } = news;
     this.page.receive({
       type: 'view',
       view: {
-        ...{ uri, name, fidelity, order, blocks, whole, tools, tokens, kept, reveals },
+        ...{ uri, name, fidelity, order, blocks, whole, tools, tokens, kept, effects },
+        reveals: news.reveals,
         notice: this.noticeOf(news),
       },
     });
@@ -75,8 +76,8 @@ class Browser {
     this.show(this.last ?? NOTHING);
   }
 
-  private noticeOf({ stale, order }: News): Notice | null {
-    const old = stale === null ? null : { ...staleNotice(stale, order.length > 0), actions: [] };
+  private noticeOf({ stale, order, fidelity }: News): Notice | null {
+    const old = stale && { ...staleNotice(stale, order.length > 0, fidelity), actions: [] };
     return this.lost ?? this.refusal ?? old;
   }
 
@@ -98,7 +99,7 @@ class Browser {
 
 const NOTHING: News = {
   ...{ sessionId: '', uri: '', name: '', version: null, fidelity: '', order: [], blocks: [] },
-  ...{ tools: [], tokens: null, kept: null, stale: null, whole: true, reveals: false },
+  ...{ tools: [], tokens: null, kept: null, effects: [], stale: null, whole: true, reveals: false },
 };
 
 /** Why the deed was refused, if it was. */

@@ -1,6 +1,6 @@
 // What the whole prompt costs, and where in it: a strip with a piece for each section.
 
-import type { Block, Kept, Tokens } from '../wire';
+import type { Block, Effect, Kept, Tokens } from '../wire';
 import { element } from './dom';
 
 export class Costs {
@@ -19,7 +19,13 @@ export class Costs {
     });
   }
 
-  show(blocks: readonly Block[], tokens: Tokens | null, kept: Kept | null): void {
+  /** `effects` are what the module does beside its prompts: they belong to its price. */
+  show(
+    blocks: readonly Block[],
+    tokens: Tokens | null,
+    kept: Kept | null,
+    effects: readonly Effect[],
+  ): void {
     this.root.hidden = tokens === null;
     if (tokens === null) {
       return;
@@ -31,9 +37,11 @@ export class Costs {
       tokens.exact ? tokens.encoding : 'estimated',
     ];
     const cache = keptOf(tokens, kept);
+    const done = effects.map(({ line, message }) => `line ${line} ${message}`).join(' · ');
     this.words.replaceChildren(
       element('span', {}, said.filter(Boolean).join(' · ')),
       ...(cache === null ? [] : [element('span.kept', { title: KEPT }, cache)]),
+      ...(done === '' ? [] : [element('span.effects', { title: EFFECTS }, done)]),
     );
     this.drawStrip(blocks, kept);
   }
@@ -61,6 +69,8 @@ export class Costs {
 const KEPT =
   "A provider's prompt cache keeps what the last version and this one begin with alike, " +
   'the tools first.';
+
+const EFFECTS = 'What running the module does beside making prompts.';
 
 function keptOf(tokens: Tokens, kept: Kept | null): string | null {
   if (kept === null) {

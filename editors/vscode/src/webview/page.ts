@@ -111,7 +111,7 @@ export class Page {
     this.blocks.apply(view.order, view.blocks);
     this.reveals = view.reveals ?? true;
     this.draw();
-    this.costs.show(this.blocks.all(), view.tokens, view.kept);
+    this.costs.show(this.blocks.all(), view.tokens, view.kept, view.effects ?? []);
     this.showNotice(view.notice);
     this.showTools(view.tools);
     if (this.scrollWanted !== null && view.order.length > 0) {
@@ -198,7 +198,8 @@ export class Page {
   private showNotice(notice: Notice | null): void {
     this.notice.hidden = notice === null;
     this.notice.className = `notice ${notice?.kind ?? ''}`;
-    this.main.classList.toggle('outdated', notice !== null && notice.kind !== 'loading');
+    const current = notice === null || ['loading', 'untrusted'].includes(notice.kind);
+    this.main.classList.toggle('outdated', !current);
     const actions = (notice?.actions ?? []).map(({ id, title }) =>
       button('', {}, () => this.host.post({ type: 'action', id }), title),
     );

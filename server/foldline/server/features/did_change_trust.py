@@ -24,5 +24,7 @@ def handle(ls: FoldlineServer, params: object) -> None:
     ls.settings = replace(ls.settings, trusted=trust.trusted)
     ls.files.set_trusted(trusted=trust.trusted)
     if not trust.trusted:
-        ls.previews.close_all()
+        ls.renderer.close()
+    # Each preview tells what it may show from now on.
+    ls.previews.document_changed()
     ls.virtual.changed(ls)

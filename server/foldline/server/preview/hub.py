@@ -20,6 +20,7 @@ from foldline.server.errors import RequestFailed
 from foldline.server.preview import prompts
 from foldline.server.preview.problems import Problems, problems_in
 from foldline.server.preview.session import Choices, Preview
+from foldline.server.static_prompts import static_preview
 from foldline.server.targets import find_prompt
 
 if TYPE_CHECKING:
@@ -51,16 +52,18 @@ class PreviewHub:
     async def open(self, ls: FoldlineServer, uri: str | None, name: str | None) -> dict[str, Any]:
         """Start a preview and return its first state.
 
-        A prompt whose code fails has a state without blocks, which says why.
+        A prompt whose code fails, or may not be executed, is shown as far as its source tells, and
+        the state says why; where that shows nothing, without blocks.
 
         Raises:
-            RequestFailed: There is no such prompt, or it may not or cannot be executed.
+            RequestFailed: There is no such prompt, or it may not or cannot be executed, and the
+                source alone does not show it.
         """
         target = await find_prompt(ls, uri, name)
         preview = Preview(f"preview-{next(self._ids)}", target.document.uri, target.name)
         number = next(preview.numbers)
         try:
-            preview.take(await prompts.render(ls, target, overrides={}, tolerant=True))
+            preview.take(*await self._render(ls, preview, preview.choices, target))
         except RequestFailed as error:
             if preview.name is None or _kind(error) not in MENDABLE:
                 raise
@@ -83,25 +86,33 @@ class PreviewHub:
         async with preview.turn:
             number, old = next(preview.numbers), preview.choices
             target = await find_prompt(ls, preview.uri, preview.name)
-            answer = await prompts.open_sections(
-                ls,
-                target,
-                section_keys=section_keys,
-                reason=reason,
-                overrides=old.overrides,
-                params=old.params,
-                parameter_set=old.parameter_set,
-                tolerant=True,
-            )
-            opened = answer["requested_overrides"]
+            try:
+                answer = await prompts.open_sections(
+                    ls,
+                    target,
+                    section_keys=section_keys,
+                    reason=reason,
+                    overrides=old.overrides,
+                    params=old.params,
+                    parameter_set=old.parameter_set,
+                    tolerant=True,
+                )
+            except RequestFailed as error:
+                if not self._may_be_static(preview, error):
+                    raise
+                new = old.opening(
+                    preview.folded_around(section_keys),
+                    section_keys=tuple(section_keys),
+                    reason=reason,
+                )
+                return await self._move(ls, preview, [*preview.steps, new])
             new = replace(
-                old,
-                overrides={**old.overrides, **opened},
-                opened=old.opened | set(opened),
+                old.opening(
+                    answer["requested_overrides"],
+                    section_keys=tuple(answer["section_keys"]),
+                    reason=reason,
+                ),
                 instructions=answer["expansion_instructions"],
-                action="open",
-                section_keys=tuple(answer["section_keys"]),
-                reason=reason,
             )
             render = {**answer["render"], "effects": answer["effects"]}
             return await self._move(ls, preview, [*preview.steps, new], number, render)
@@ -146,6 +157,9 @@ class PreviewHub:
         What is None stays as it is.
         """
         preview = self._preview(session_id)
+        if not ls.settings.trusted:
+            # Without executing the prompt, values would change nothing of what is shown.
+            raise RequestFailed("untrusted", prompts.UNTRUSTED)
         async with preview.turn:
             old = preview.choices
             new = replace(
@@ -237,8 +251,9 @@ class PreviewHub:
             number, choices = next(preview.numbers), preview.choices
             error: JsonRpcException | None = None
             render: dict[str, Any] = {}
+            stale: Mapping[str, Any] | None = None
             try:
-                render = await self._render(ls, preview, choices)
+                render, stale = await self._render(ls, preview, choices)
             except JsonRpcException as failure:
                 error = failure
             except Exception:
@@ -254,7 +269,7 @@ class PreviewHub:
             self._blame(preview, error)
             self._tell(ls, preview, [])
         else:
-            self._tell(ls, preview, preview.take(render))
+            self._tell(ls, preview, preview.take(render, stale))
 
     async def _move(
         self,
@@ -268,41 +283,62 @@ class PreviewHub:
 
         `render` is of those choices and has that number; without, it is made here.
         """
+        stale: Mapping[str, Any] | None = None
         while render is None or number < preview.shown:
             # A younger text is shown already: this render must be at least as young.
             number = next(preview.numbers)
-            render = await self._render(ls, preview, steps[-1])
+            render, stale = await self._render(ls, preview, steps[-1])
         preview.shown = number
         preview.steps = steps
-        changed = preview.take(render)
+        changed = preview.take(render, stale)
         preview.versions = [*preview.versions, preview.version][: len(steps)]
         self._tell(ls, preview, changed)
         return preview.state()
 
     async def _render(
-        self, ls: FoldlineServer, preview: Preview, choices: Choices
-    ) -> dict[str, Any]:
-        target: PromptTarget = await find_prompt(ls, preview.uri, preview.name)
-        return await prompts.render(
-            ls,
-            target,
-            overrides=choices.overrides,
-            params=choices.params,
-            parameter_set=choices.parameter_set,
-            instructions=choices.instructions,
-            tolerant=True,
-        )
+        self,
+        ls: FoldlineServer,
+        preview: Preview,
+        choices: Choices,
+        target: PromptTarget | None = None,
+    ) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
+        """A render, and where it is not an executed one, why."""
+        if target is None:
+            target = await find_prompt(ls, preview.uri, preview.name)
+        try:
+            render = await prompts.render(
+                ls,
+                target,
+                overrides=choices.overrides,
+                params=choices.params,
+                parameter_set=choices.parameter_set,
+                instructions=choices.instructions,
+                tolerant=True,
+            )
+        except RequestFailed as error:
+            if not self._may_be_static(preview, error):
+                raise
+            try:
+                static = await static_preview(ls, target, choices.overrides)
+            except RequestFailed as unknown:
+                raise (error if _kind(unknown) == "no_prompt" else unknown) from None
+            ls.focus.prompt(target.document.uri, static["name"])
+            return static, _reason(error)
+        return render, None
+
+    def _may_be_static(self, preview: Preview, error: RequestFailed) -> bool:
+        """Whether what the source shows stands in for an execution that failed.
+
+        What was executed before is better, unless nothing may be any more.
+        """
+        if _kind(error) == "untrusted":
+            return True
+        return _kind(error) in MENDABLE and preview.fidelity != "executed"
 
     def _blame(self, preview: Preview, error: JsonRpcException) -> None:
         """Keep the blocks of `preview`, and say by `error` why they are stale."""
-        details = error.data if isinstance(error.data, dict) else {}
         preview.version += 1
-        preview.stale = {
-            "kind": _kind(error),
-            "message": error.message,
-            "file": details.get("file"),
-            "line": details.get("line"),
-        }
+        preview.stale = _reason(error)
 
     def _tell(
         self, ls: FoldlineServer, preview: Preview, changed: Sequence[Mapping[str, Any]]
@@ -327,6 +363,17 @@ class PreviewHub:
                 "no_preview", f"There is no preview {known or ''!r}: open one with prompt.preview"
             )
         return self._previews[known]
+
+
+def _reason(error: JsonRpcException) -> dict[str, Any]:
+    """Why blocks are stale, as clients are told it."""
+    details = error.data if isinstance(error.data, dict) else {}
+    return {
+        "kind": _kind(error),
+        "message": error.message,
+        "file": details.get("file"),
+        "line": details.get("line"),
+    }
 
 
 def _kind(error: JsonRpcException) -> str | None:

@@ -85,6 +85,7 @@ class Renderer:
         self._idle: defaultdict[tuple[Path, Path], list[_Worker]] = defaultdict(list)
         self._all: set[_Worker] = set()
         self._cold: set[tuple[Path, Path]] = set()
+        self._closed = 0
 
     async def run(self, interpreter: Interpreter, job: Job) -> dict[str, Any]:
         """The worker's answer to `job`.
@@ -96,8 +97,9 @@ class Renderer:
         """
         key = (interpreter.path, job.root)
         async with self._slots:
+            closed = self._closed
             worker, answer = await self._converse(key, interpreter, job)
-            if not answer:
+            if not answer and self._closed == closed:
                 # It left because packages have changed, or was killed while it waited.
                 worker, answer = await self._converse(key, interpreter, job)
         if not answer.endswith(b"\n"):
@@ -114,6 +116,7 @@ class Renderer:
 
     def close(self) -> None:
         """Let go of every worker: each then kills what it started, and leaves."""
+        self._closed += 1
         for worker in tuple(self._all):
             worker.let_go()
         self._idle.clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,19 @@ class Choices:
     section_keys: tuple[str, ...] = ()
     reason: str | None = None
 
+    def opening(
+        self, opened: Mapping[str, str], *, section_keys: tuple[str, ...], reason: str
+    ) -> Choices:
+        """These choices with sections opened, by the visibility that each gets."""
+        return replace(
+            self,
+            overrides={**self.overrides, **opened},
+            opened=self.opened | set(opened),
+            action="open",
+            section_keys=section_keys,
+            reason=reason,
+        )
+
 
 @dataclass(slots=True)
 class Preview:
@@ -50,7 +63,8 @@ class Preview:
         shown: The number of the render whose outcome is shown. Renders are numbered as they start,
             so a higher number has seen a younger text.
         kept: What the last version and the one before begin with alike.
-        stale: Why the blocks are not those of the newest text; None where they are.
+        fidelity: Whether the blocks were executed, or are what the source alone shows (`static`).
+        stale: Why the blocks are not executed ones of the newest text; None where they are.
         changed: Set when a document has changed since the last render started.
         turn: Held while the choices change, so that each change starts from the one before.
         watchers: Who else is told what the client is told; None tells them that it is over.
@@ -76,6 +90,7 @@ class Preview:
     parameter_set: str | None = None
     parameter_sets: Sequence[Mapping[str, Any]] = ()
     parameters: Sequence[Mapping[str, Any]] = ()
+    fidelity: str = ""
     stale: Mapping[str, Any] | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -85,8 +100,13 @@ class Preview:
     def choices(self) -> Choices:
         return self.steps[-1]
 
-    def take(self, render: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Take a good render for what is shown, and return the blocks that it changes."""
+    def take(
+        self, render: Mapping[str, Any], stale: Mapping[str, Any] | None = None
+    ) -> list[dict[str, Any]]:
+        """Take a render for what is shown, and return the blocks that it changes.
+
+        `stale` says why it is not one of the newest text that was executed, where it is not.
+        """
         blocks = {}
         for block in render["blocks"]:
             blocks[block["id"]] = {**block, "opened": block["key"] in self.choices.opened}
@@ -109,9 +129,21 @@ class Preview:
         self.parameter_sets = render["parameter_sets"]
         self.parameters = render["parameters"]
         self.document_version = render["version"]
-        self.stale = None
+        self.fidelity = render["fidelity"]
+        self.stale = stale
         self.version += 1
         return changed
+
+    def folded_around(self, section_keys: Sequence[str]) -> dict[str, str]:
+        """What to open so that these sections are shown in full: they, and summaries around them.
+
+        Without keys it is every summary.
+        """
+        folded = [each["key"] for each in self.blocks.values() if each["visibility"] == "SUMMARY"]
+        around = (
+            each for key in section_keys for each in folded if f"{key}.".startswith(f"{each}.")
+        )
+        return dict.fromkeys((*around, *section_keys) if section_keys else folded, "FULL")
 
     def state(self, blocks: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
         """What a client is told: `blocks` are those that it has not seen as they are now.
@@ -124,7 +156,7 @@ class Preview:
             "name": self.name,
             "version": self.version,
             "documentVersion": self.document_version,
-            "fidelity": "executed",
+            "fidelity": self.fidelity or "executed",
             "order": list(self.blocks),
             "blocks": list(self.blocks.values()) if blocks is None else blocks,
             "tools": self.tools,

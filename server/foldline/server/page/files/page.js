@@ -2,10 +2,20 @@
 
 // src/preview/stale.ts
 var LAST_GOOD = "This is the last good text. ";
-function staleNotice(stale, hasText) {
+var SOURCE_ALONE = "This is what the source alone shows. ";
+var UNTRUSTED = {
+  kind: "untrusted",
+  text: `Nothing of this folder is executed before you trust it. ${SOURCE_ALONE.trim()}`,
+  actions: [{ id: "trust", title: "Manage Trust" }]
+};
+function staleNotice(stale, hasText, fidelity) {
+  if (stale.kind === "untrusted") {
+    return UNTRUSTED;
+  }
+  const shown = fidelity === "static" ? SOURCE_ALONE : LAST_GOOD;
   return {
     kind: "stale",
-    text: (hasText ? LAST_GOOD : "") + sentence(stale.message),
+    text: (hasText ? shown : "") + sentence(stale.message),
     actions: stale.file === null ? [] : [{ id: "revealProblem", title: "Go to Problem" }]
   };
 }
@@ -295,7 +305,8 @@ var Costs = class {
       }
     });
   }
-  show(blocks, tokens, kept) {
+  /** `effects` are what the module does beside its prompts: they belong to its price. */
+  show(blocks, tokens, kept, effects) {
     this.root.hidden = tokens === null;
     if (tokens === null) {
       return;
@@ -307,9 +318,11 @@ var Costs = class {
       tokens.exact ? tokens.encoding : "estimated"
     ];
     const cache = keptOf(tokens, kept);
+    const done = effects.map(({ line, message }) => `line ${line} ${message}`).join(" · ");
     this.words.replaceChildren(
       element("span", {}, said.filter(Boolean).join(" · ")),
-      ...cache === null ? [] : [element("span.kept", { title: KEPT }, cache)]
+      ...cache === null ? [] : [element("span.kept", { title: KEPT }, cache)],
+      ...done === "" ? [] : [element("span.effects", { title: EFFECTS }, done)]
     );
     this.drawStrip(blocks, kept);
   }
@@ -333,6 +346,7 @@ var Costs = class {
   }
 };
 var KEPT = "A provider's prompt cache keeps what the last version and this one begin with alike, the tools first.";
+var EFFECTS = "What running the module does beside making prompts.";
 function keptOf(tokens, kept) {
   if (kept === null) {
     return null;
@@ -433,7 +447,7 @@ var Page = class {
     this.blocks.apply(view.order, view.blocks);
     this.reveals = view.reveals ?? true;
     this.draw();
-    this.costs.show(this.blocks.all(), view.tokens, view.kept);
+    this.costs.show(this.blocks.all(), view.tokens, view.kept, view.effects ?? []);
     this.showNotice(view.notice);
     this.showTools(view.tools);
     if (this.scrollWanted !== null && view.order.length > 0) {
@@ -514,7 +528,8 @@ var Page = class {
   showNotice(notice) {
     this.notice.hidden = notice === null;
     this.notice.className = `notice ${notice?.kind ?? ""}`;
-    this.main.classList.toggle("outdated", notice !== null && notice.kind !== "loading");
+    const current = notice === null || ["loading", "untrusted"].includes(notice.kind);
+    this.main.classList.toggle("outdated", !current);
     const actions = (notice?.actions ?? []).map(
       ({ id, title }) => button("", {}, () => this.host.post({ type: "action", id }), title)
     );
@@ -632,11 +647,12 @@ var Browser = class {
     }
     this.last = { ...news, blocks: [], whole: false };
     document.title = `${news.name} · foldline`;
-    const { uri, name, fidelity, order, blocks, whole, tools, tokens, kept, reveals } = news;
+    const { uri, name, fidelity, order, blocks, whole, tools, tokens, kept, effects } = news;
     this.page.receive({
       type: "view",
       view: {
-        ...{ uri, name, fidelity, order, blocks, whole, tools, tokens, kept, reveals },
+        ...{ uri, name, fidelity, order, blocks, whole, tools, tokens, kept, effects },
+        reveals: news.reveals,
         notice: this.noticeOf(news)
       }
     });
@@ -644,8 +660,8 @@ var Browser = class {
   showAgain() {
     this.show(this.last ?? NOTHING);
   }
-  noticeOf({ stale, order }) {
-    const old = stale === null ? null : { ...staleNotice(stale, order.length > 0), actions: [] };
+  noticeOf({ stale, order, fidelity }) {
+    const old = stale && { ...staleNotice(stale, order.length > 0, fidelity), actions: [] };
     return this.lost ?? this.refusal ?? old;
   }
   async act(message) {
@@ -665,7 +681,7 @@ var Browser = class {
 };
 var NOTHING = {
   ...{ sessionId: "", uri: "", name: "", version: null, fidelity: "", order: [], blocks: [] },
-  ...{ tools: [], tokens: null, kept: null, stale: null, whole: true, reveals: false }
+  ...{ tools: [], tokens: null, kept: null, effects: [], stale: null, whole: true, reveals: false }
 };
 async function send(deed) {
   try {

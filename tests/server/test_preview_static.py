@@ -1,0 +1,132 @@
+"""What a preview shows of a prompt that may not be executed, or cannot be yet: its source."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Connect, Editor
+
+PROMPT = """
+from dataclasses import dataclass
+from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
+
+@dataclass(frozen=True)
+class Who:
+    name: str = "Ada"
+
+inner = MarkdownSection[None](
+    title="Inner", key="inner", template="Inside.", summary="In.",
+    visibility=SectionVisibility.SUMMARY)
+folded = MarkdownSection[None](
+    title="Folded", key="folded", template="Whole.", summary="Part.", children=[inner],
+    visibility=SectionVisibility.SUMMARY)
+hello = MarkdownSection[Who](title="Hello", key="hello", template="Hello ${name}.")
+both = PromptTemplate(ns="demo", key="both", sections=[hello, folded])
+"""
+
+
+def trust(editor: Editor, *, trusted: bool) -> None:
+    editor.client.protocol.notify("foldline/didChangeTrust", {"trusted": trusted})
+
+
+def texts(state: dict[str, Any]) -> list[str]:
+    return [block["text"] for block in state["blocks"]]
+
+
+async def test_without_trust_the_source_is_shown_and_nothing_executed(
+    connect: Connect, tmp_path: Path
+) -> None:
+    editor = await connect(tmp_path)
+    proof = tmp_path / "executed"
+    uri = editor.open("both.py", f"open({str(proof)!r}, 'w').close()\n{PROMPT}")
+    preview = await editor.command("prompt.preview", uri=uri)
+    assert (preview["fidelity"], preview["name"]) == ("static", "both")
+    assert preview["stale"]["kind"] == "untrusted"
+    assert 'initializationOptions {"trusted": true}' in preview["stale"]["message"]
+    assert texts(preview)[0] == "## 1. Hello\n\nHello Ada.\n\n"
+    assert preview["blocks"][1]["tokens"]["if_opened"] > 0
+    assert preview["tokens"]["total"] == sum(b["tokens"]["self"] for b in preview["blocks"])
+    session = preview["sessionId"]
+    opened = await editor.command(
+        "prompt.openSections", sessionId=session, section_keys=["folded.inner"]
+    )
+    assert opened["order"] == ["hello", "folded", "folded/inner"]
+    assert "Inside." in texts(opened)[2]
+    assert [block["opened"] for block in opened["blocks"]] == [False, True, True]
+    _, data = await editor.refusal("prompt.openSections", sessionId=session, section_keys=["no"])
+    assert data["kind"] == "prompt"
+    _, data = await editor.refusal("prompt.setParams", params={"Who": {"name": "Bob"}})
+    assert data["kind"] == "untrusted"
+    closed = await editor.command("prompt.closeSections", sessionId=session)
+    assert closed["order"] == ["hello", "folded"]
+    editor.change(uri, PROMPT.replace("Hello $", "Hi $"))
+    update = await editor.update(3)
+    assert update["blocks"][0]["text"] == "## 1. Hello\n\nHi Ada.\n\n"
+    assert not proof.exists()
+
+
+async def test_trust_turns_the_source_into_what_is_executed_and_back(
+    connect: Connect, tmp_path: Path
+) -> None:
+    editor = await connect(tmp_path)
+    computed = PROMPT.replace('"Hello ${name}."', '"Hello ${name}. " + str(6 * 7)')
+    uri = editor.open("both.py", computed)
+    preview = await editor.command("prompt.preview", uri=uri)
+    assert "42" not in texts(preview)[0]
+    trust(editor, trusted=True)
+    update = await editor.update(1)
+    assert (update["fidelity"], update["stale"]) == ("executed", None)
+    assert "42" in texts(update)[0]
+    trust(editor, trusted=False)
+    update = await editor.update(2)
+    assert (update["fidelity"], update["stale"]["kind"]) == ("static", "untrusted")
+    assert "42" not in texts(update)[0]
+
+
+async def test_what_runs_when_trust_is_taken_back_is_ended(
+    connect: Connect, tmp_path: Path
+) -> None:
+    editor = await connect(tmp_path, trusted=True, render_deadline=600)
+    pids = tmp_path / "pids"
+    running = (
+        f"import os, time\nwith open({str(pids)!r}, 'a') as f: f.write(f'{{os.getpid()}} ')\n"
+        "time.sleep(600)\n"
+    )
+    uri = editor.open("both.py", PROMPT + running)
+    rendering = asyncio.create_task(editor.refusal("prompt.render", uri=uri))
+    async with asyncio.timeout(30):
+        while not pids.exists() or not pids.read_text():
+            await asyncio.sleep(0.01)
+    trust(editor, trusted=False)
+    _, data = await rendering
+    assert data["kind"] == "exit"
+    (pid,) = pids.read_text().split()
+    assert not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.parametrize(
+    "broken",
+    ["raise ValueError('not yet')", "import missing_package", "def unfinished(:\n"],
+)
+async def test_a_prompt_that_never_rendered_is_shown_by_its_source(
+    connect: Connect, tmp_path: Path, broken: str
+) -> None:
+    editor = await connect(tmp_path, trusted=True)
+    uri = editor.open("both.py", f"{PROMPT}\n{broken}\n")
+    preview = await editor.command("prompt.preview", uri=uri)
+    assert (preview["fidelity"], preview["stale"]["kind"]) == ("static", "exception")
+    assert preview["stale"]["line"] == PROMPT.count("\n") + 2
+    editor.change(uri, f"{PROMPT.replace('Hello $', 'Hi $')}\n{broken}\n")
+    update = await editor.update(1)
+    assert texts(update) == ["## 1. Hello\n\nHi Ada.\n\n"]
+    assert update["fidelity"] == "static"
+    editor.change(uri, PROMPT, version=3)
+    update = await editor.update(2)
+    assert (update["fidelity"], update["stale"]) == ("executed", None)
+    # What was executed is better than what the source shows of a younger text.
+    editor.change(uri, f"{PROMPT.replace('Hello $', 'Hi $')}\n{broken}\n", version=4)
+    update = await editor.update(3)
+    assert (update["fidelity"], update["blocks"]) == ("executed", [])
+    assert update["stale"]["kind"] == "exception"
