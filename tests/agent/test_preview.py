@@ -98,3 +98,28 @@ def test_a_parameter_set_is_chosen_by_its_name(tmp_path: Path) -> None:
     wrong = preview(f"{EXAMPLE}:template", "--set", "shallow")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "There is no parameter set 'shallow'" in wrong.stderr
+
+
+def test_a_prompt_is_compared_with_a_revision(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.py"
+    text = (
+        "from foldline.prompts import MarkdownSection, PromptTemplate\n"
+        "p = PromptTemplate(ns='n', key='k', sections=[\n"
+        "    MarkdownSection[None](title='A', key='a', template='before')])\n"
+    )
+    prompt.write_text(text, encoding="utf-8")
+    for arguments in (
+        ["init", "-q"],
+        ["add", "-A"],
+        ["-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qm", "one"],
+    ):
+        subprocess.run(["git", *arguments], cwd=tmp_path, check=True)
+    prompt.write_text(text.replace("before", "before and after"), encoding="utf-8")
+    done = preview(str(prompt), "--diff", "HEAD")
+    assert done.returncode == 0
+    assert "-before\n+before and after\n" in done.stdout
+    assert "~ a: +2 tokens\n" in done.stdout
+    assert done.stdout.rstrip().endswith("(+2)")
+    unknown = preview(str(prompt), "--diff", "nowhere")
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert "has no revision 'nowhere'" in unknown.stderr

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foldline.agent.preview_diff import diff, format_diff
+
 if TYPE_CHECKING:
     import argparse
 
@@ -42,6 +44,9 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument(
         "--set", metavar="NAME", dest="parameter_set", help="the parameter set, or `none`"
+    )
+    parser.add_argument(
+        "--diff", metavar="REV[..REV]", help="show what has changed since a revision of git"
     )
     parser.add_argument("--interpreter", metavar="PYTHON", help="the Python that renders it")
     parser.add_argument(
@@ -102,12 +107,18 @@ async def _show(renderer: Renderer, options: argparse.Namespace) -> int:
     """Render and print once, and return the exit status of that."""
     from foldline.server.preview.interpreter import find_interpreter
     from foldline.server.preview.renderer import RenderError
+    from foldline.server.preview.revisions import RevisionError
     from foldline.server.preview.values import ValuesError
 
     try:
         job = _job(options)
-        answer = await renderer.run(find_interpreter(job.file, options.interpreter), job)
-    except (RenderError, ValuesError, FileNotFoundError) as error:
+        interpreter = find_interpreter(job.file, options.interpreter)
+        if options.diff is not None:
+            found = await diff(renderer, interpreter, job, options.diff)
+            print(json.dumps(found, indent=2) if options.json else format_diff(found))  # noqa: T201
+            return 0
+        answer = await renderer.run(interpreter, job)
+    except (RenderError, RevisionError, ValuesError, FileNotFoundError) as error:
         print(f"foldline preview: {error}", file=sys.stderr)  # noqa: T201
         return 2 if not isinstance(error, RenderError) or error.kind in ("prompt", "tool") else 1
     render: dict[str, Any] = answer["render"] if options.open else answer

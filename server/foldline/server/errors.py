@@ -16,6 +16,7 @@ Every error carries structured data, whose `kind` says which failure it is:
     ├── interpreter      the interpreter does not start
     ├── no_foldline      the interpreter has no foldline installed
     ├── values           a file of values or a `preview_*()` function cannot be used
+    ├── revision         git has no such revision, or it does not hold the module
     ├── prompt           the module is fine and the request is not: a name, params, an override
     ├── tool             the prompt's own tool refused the arguments; `near` lists keys
     ├── path             the path is missing, ignored, binary, too large or outside

@@ -18,6 +18,7 @@ from pygls.exceptions import JsonRpcException
 
 from foldline.server.errors import RequestFailed
 from foldline.server.preview import prompts
+from foldline.server.preview.diff import compare
 from foldline.server.preview.problems import Problems, problems_in
 from foldline.server.preview.session import Choices, Preview
 from foldline.server.static_prompts import static_preview
@@ -48,6 +49,15 @@ class PreviewHub:
     @property
     def count(self) -> int:
         return len(self._previews)
+
+    def find(self, session_id: str | None) -> Preview:
+        """The preview of that id, or the last one opened."""
+        known = session_id or next(reversed(self._previews), None)
+        if known not in self._previews:
+            raise RequestFailed(
+                "no_preview", f"There is no preview {known or ''!r}: open one with prompt.preview"
+            )
+        return self._previews[known]
 
     async def open(self, ls: FoldlineServer, uri: str | None, name: str | None) -> dict[str, Any]:
         """Start a preview and return its first state.
@@ -82,7 +92,7 @@ class PreviewHub:
         self, ls: FoldlineServer, session_id: str, section_keys: Sequence[str], reason: str
     ) -> dict[str, Any]:
         """Open sections as a model would, by the prompt's own tool, and return the new state."""
-        preview = self._preview(session_id)
+        preview = self.find(session_id)
         async with preview.turn:
             number, old = next(preview.numbers), preview.choices
             target = await find_prompt(ls, preview.uri, preview.name)
@@ -121,7 +131,7 @@ class PreviewHub:
         self, ls: FoldlineServer, session_id: str | None, section_keys: Sequence[str] | None
     ) -> dict[str, Any]:
         """Close sections that this preview opened, or all of them, and return the new state."""
-        preview = self._preview(session_id)
+        preview = self.find(session_id)
         async with preview.turn:
             old = preview.choices
             keys = tuple(sorted(old.opened) if section_keys is None else section_keys)
@@ -156,7 +166,7 @@ class PreviewHub:
 
         What is None stays as it is.
         """
-        preview = self._preview(session_id)
+        preview = self.find(session_id)
         if not ls.settings.trusted:
             # Without executing the prompt, values would change nothing of what is shown.
             raise RequestFailed("untrusted", prompts.UNTRUSTED)
@@ -174,13 +184,13 @@ class PreviewHub:
 
     async def reset(self, ls: FoldlineServer, session_id: str | None) -> dict[str, Any]:
         """Take back all that was chosen, as a step that can be undone."""
-        preview = self._preview(session_id)
+        preview = self.find(session_id)
         async with preview.turn:
             return await self._move(ls, preview, [*preview.steps, Choices(action="reset")])
 
     async def undo(self, ls: FoldlineServer, session_id: str | None) -> dict[str, Any]:
         """Take back the last step, if there is one, and return the new state."""
-        preview = self._preview(session_id)
+        preview = self.find(session_id)
         async with preview.turn:
             if len(preview.steps) == 1:
                 return preview.state()
@@ -188,19 +198,47 @@ class PreviewHub:
 
     def history(self, session_id: str | None) -> dict[str, Any]:
         """What was done in a preview, step by step."""
-        preview = self._preview(session_id)
-        return {"sessionId": preview.session_id, "steps": preview.history()}
+        preview = self.find(session_id)
+        return {
+            "sessionId": preview.session_id,
+            "steps": preview.history(),
+            "versions": preview.past.numbers,
+        }
+
+    def diff(
+        self, session_id: str | None, before: int | None = None, after: int | None = None
+    ) -> dict[str, Any]:
+        """What differs between two versions of a preview; the last two where none are named.
+
+        Raises:
+            RequestFailed: There is no such preview, or a version is not kept any more.
+        """
+        preview = self.find(session_id)
+        after = preview.version if after is None else after
+        wanted = (max(1, after - 1) if before is None else before, after)
+        sides = []
+        for number in wanted:
+            side = preview.past.get(number)
+            if side is None:
+                kept = preview.past.numbers
+                raise RequestFailed(
+                    "no_preview",
+                    f"{preview.session_id} has no version {number} any more, or not yet; "
+                    f"kept are {kept[0]} to {kept[-1]}",
+                )
+            sides.append(side)
+        return {"sessionId": preview.session_id, **compare(*sides)}
 
     def state(self, session_id: str | None) -> dict[str, Any]:
         """What is shown in a preview now."""
-        return self._preview(session_id).state()
+        return self.find(session_id).state()
 
     def watch(self, session_id: str, watcher: Watcher) -> Callable[[], None]:
         """Tell `watcher` what the client is told of a preview, until what is returned is called.
 
         The end of the preview is told as None.
         """
-        watchers = self._preview(session_id).watchers
+        watchers = self.find(session_id).watchers
         watchers.append(watcher)
         return lambda: watchers.remove(watcher)
 
@@ -337,8 +375,7 @@ class PreviewHub:
 
     def _blame(self, preview: Preview, error: JsonRpcException) -> None:
         """Keep the blocks of `preview`, and say by `error` why they are stale."""
-        preview.version += 1
-        preview.stale = _reason(error)
+        preview.advance(_reason(error))
 
     def _tell(
         self, ls: FoldlineServer, preview: Preview, changed: Sequence[Mapping[str, Any]]
@@ -354,15 +391,6 @@ class PreviewHub:
         previews = self._previews.values()
         if self.problems.set(p for each in previews for p in problems_in(each.stale, each.blocks)):
             ls.diagnostics.schedule()
-
-    def _preview(self, session_id: str | None) -> Preview:
-        """The preview of that id, or the last one opened."""
-        known = session_id or next(reversed(self._previews), None)
-        if known not in self._previews:
-            raise RequestFailed(
-                "no_preview", f"There is no preview {known or ''!r}: open one with prompt.preview"
-            )
-        return self._previews[known]
 
 
 def _reason(error: JsonRpcException) -> dict[str, Any]:

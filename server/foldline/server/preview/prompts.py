@@ -20,6 +20,7 @@ from foldline.server.workspace import uri_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from foldline.server.preview.session import Choices
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
     from foldline.server.targets import PromptTarget
@@ -96,6 +97,24 @@ async def render_opened(
     return dict(opened["render"])
 
 
+async def render_at(
+    ls: FoldlineServer, target: PromptTarget, texts: Mapping[str, str], choices: Choices
+) -> dict[str, Any]:
+    """The prompt with its costs, with these texts in place of their files and of open buffers."""
+    answer = await _ask(
+        ls,
+        target,
+        "render",
+        texts=texts,
+        overrides=choices.overrides,
+        params=choices.params,
+        parameter_set=choices.parameter_set,
+        instructions=choices.instructions,
+    )
+    counter = ls.prompts.folder(target.document.path).counter
+    return await asyncio.to_thread(with_costs, answer, counter)
+
+
 async def ask_section(
     ls: FoldlineServer,
     target: PromptTarget,
@@ -112,9 +131,15 @@ async def ask_section(
 
 
 async def _ask(
-    ls: FoldlineServer, target: PromptTarget, action: str, **arguments: object
+    ls: FoldlineServer,
+    target: PromptTarget,
+    action: str,
+    texts: Mapping[str, str] | None = None,
+    **arguments: object,
 ) -> dict[str, Any]:
     """The worker's answer to `action` on the prompt `target`, as its text stands in the editor.
+
+    `texts` stand for files by path, before those of the editor.
 
     Raises:
         RequestFailed: The workspace is not trusted, or the prompt could not be rendered.
@@ -133,7 +158,11 @@ async def _ask(
     job = Job(
         file=document.path,
         root=document.root,
-        overlays={**ls.files.overlays(), str(document.path): document.text},
+        overlays={
+            **ls.files.overlays(),
+            str(document.path): document.text,
+            **(texts or {}),
+        },
         deadline=ls.settings.render_deadline,
         action={
             "action": action,

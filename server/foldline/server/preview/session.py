@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from foldline.server.preview import costs
+from foldline.server.preview.diff import Side
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     Watcher = Callable[[Mapping[str, Any] | None], None]
+
+MAX_VERSIONS = 50
+MAX_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,30 @@ class Choices:
         )
 
 
+class Versions:
+    """What a preview showed, version by version; the oldest go when there are too many."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[int, Side] = OrderedDict()
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(self._kept)
+
+    def add(self, number: int, side: Side) -> None:
+        self._kept[number] = side
+        while len(self._kept) > MAX_VERSIONS or (len(self._kept) > 2 and self._bytes() > MAX_BYTES):
+            self._kept.popitem(last=False)
+
+    def get(self, number: int) -> Side | None:
+        return self._kept.get(number)
+
+    def _bytes(self) -> int:
+        # Versions share the blocks that did not change between them.
+        blocks = {id(block): block for side in self._kept.values() for block in side.blocks}
+        return sum(len(block["text"]) for block in blocks.values())
+
+
 @dataclass(slots=True)
 class Preview:
     """One preview, and what the client has of it.
@@ -65,6 +94,7 @@ class Preview:
         kept: What the last version and the one before begin with alike.
         fidelity: Whether the blocks were executed, or are what the source alone shows (`static`).
         stale: Why the blocks are not executed ones of the newest text; None where they are.
+        past: What earlier versions showed.
         changed: Set when a document has changed since the last render started.
         turn: Held while the choices change, so that each change starts from the one before.
         watchers: Who else is told what the client is told; None tells them that it is over.
@@ -92,6 +122,7 @@ class Preview:
     parameters: Sequence[Mapping[str, Any]] = ()
     fidelity: str = ""
     stale: Mapping[str, Any] | None = None
+    past: Versions = field(default_factory=Versions)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     watchers: list[Watcher] = field(default_factory=list)
@@ -108,11 +139,17 @@ class Preview:
         `stale` says why it is not one of the newest text that was executed, where it is not.
         """
         blocks = {}
-        for block in render["blocks"]:
-            blocks[block["id"]] = {**block, "opened": block["key"] in self.choices.opened}
+        changed = []
+        for told in render["blocks"]:
+            block = {**told, "opened": told["key"] in self.choices.opened}
             # It follows from the order, and would make every block below an edit a changed one.
-            del blocks[block["id"]]["span"]
-        changed = [block for id_, block in blocks.items() if self.blocks.get(id_) != block]
+            del block["span"]
+            known = self.blocks.get(block["id"])
+            if known == block:
+                block = known
+            else:
+                changed.append(block)
+            blocks[block["id"]] = block
         if self.blocks:
             self.kept = costs.kept(
                 self.blocks.values(), blocks.values(), self.tools, render["tools"]
@@ -130,9 +167,16 @@ class Preview:
         self.parameters = render["parameters"]
         self.document_version = render["version"]
         self.fidelity = render["fidelity"]
+        self.advance(stale)
+        return changed
+
+    def advance(self, stale: Mapping[str, Any] | None) -> None:
+        """Make a version of what is shown now."""
         self.stale = stale
         self.version += 1
-        return changed
+        label = f"version {self.version}"
+        side = Side(label, tuple(self.blocks.values()), self.tools, self.tokens)
+        self.past.add(self.version, side)
 
     def folded_around(self, section_keys: Sequence[str]) -> dict[str, str]:
         """What to open so that these sections are shown in full: they, and summaries around them.

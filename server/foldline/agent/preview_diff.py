@@ -1,0 +1,58 @@
+"""`foldline preview FILE --diff REV[..REV]`: how a prompt differs between two revisions of git."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foldline.server.preview.interpreter import Interpreter
+    from foldline.server.preview.renderer import Job, Renderer
+
+MARKS = {"added": "+", "removed": "-", "changed": "~"}
+
+
+async def diff(
+    renderer: Renderer, interpreter: Interpreter, job: Job, revisions: str
+) -> dict[str, Any]:
+    """What differs between the prompt of `job` at `REV` and now, or at `REV..REV`.
+
+    Raises:
+        RevisionError: git has no such revision, or it does not hold the module.
+        RenderError: One of the two could not be rendered.
+    """
+    from foldline.server.options import read_project_options
+    from foldline.server.preview.costs import with_costs
+    from foldline.server.preview.diff import Side, compare
+    from foldline.server.preview.revisions import parse_range, texts_at
+    from foldline.server.static.tokens import token_counter
+
+    options, _ = read_project_options(job.root)
+    counter = token_counter(options.tokens, exact=options.exact_tokens)
+    strict = {**job.action, "tolerant": False}
+
+    async def side(revision: str | None) -> Side:
+        texts = {} if revision is None else await asyncio.to_thread(texts_at, job.file, revision)
+        answer = await renderer.run(interpreter, replace(job, overlays=texts, action=strict))
+        render = with_costs(answer.get("render", answer), counter)
+        return Side.of(revision or "as it is now", render)
+
+    before, after = parse_range(revisions)
+    return compare(await side(before), await side(after))
+
+
+def format_diff(found: dict[str, Any]) -> str:
+    """The unified diff, and what the changes cost."""
+    lines = [found["unified"]] if found["unified"] else []
+    changes = [(each["key"], each) for each in found["changes"]]
+    changes += [(f"tool {each['name']}", each) for each in found["tools"]]
+    lines += [
+        f"{MARKS[each['change']]} {what}: {each['tokens']:+,} tokens" for what, each in changes
+    ]
+    tokens = found["tokens"]
+    lines.append(
+        f"{tokens['before']:,} tokens {found['before']}, {tokens['after']:,} {found['after']} "
+        f"({tokens['delta']:+,})"
+    )
+    return "\n".join(lines)

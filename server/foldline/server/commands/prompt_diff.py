@@ -1,0 +1,80 @@
+"""`foldline.server.prompt.diff`: what differs between two versions of a prompt.
+
+They are versions of a preview, or what git has of the prompt: with `revision`, `REV` against the
+text in the editor, or `REV..REV`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from foldline.server.errors import RequestFailed
+from foldline.server.preview import prompts
+from foldline.server.preview.diff import Side, compare
+from foldline.server.preview.revisions import RevisionError, parse_range, texts_at
+from foldline.server.preview.session import Choices
+from foldline.server.targets import find_prompt
+
+if TYPE_CHECKING:
+    from foldline.server.server import FoldlineServer
+    from foldline.server.targets import PromptTarget
+
+COMMAND = "foldline.server.prompt.diff"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What to compare.
+
+    Attributes:
+        before: A version of the preview; the one before `after` if it is left out.
+        after: A version of the preview, the newest if it is left out.
+        revision: `REV` or `REV..REV`; the prompt is that of the preview, or of `uri` and `name`,
+            with the preview's sections and values.
+        sessionId: The preview, the last one if it is left out.
+    """
+
+    before: int | None = None
+    after: int | None = None
+    revision: str | None = None
+    uri: str | None = None
+    name: str | None = None
+    sessionId: str | None = None  # noqa: N815  # The name on the wire.
+
+
+async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
+    """Without arguments the last two versions of a preview, or else what was not committed yet."""
+    revision = arguments.revision
+    of_versions = (arguments.before, arguments.after, arguments.sessionId) != (None, None, None)
+    if revision is None and (of_versions or (arguments.uri is None and ls.previews.count)):
+        preview = ls.previews.find(arguments.sessionId)
+        return await asyncio.to_thread(
+            ls.previews.diff, preview.session_id, arguments.before, arguments.after
+        )
+    choices = Choices()
+    uri, name = arguments.uri, arguments.name
+    if arguments.sessionId is not None:
+        preview = ls.previews.find(arguments.sessionId)
+        choices, uri, name = preview.choices, preview.uri, preview.name
+    target = await find_prompt(ls, uri, name)
+    before, after = parse_range(revision or "HEAD")
+    one = await _side(ls, target, before, choices)
+    other = await _side(ls, target, after, choices)
+    return await asyncio.to_thread(compare, one, other)
+
+
+async def _side(
+    ls: FoldlineServer, target: PromptTarget, revision: str | None, choices: Choices
+) -> Side:
+    texts: dict[str, str] = {}
+    if not ls.settings.trusted:
+        raise RequestFailed("untrusted", prompts.UNTRUSTED)
+    if revision is not None:
+        try:
+            texts = await asyncio.to_thread(texts_at, target.document.path, revision)
+        except RevisionError as error:
+            raise RequestFailed("revision", str(error), revision=revision) from error
+    render = await prompts.render_at(ls, target, texts, choices)
+    return Side.of(revision or "as it is now", render)
