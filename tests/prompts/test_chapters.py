@@ -531,3 +531,22 @@ def test_ch_22_decisions_are_plain_data() -> None:
         "opened": True,
         "reasons": ("all chapters are included",),
     }
+
+
+def test_only_the_chapters_that_are_named_may_open() -> None:
+    template = PromptTemplate(
+        ns="n",
+        key="k",
+        chapters=[
+            Chapter[None](key=key, title=key, sections=[text(f"{key}-text")]) for key in ("a", "b")
+        ],
+    )
+    expanded = template.expand_chapters(only=["b"])
+    assert [block.key for block in expanded.render().blocks] == ["b-text"]
+    assert [(each.key, each.reasons) for each in expanded.chapter_decisions] == [
+        ("a", ("nobody asked for it",)),
+        ("b", ("all chapters are included",)),
+    ]
+    with pytest.raises(PromptValidationError, match=r"no chapter 'bb' for `only`") as caught:
+        Prompt(template).expand_chapters(only=["bb"])
+    assert caught.value.near == ("b",)

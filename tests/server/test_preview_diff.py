@@ -8,7 +8,7 @@ import pytest
 
 from foldline.server.preview.diff import Side
 from foldline.server.preview.revisions import RevisionError, texts_at
-from foldline.server.preview.session import MAX_BYTES, MAX_VERSIONS, Versions
+from foldline.server.preview.versions import MAX_BYTES, MAX_VERSIONS, Versions
 
 from .conftest import Connect, Editor
 

@@ -20,7 +20,7 @@ from foldline.prompts.specialise import type_name
 from foldline.prompts.tree import replan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from foldline.prompts.intent import IntentClassifier
     from foldline.prompts.section import Section
@@ -62,16 +62,17 @@ def expand(
     chapter_params: Mapping[str, object] | None,
     goal_section_key: str | None,
     classifier: IntentClassifier,
+    only: Collection[str] | None,
     session: object | None,
 ) -> PromptTemplate[OutputT]:
     """A template with the open chapters' sections in their place and the closed ones gone."""
     chapters = _chapters(template.sections)
     given = dict(chapter_params or {})
-    for key in given:
+    for what, key in (*(("chapter_params", k) for k in given), *(("only", k) for k in only or ())):
         if key not in chapters:
             near = near_names(key, chapters)
             raise PromptValidationError(
-                f"{template.ns}/{template.key} has no chapter {key!r} for `chapter_params`"
+                f"{template.ns}/{template.key} has no chapter {key!r} for `{what}`"
                 + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "."),
                 near=near,
             )
@@ -82,6 +83,7 @@ def expand(
         chapter_params=given,
         goal_section_key=goal_section_key,
         classifier=classifier,
+        only=only,
         session=session,
     )
     sections = gate.dissolved(template.sections)
@@ -106,6 +108,7 @@ class _Gate:
         chapter_params: Mapping[str, object],
         goal_section_key: str | None,
         classifier: IntentClassifier,
+        only: Collection[str] | None,
         session: object | None,
     ) -> None:
         self.decisions: list[ChapterDecision] = []
@@ -114,6 +117,7 @@ class _Gate:
         self._bound = bound
         self._chapter_params = chapter_params
         self._classifier = classifier
+        self._only = only
         self._session = session
         self._goal = self._goal_text(goal_section_key)
 
@@ -146,6 +150,8 @@ class _Gate:
             )
 
     def _decide(self, chapter: Chapter[object]) -> tuple[bool, tuple[str, ...]]:
+        if self._only is not None and chapter.key not in self._only:
+            return False, ("nobody asked for it",)
         # Without a gate and a classifier nobody looks at the parameters, so none are needed.
         params = self._params(chapter) if chapter.enabled is not None or self._classify else None
         if not chapter.is_enabled(params, session=self._session):

@@ -14,7 +14,7 @@ from foldline.prompts.template import OutputT_co, PromptTemplate
 from foldline.prompts.visibility import SectionVisibility, VisibilityOverrideSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from typing import Self
 
     from foldline.prompts.deadline import Deadline
@@ -154,6 +154,7 @@ class Prompt(Generic[OutputT_co]):
         chapter_params: Mapping[str, object] | None = None,
         goal_section_key: str | None = None,
         classifier: IntentClassifier | None = None,
+        only: Collection[str] | None = None,
         session: object | None = None,
     ) -> Prompt[OutputT_co]:
         """A new prompt of the expanded template with the same parameters bound.
@@ -167,6 +168,7 @@ class Prompt(Generic[OutputT_co]):
                 chapter_params=chapter_params,
                 goal_section_key=goal_section_key,
                 classifier=classifier,
+                only=only,
                 session=session,
             )
         )

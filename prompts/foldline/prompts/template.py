@@ -14,7 +14,7 @@ from foldline.prompts.structured_output import declared_output
 from foldline.prompts.tree import build_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from typing_extensions import TypeVar
 
@@ -116,6 +116,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         chapter_params: Mapping[str, object] | None = None,
         goal_section_key: str | None = None,
         classifier: IntentClassifier | None = None,
+        only: Collection[str] | None = None,
         session: object | None = None,
     ) -> PromptTemplate[OutputT_co]:
         """A fresh template in which the open chapters are replaced by their sections.
@@ -130,11 +131,12 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
             goal_section_key: The section that says what the user wants; the policy
                 INTENT_CLASSIFIER needs it.
             classifier: Decides in place of `term_overlap`.
+            only: The chapters that may open at all, by key; those around them must be among them.
             session: Given to `enabled` callables that ask for it.
 
         Raises:
             PromptConfigurationError: `goal_section_key` is missing, unknown or ambiguous.
-            PromptValidationError: `chapter_params` fit no chapter.
+            PromptValidationError: `chapter_params` or `only` name no chapter.
             PromptRenderError: A chapter's `enabled` raised or lacks its parameters.
         """
         from foldline.prompts.expansion import ChaptersExpansionPolicy, expand
@@ -149,6 +151,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
             chapter_params=chapter_params,
             goal_section_key=goal_section_key,
             classifier=term_overlap if classifier is None else classifier,
+            only=only,
             session=session,
         )
 

@@ -86,6 +86,8 @@ async def static_preview(
             "parameter_set": None,
             "parameter_sets": [],
             "parameters": [],
+            "chapters": [],
+            "token_budget": asked.options.token_budget,
         }
         return with_costs(rendered, asked.counter)
 

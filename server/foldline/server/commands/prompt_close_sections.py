@@ -16,8 +16,11 @@ class Arguments:
     """Without a `sessionId` it is the preview last opened; without keys, all that it opened."""
 
     section_keys: tuple[str, ...] | None = None
+    chapters: tuple[str, ...] | None = None
     sessionId: str | None = None  # noqa: N815  # The name on the wire.
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
-    return await ls.previews.close_sections(ls, arguments.sessionId, arguments.section_keys)
+    return await ls.previews.close_sections(
+        ls, arguments.sessionId, arguments.section_keys, arguments.chapters
+    )

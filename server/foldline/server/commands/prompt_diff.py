@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.server.errors import RequestFailed
 from foldline.server.preview import prompts
+from foldline.server.preview.choices import Choices
 from foldline.server.preview.diff import Side, compare
 from foldline.server.preview.revisions import RevisionError, parse_range, texts_at
-from foldline.server.preview.session import Choices
 from foldline.server.targets import find_prompt
 
 if TYPE_CHECKING:

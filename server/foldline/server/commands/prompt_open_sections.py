@@ -1,7 +1,8 @@
 """`foldline.server.prompt.openSections`: opens summarised sections, as a model does.
 
 With a `sessionId` it opens them in that preview; without, it answers what the prompt's own tool
-asks for and the prompt as it is rendered then.
+asks for and the prompt as it is rendered then. `chapters` are opened in a preview, that one or the
+last, as no tool does it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from foldline.server.preview import prompts
+from foldline.server.preview.choices import Choices
 from foldline.server.targets import find_prompt
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ COMMAND = "foldline.server.prompt.openSections"
 @dataclass(frozen=True, slots=True)
 class Arguments:
     section_keys: tuple[str, ...] = ()
+    chapters: tuple[str, ...] = ()
     reason: str = "Opened in the editor"
     uri: str | None = None
     name: str | None = None
@@ -30,16 +33,13 @@ class Arguments:
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
-    if arguments.sessionId is not None:
-        return await ls.previews.open_sections(
-            ls, arguments.sessionId, arguments.section_keys, arguments.reason
-        )
-    target = await find_prompt(ls, arguments.uri, arguments.name)
-    return await prompts.open_sections(
-        ls,
-        target,
-        section_keys=arguments.section_keys,
-        reason=arguments.reason,
-        params=arguments.params,
-        overrides=arguments.overrides,
-    )
+    keys, reason = arguments.section_keys, arguments.reason
+    session = arguments.sessionId
+    if session is None and not arguments.chapters:
+        target = await find_prompt(ls, arguments.uri, arguments.name)
+        choices = Choices(params=arguments.params, overrides=arguments.overrides)
+        return await prompts.open_sections(ls, target, choices, section_keys=keys, reason=reason)
+    if not arguments.chapters:
+        return await ls.previews.open_sections(ls, session, keys, reason)
+    state = await ls.previews.open_chapters(ls, session, arguments.chapters, reason)
+    return await ls.previews.open_sections(ls, session, keys, reason) if keys else state

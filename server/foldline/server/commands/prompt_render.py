@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.server.errors import InvalidArguments
 from foldline.server.preview import prompts
+from foldline.server.preview.choices import Choices
 from foldline.server.static_prompts import static_render
 from foldline.server.targets import find_prompt
 
@@ -25,6 +26,7 @@ class Arguments:
         name: The prompt's variable, or `ns/key`.
         params: Fields by dataclass name.
         parameter_set: The name of a parameter set, or `none`.
+        chapters: The chapters that are open, as far as the prompt lets them.
         overrides: `FULL` or `SUMMARY` by section key.
         fidelity: `executed`, or `static`, which executes nothing and needs no trust.
     """
@@ -33,6 +35,7 @@ class Arguments:
     name: str | None = None
     params: dict[str, dict[str, Any]] = field(default_factory=dict)
     parameter_set: str | None = None
+    chapters: tuple[str, ...] = ()
     overrides: dict[str, str] = field(default_factory=dict)
     fidelity: str = "executed"
 
@@ -47,7 +50,10 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
     return await prompts.render(
         ls,
         target,
-        params=arguments.params,
-        parameter_set=arguments.parameter_set,
-        overrides=arguments.overrides,
+        Choices(
+            params=arguments.params,
+            parameter_set=arguments.parameter_set,
+            overrides=arguments.overrides,
+            chapters=frozenset(arguments.chapters),
+        ),
     )

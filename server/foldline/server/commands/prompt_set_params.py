@@ -1,14 +1,23 @@
-"""`foldline.server.prompt.setParams`: shows a preview with other values."""
+"""`foldline.server.prompt.setParams`: shows a preview with other values, or another budget."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+
+from foldline.server.errors import InvalidArguments, RequestFailed
+from foldline.server.preview import prompts
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
 
 COMMAND = "foldline.server.prompt.setParams"
+
+
+class BudgetUnit(StrEnum):
+    TOKENS = "tokens"
+    BYTES = "bytes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,16 +27,33 @@ class Arguments:
     Attributes:
         params: Fields by dataclass name, in place of those that were set before.
         parameter_set: The name of a parameter set, or `none`.
+        budget: What the text may cost; 0 for no budget, not even the project's.
+        budget_unit: What it costs; tokens unless it was set.
     """
 
     params: dict[str, dict[str, Any]] | None = None
     parameter_set: str | None = None
+    budget: int | None = None
+    budget_unit: BudgetUnit | None = None
     sessionId: str | None = None  # noqa: N815  # The name on the wire.
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
     """Without anything to set it takes back the values that were."""
-    params = arguments.params
-    if params is None and arguments.parameter_set is None:
-        params = {}
-    return await ls.previews.set_params(ls, arguments.sessionId, params, arguments.parameter_set)
+    if arguments.budget is not None and arguments.budget < 0:
+        raise InvalidArguments(f"{COMMAND}: budget: 0 for none, or more", ("budget",))
+    given = (arguments.params, arguments.parameter_set, arguments.budget, arguments.budget_unit)
+    params = {} if all(each is None for each in given) else arguments.params
+    if not ls.settings.trusted and (params, arguments.parameter_set) != (None, None):
+        # Without executing the prompt, values would change nothing of what is shown.
+        raise RequestFailed("untrusted", prompts.UNTRUSTED)
+    return await ls.previews.choose(
+        ls,
+        arguments.sessionId,
+        lambda choices: choices.with_values(
+            params,
+            parameter_set=arguments.parameter_set,
+            budget=arguments.budget,
+            budget_unit=arguments.budget_unit,
+        ),
+    )

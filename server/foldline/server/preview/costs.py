@@ -55,6 +55,13 @@ def with_costs(render: Mapping[str, Any], counter: TokenCounter) -> dict[str, An
     }
 
 
+def spent(block: Mapping[str, Any], unit: str) -> int:
+    """What a block costs by itself, in `tokens` or UTF-8 `bytes`."""
+    if unit == "bytes":
+        return len(block["text"].encode("utf-8", "replace"))
+    return int(block["tokens"]["self"])
+
+
 def kept(
     before: Iterable[Mapping[str, Any]],
     after: Iterable[Mapping[str, Any]],

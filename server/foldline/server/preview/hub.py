@@ -18,9 +18,10 @@ from pygls.exceptions import JsonRpcException
 
 from foldline.server.errors import RequestFailed
 from foldline.server.preview import prompts
+from foldline.server.preview.choices import Choices
 from foldline.server.preview.diff import compare
 from foldline.server.preview.problems import Problems, problems_in
-from foldline.server.preview.session import Choices, Preview
+from foldline.server.preview.session import Preview
 from foldline.server.static_prompts import static_preview
 from foldline.server.targets import find_prompt
 
@@ -89,7 +90,7 @@ class PreviewHub:
         return preview.state()
 
     async def open_sections(
-        self, ls: FoldlineServer, session_id: str, section_keys: Sequence[str], reason: str
+        self, ls: FoldlineServer, session_id: str | None, section_keys: Sequence[str], reason: str
     ) -> dict[str, Any]:
         """Open sections as a model would, by the prompt's own tool, and return the new state."""
         preview = self.find(session_id)
@@ -98,95 +99,71 @@ class PreviewHub:
             target = await find_prompt(ls, preview.uri, preview.name)
             try:
                 answer = await prompts.open_sections(
-                    ls,
-                    target,
-                    section_keys=section_keys,
-                    reason=reason,
-                    overrides=old.overrides,
-                    params=old.params,
-                    parameter_set=old.parameter_set,
-                    tolerant=True,
+                    ls, target, old, section_keys=section_keys, reason=reason, tolerant=True
                 )
             except RequestFailed as error:
                 if not self._may_be_static(preview, error):
                     raise
-                new = old.opening(
-                    preview.folded_around(section_keys),
-                    section_keys=tuple(section_keys),
-                    reason=reason,
-                )
+                opened = preview.folded_around(section_keys)
+                new = old.opening(opened, section_keys=tuple(section_keys), reason=reason)
                 return await self._move(ls, preview, [*preview.steps, new])
+            keys = tuple(answer["section_keys"])
             new = replace(
-                old.opening(
-                    answer["requested_overrides"],
-                    section_keys=tuple(answer["section_keys"]),
-                    reason=reason,
-                ),
+                old.opening(answer["requested_overrides"], section_keys=keys, reason=reason),
                 instructions=answer["expansion_instructions"],
             )
             render = {**answer["render"], "effects": answer["effects"]}
             return await self._move(ls, preview, [*preview.steps, new], number, render)
 
-    async def close_sections(
-        self, ls: FoldlineServer, session_id: str | None, section_keys: Sequence[str] | None
+    async def open_chapters(
+        self, ls: FoldlineServer, session_id: str | None, chapters: Sequence[str], reason: str
     ) -> dict[str, Any]:
-        """Close sections that this preview opened, or all of them, and return the new state."""
-        preview = self.find(session_id)
-        async with preview.turn:
-            old = preview.choices
-            keys = tuple(sorted(old.opened) if section_keys is None else section_keys)
-            unknown = [key for key in keys if key not in old.opened]
-            if unknown:
-                raise RequestFailed(
-                    "tool",
-                    f"{', '.join(unknown)}: not opened in this preview; opened are: "
-                    f"{', '.join(sorted(old.opened)) or 'none'}",
-                    near=sorted(old.opened),
-                )
-            left = old.opened - set(keys)
-            new = replace(
-                old,
-                overrides={k: value for k, value in old.overrides.items() if k not in keys},
-                opened=left,
-                instructions=old.instructions if left else None,
-                action="close",
-                section_keys=keys,
-                reason=None,
-            )
-            return await self._move(ls, preview, [*preview.steps, new])
+        """Open chapters, as far as the prompt lets them, and return the new state.
 
-    async def set_params(
-        self,
-        ls: FoldlineServer,
-        session_id: str | None,
-        params: Mapping[str, Mapping[str, Any]] | None,
-        parameter_set: str | None,
-    ) -> dict[str, Any]:
-        """Show the prompt with other values or another parameter set, and return the new state.
-
-        What is None stays as it is.
+        Raises:
+            RequestFailed: There is no such preview or chapter, or it may not open.
         """
         preview = self.find(session_id)
         if not ls.settings.trusted:
-            # Without executing the prompt, values would change nothing of what is shown.
+            # Whether a chapter may open is for its code to say.
             raise RequestFailed("untrusted", prompts.UNTRUSTED)
         async with preview.turn:
-            old = preview.choices
-            new = replace(
-                old,
-                params=old.params if params is None else params,
-                parameter_set=parameter_set or old.parameter_set,
-                action="params",
-                section_keys=(),
-                reason=None,
-            )
-            return await self._move(ls, preview, [*preview.steps, new])
+            number = next(preview.numbers)
+            new = preview.choices.with_chapters(chapters, reason)
+            render, _ = await self._render(ls, preview, new)
+            known = {each["key"]: each for each in render["chapters"]}
+            for key in chapters:
+                if key not in known:
+                    message = f"There is no chapter {key!r}; there is {', '.join(known) or 'none'}"
+                    raise RequestFailed("tool", message, near=list(known))
+                if not known[key]["open"]:
+                    why = "; ".join(known[key]["reasons"])
+                    raise RequestFailed("tool", f"The chapter {key!r} stays closed: {why}")
+            return await self._move(ls, preview, [*preview.steps, new], number, render)
+
+    async def close_sections(
+        self,
+        ls: FoldlineServer,
+        session_id: str | None,
+        section_keys: Sequence[str] | None,
+        chapters: Sequence[str] | None = None,
+    ) -> dict[str, Any]:
+        """Close what this preview opened, or all of it, and return the new state."""
+        return await self.choose(
+            ls, session_id, lambda choices: choices.closing(section_keys, chapters)
+        )
+
+    async def choose(
+        self, ls: FoldlineServer, session_id: str | None, change: Callable[[Choices], Choices]
+    ) -> dict[str, Any]:
+        """Show the prompt with what `change` makes of the choices, and return the new state."""
+        preview = self.find(session_id)
+        async with preview.turn:
+            return await self._move(ls, preview, [*preview.steps, change(preview.choices)])
 
     async def reset(self, ls: FoldlineServer, session_id: str | None) -> dict[str, Any]:
         """Take back all that was chosen, as a step that can be undone."""
-        preview = self.find(session_id)
-        async with preview.turn:
-            return await self._move(ls, preview, [*preview.steps, Choices(action="reset")])
+        return await self.choose(ls, session_id, lambda _: Choices(action="reset"))
 
     async def undo(self, ls: FoldlineServer, session_id: str | None) -> dict[str, Any]:
         """Take back the last step, if there is one, and return the new state."""
@@ -344,15 +321,7 @@ class PreviewHub:
         if target is None:
             target = await find_prompt(ls, preview.uri, preview.name)
         try:
-            render = await prompts.render(
-                ls,
-                target,
-                overrides=choices.overrides,
-                params=choices.params,
-                parameter_set=choices.parameter_set,
-                instructions=choices.instructions,
-                tolerant=True,
-            )
+            render = await prompts.render(ls, target, choices, tolerant=True)
         except RequestFailed as error:
             if not self._may_be_static(preview, error):
                 raise

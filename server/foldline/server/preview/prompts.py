@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from foldline.server.configuration import report
 from foldline.server.convert import unstructure
 from foldline.server.errors import RequestFailed
+from foldline.server.preview.choices import Choices
 from foldline.server.preview.costs import with_costs
 from foldline.server.preview.interpreter import find_interpreter
 from foldline.server.preview.renderer import Job, RenderError
@@ -20,7 +21,6 @@ from foldline.server.workspace import uri_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from foldline.server.preview.session import Choices
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
     from foldline.server.targets import PromptTarget
@@ -32,42 +32,23 @@ UNTRUSTED = (
 
 
 async def render(
-    ls: FoldlineServer,
-    target: PromptTarget,
-    *,
-    overrides: Mapping[str, str],
-    params: Mapping[str, object] | None = None,
-    parameter_set: str | None = None,
-    instructions: str | None = None,
-    tolerant: bool = False,
+    ls: FoldlineServer, target: PromptTarget, choices: Choices, *, tolerant: bool = False
 ) -> dict[str, Any]:
     """The prompt's text, blocks and tools.
 
-    `instructions` are what an expansion before this render tells the prompt's tasks to go on with.
     With `tolerant`, a section that cannot be rendered is a block that has an `error`.
     """
-    answer = await _ask(
-        ls,
-        target,
-        "render",
-        overrides=overrides,
-        params=params or {},
-        parameter_set=parameter_set,
-        instructions=instructions,
-        tolerant=tolerant,
-    )
+    answer = await _ask(ls, target, "render", **choices.request(), tolerant=tolerant)
     return await _with_document(ls, target, answer)
 
 
 async def open_sections(
     ls: FoldlineServer,
     target: PromptTarget,
+    choices: Choices,
     *,
     section_keys: Sequence[str],
     reason: str,
-    overrides: Mapping[str, str],
-    params: Mapping[str, object] | None = None,
-    parameter_set: str | None = None,
     tolerant: bool = False,
 ) -> dict[str, Any]:
     """What the prompt's own tool asks for, and the prompt as it is rendered after that."""
@@ -77,9 +58,7 @@ async def open_sections(
         "open",
         section_keys=list(section_keys),
         reason=reason,
-        overrides=overrides,
-        params=params or {},
-        parameter_set=parameter_set,
+        **choices.request(),
         tolerant=tolerant,
     )
     return {**answer, "render": await _with_document(ls, target, answer["render"])}
@@ -90,9 +69,9 @@ async def render_opened(
 ) -> dict[str, Any]:
     """The prompt as it is rendered once these sections, if any, are opened as a model does."""
     if not section_keys:
-        return await render(ls, target, overrides={})
+        return await render(ls, target, Choices())
     opened = await open_sections(
-        ls, target, section_keys=section_keys, reason="Opened in the editor", overrides={}
+        ls, target, Choices(), section_keys=section_keys, reason="Opened in the editor"
     )
     return dict(opened["render"])
 
@@ -101,16 +80,7 @@ async def render_at(
     ls: FoldlineServer, target: PromptTarget, texts: Mapping[str, str], choices: Choices
 ) -> dict[str, Any]:
     """The prompt with its costs, with these texts in place of their files and of open buffers."""
-    answer = await _ask(
-        ls,
-        target,
-        "render",
-        texts=texts,
-        overrides=choices.overrides,
-        params=choices.params,
-        parameter_set=choices.parameter_set,
-        instructions=choices.instructions,
-    )
+    answer = await _ask(ls, target, "render", texts, **choices.request())
     counter = ls.prompts.folder(target.document.path).counter
     return await asyncio.to_thread(with_costs, answer, counter)
 
@@ -190,14 +160,15 @@ async def _with_document(
     def places(asked: Asked) -> dict[tuple[str, ...], object]:
         return section_locations(asked, render["name"])
 
-    counter = ls.prompts.folder(document.path).counter
-    priced = await asyncio.to_thread(with_costs, render, counter)
+    folder = ls.prompts.folder(document.path)
+    priced = await asyncio.to_thread(with_costs, render, folder.counter)
     locations = await ask(ls, document.uri, places) or {}
     return {
         **priced,
         "uri": document.uri,
         "version": document.version,
         "fidelity": "executed",
+        "token_budget": folder.options.token_budget,
         "blocks": [
             {**block, "location": locations.get(tuple(block["path"]))} for block in priced["blocks"]
         ],

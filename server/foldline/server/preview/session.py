@@ -1,85 +1,23 @@
-"""One preview: what its user chose, how it came to that, and what the client was told."""
+"""One preview: the choices that led to it, what it shows, and what the client was told."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from foldline.server.preview import costs
+from foldline.server.preview.choices import TOKENS, Choices
 from foldline.server.preview.diff import Side
+from foldline.server.preview.versions import Versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     Watcher = Callable[[Mapping[str, Any] | None], None]
-
-MAX_VERSIONS = 50
-MAX_BYTES = 4 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """What a user chose in a preview, and the step that led there.
-
-    Attributes:
-        overrides: `FULL` or `SUMMARY` by section key.
-        opened: The sections that were opened in this preview.
-        params: Values for fields by dataclass name.
-        parameter_set: The parameter set; None for the one that a preview begins with.
-        instructions: What opening the sections told the prompt's tasks to go on with.
-        action: The step: `start`, `open`, `close`, `params`, `reset`.
-        section_keys: The sections that the step opened or closed.
-        reason: Why, where the step has a reason.
-    """
-
-    overrides: Mapping[str, str] = field(default_factory=dict)
-    opened: frozenset[str] = frozenset()
-    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    parameter_set: str | None = None
-    instructions: str | None = None
-    action: str = "start"
-    section_keys: tuple[str, ...] = ()
-    reason: str | None = None
-
-    def opening(
-        self, opened: Mapping[str, str], *, section_keys: tuple[str, ...], reason: str
-    ) -> Choices:
-        """These choices with sections opened, by the visibility that each gets."""
-        return replace(
-            self,
-            overrides={**self.overrides, **opened},
-            opened=self.opened | set(opened),
-            action="open",
-            section_keys=section_keys,
-            reason=reason,
-        )
-
-
-class Versions:
-    """What a preview showed, version by version; the oldest go when there are too many."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[int, Side] = OrderedDict()
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        return tuple(self._kept)
-
-    def add(self, number: int, side: Side) -> None:
-        self._kept[number] = side
-        while len(self._kept) > MAX_VERSIONS or (len(self._kept) > 2 and self._bytes() > MAX_BYTES):
-            self._kept.popitem(last=False)
-
-    def get(self, number: int) -> Side | None:
-        return self._kept.get(number)
-
-    def _bytes(self) -> int:
-        # Versions share the blocks that did not change between them.
-        blocks = {id(block): block for side in self._kept.values() for block in side.blocks}
-        return sum(len(block["text"]) for block in blocks.values())
+# How many of the most expensive sections a budget names.
+MOST = 5
 
 
 @dataclass(slots=True)
@@ -120,6 +58,8 @@ class Preview:
     parameter_set: str | None = None
     parameter_sets: Sequence[Mapping[str, Any]] = ()
     parameters: Sequence[Mapping[str, Any]] = ()
+    chapters: Sequence[Mapping[str, Any]] = ()
+    project_budget: int | None = None
     fidelity: str = ""
     stale: Mapping[str, Any] | None = None
     past: Versions = field(default_factory=Versions)
@@ -165,6 +105,8 @@ class Preview:
         self.parameter_set = render["parameter_set"]
         self.parameter_sets = render["parameter_sets"]
         self.parameters = render["parameters"]
+        self.chapters = render["chapters"]
+        self.project_budget = render["token_budget"]
         self.document_version = render["version"]
         self.fidelity = render["fidelity"]
         self.advance(stale)
@@ -212,9 +154,30 @@ class Preview:
             "parameter_set": self.parameter_set,
             "parameter_sets": self.parameter_sets,
             "parameters": self.parameters,
+            "chapters": self.chapters,
+            "budget": self.budget(),
             "generated": self.generated,
             "effects": self.effects,
             "stale": self.stale,
+        }
+
+    def budget(self) -> dict[str, Any] | None:
+        """What the text may cost and does cost, and which sections cost most; None without one."""
+        unit = self.choices.budget_unit
+        limit = self.choices.budget
+        if limit is None:
+            limit, unit = self.project_budget, TOKENS
+        if not limit:
+            return None
+        spent = {key: costs.spent(block, unit) for key, block in self.blocks.items()}
+        used = sum(spent.values())
+        most = sorted(spent, key=lambda key: -spent[key])[:MOST]
+        return {
+            "limit": limit,
+            "unit": unit,
+            "used": used,
+            "over": max(0, used - limit),
+            "largest": [{"key": self.blocks[id_]["key"], "used": spent[id_]} for id_ in most],
         }
 
     def tell(self, state: Mapping[str, Any] | None) -> None:
@@ -231,6 +194,8 @@ class Preview:
                 "reason": step.reason,
                 "params": step.params,
                 "parameter_set": step.parameter_set,
+                "chapters": sorted(step.chapters),
+                "budget": step.budget,
                 "overrides": step.overrides,
                 "version": version,
             }

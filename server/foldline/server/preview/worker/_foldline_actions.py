@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 from types import ModuleType
 from typing import Any
 
+import _foldline_chapters
 import _foldline_job
 import _foldline_parameters
 import _foldline_values
@@ -49,9 +50,12 @@ class _Session:
 
     def __init__(self, module: ModuleType, request: _foldline_job.Request) -> None:
         self.name, self.prompt = _find_prompt(module, request["name"])
+        self.values = _foldline_values.values_for(module, self.name, self.prompt, request)
+        self.prompt, self.chapters = _foldline_chapters.open_chapters(
+            self.prompt, self.values.bound, request.get("chapters") or ()
+        )
         self.paths = dict(_paths(self.prompt.template.sections))
         self.overrides = self._read_overrides(request["overrides"])
-        self.values = _foldline_values.values_for(module, self.name, self.prompt, request)
         self.errors: dict[Path, dict[str, object]] = {}
         self._request = request
 
@@ -63,6 +67,7 @@ class _Session:
             "parameter_set": self.values.chosen,
             "parameter_sets": [each.described() for each in self.values.sets],
             "parameters": _foldline_parameters.described(self.values),
+            "chapters": self.chapters,
         }
 
     def render(self, overrides: Overrides | None = None) -> RenderedPrompt[Any]:

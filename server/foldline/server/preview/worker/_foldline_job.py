@@ -42,7 +42,8 @@ class Request(TypedDict):
     the first. `params` are values for fields by dataclass name, `overrides` visibilities by section
     key; `network` is `deny` where the module may not reach it; `tolerant` is true where sections
     that cannot be rendered are told beside the others. `values` says where further values come
-    from, `parameter_set` which of them are wanted. The rest belongs to single actions.
+    from, `parameter_set` which of them are wanted, `chapters` which ones are to be open. The rest
+    belongs to single actions.
     """
 
     file: str
@@ -61,6 +62,7 @@ class Request(TypedDict):
     tolerant: bool
     values: ValueSources | None
     parameter_set: str | None
+    chapters: list[str]
 
 
 def run(request: Request) -> bytes:

@@ -1,0 +1,133 @@
+"""What a user chose in a preview."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from foldline.server.errors import RequestFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+TOKENS, BYTES = "tokens", "bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a user chose in a preview, and the step that led there.
+
+    Attributes:
+        overrides: `FULL` or `SUMMARY` by section key.
+        opened: The sections that were opened in this preview.
+        params: Values for fields by dataclass name.
+        parameter_set: The parameter set; None for the one that a preview begins with.
+        chapters: The chapters that were opened.
+        budget: The most that the text may cost; None for the project's budget, 0 for none.
+        budget_unit: What it costs: `tokens` or UTF-8 `bytes`.
+        instructions: What opening the sections told the prompt's tasks to go on with.
+        action: The step: `start`, `open`, `close`, `params`, `reset`.
+        section_keys: The sections and chapters that the step opened or closed.
+        reason: Why, where the step has a reason.
+    """
+
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    opened: frozenset[str] = frozenset()
+    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    parameter_set: str | None = None
+    chapters: frozenset[str] = frozenset()
+    budget: int | None = None
+    budget_unit: str = TOKENS
+    instructions: str | None = None
+    action: str = "start"
+    section_keys: tuple[str, ...] = ()
+    reason: str | None = None
+
+    def opening(
+        self, opened: Mapping[str, str], *, section_keys: tuple[str, ...], reason: str
+    ) -> Choices:
+        """These choices with sections opened, by the visibility that each gets."""
+        return replace(
+            self,
+            overrides={**self.overrides, **opened},
+            opened=self.opened | set(opened),
+            action="open",
+            section_keys=section_keys,
+            reason=reason,
+        )
+
+    def with_chapters(self, chapters: Sequence[str], reason: str) -> Choices:
+        """These choices with chapters opened."""
+        return replace(
+            self,
+            chapters=self.chapters | set(chapters),
+            action="open",
+            section_keys=tuple(chapters),
+            reason=reason,
+        )
+
+    def with_values(
+        self,
+        params: Mapping[str, Mapping[str, Any]] | None,
+        *,
+        parameter_set: str | None,
+        budget: int | None,
+        budget_unit: str | None,
+    ) -> Choices:
+        """These choices with other values, another parameter set or budget.
+
+        What is None stays as it is.
+        """
+        return replace(
+            self,
+            params=self.params if params is None else params,
+            parameter_set=parameter_set or self.parameter_set,
+            budget=self.budget if budget is None else budget,
+            budget_unit=budget_unit or self.budget_unit,
+            action="params",
+            section_keys=(),
+            reason=None,
+        )
+
+    def closing(
+        self, section_keys: Sequence[str] | None, chapters: Sequence[str] | None
+    ) -> Choices:
+        """These choices with sections and chapters closed; where neither are named, all of them.
+
+        Raises:
+            RequestFailed: One of them was not opened in this preview.
+        """
+        everything = section_keys is None and chapters is None
+        keys = tuple(sorted(self.opened) if everything else section_keys or ())
+        ended = tuple(sorted(self.chapters) if everything else chapters or ())
+        opened = [*sorted(self.opened), *sorted(self.chapters)]
+        unknown = [*(each for each in keys if each not in self.opened)]
+        unknown += [each for each in ended if each not in self.chapters]
+        if unknown:
+            raise RequestFailed(
+                "tool",
+                f"{', '.join(unknown)}: not opened in this preview; opened are: "
+                f"{', '.join(opened) or 'none'}",
+                near=opened,
+            )
+        left = self.opened - set(keys)
+        return replace(
+            self,
+            overrides={k: value for k, value in self.overrides.items() if k not in keys},
+            opened=left,
+            chapters=self.chapters - set(ended),
+            instructions=self.instructions if left else None,
+            action="close",
+            section_keys=(*keys, *ended),
+            reason=None,
+        )
+
+    def request(self) -> dict[str, Any]:
+        """The choices as a worker is told them."""
+        return {
+            "overrides": self.overrides,
+            "params": self.params,
+            "parameter_set": self.parameter_set,
+            "chapters": sorted(self.chapters),
+            "instructions": self.instructions,
+        }
