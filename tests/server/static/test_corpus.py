@@ -6,6 +6,7 @@ import ast
 import importlib
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldline.prompts import Prompt, PromptTemplate
+from foldline.prompts.errors import PromptRenderError
 from foldline.server.static.checks import Code, Severity, diagnostics
 from foldline.server.static.project import Project
 
@@ -60,13 +62,35 @@ def analysed(project: Project, folder: Path, name: str) -> ModuleAnalysis:
 
 
 def imported(name: str) -> ModuleType:
-    return importlib.import_module(
+    module = importlib.import_module(
         name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
     )
+    # And none of the standard library of that name.
+    assert str(module.__file__).endswith(name)
+    return module
 
 
 def test_the_corpus_is_large_enough() -> None:
-    assert len(FILES) >= 40
+    assert len(FILES) >= 60
+
+
+def rendered(module: ModuleType) -> list[str]:
+    """The texts of the module's prompts, as far as they have their parameters."""
+    texts: list[str] = []
+    for value in vars(module).values():
+        if isinstance(value, (Prompt, PromptTemplate)):
+            # A template may wait for parameters that only a prompt of it has.
+            with suppress(PromptRenderError):
+                texts.append(value.render().text)
+    return texts
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_prompt_of_the_corpus_really_renders(folder: Path, name: str) -> None:
+    texts = rendered(imported(name))
+    parts_alone = {"package/params.py", "package/texts.py", "package/pieces.py"}
+    assert bool(texts) != (name in parts_alone)
+    assert all(text.startswith("## ") or not text for text in texts)
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -2,38 +2,60 @@
 
 from __future__ import annotations
 
+import json
 import sysconfig
+from contextlib import chdir
 from pathlib import Path
 
+import pytest
+
+from foldline.agent.cli import main
+from foldline.agent.scan import scan
 from foldline.server.static.checks import diagnostics
 from foldline.server.static.editing.lenses import inlays, lenses
 from foldline.server.static.editing.structure import foldings, links, semantic_tokens
 from foldline.server.static.editing.symbols import symbols
-from foldline.server.static.files import PromptFiles
 from foldline.server.static.project import Project
 from foldline.server.static.tokens import token_counter
+
+from ...backends.corpora import django
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 
 
-def test_no_file_of_the_standard_library_is_taken_for_a_prompt_module() -> None:
-    files = PromptFiles(lambda: [(str(file), 0) for file in sorted(LIBRARY.glob("*.py"))])
-    assert files.refresh() == ()
-
-
-def test_even_when_it_is_open_it_has_no_diagnostics_lenses_or_symbols() -> None:
-    project = Project(LIBRARY)
+def told(project: Project, file: Path) -> tuple[object, ...]:
+    """All that is told of a file without being asked at a place in it."""
     counter = token_counter(exact=False)
-    for file in sorted(LIBRARY.glob("[a-d]*.py")):
-        analysis = project.analysis(str(file))
-        assert analysis is not None
-        told = (
-            *diagnostics(analysis),
-            *symbols(analysis),
-            *lenses(analysis, counter),
-            *inlays(analysis, counter),
-            *foldings(analysis),
-            *links(analysis),
-            *semantic_tokens(analysis),
-        )
-        assert told == (), file
+    analysis = project.analysis(str(file))
+    assert analysis is not None
+    return (
+        *diagnostics(analysis),
+        *symbols(analysis),
+        *lenses(analysis, counter),
+        *inlays(analysis, counter),
+        *foldings(analysis),
+        *links(analysis),
+        *semantic_tokens(analysis),
+    )
+
+
+def test_django_has_no_prompts(capsys: pytest.CaptureFixture[str]) -> None:
+    with chdir(django()):
+        status = main(["check", "--json"])
+    assert status == 0
+    assert json.loads(capsys.readouterr().out)["findings"] == []
+    assert scan([str(django())]).files == ()
+
+
+def test_nothing_is_told_of_any_file_of_django() -> None:
+    """Open in an editor, where each file is asked about whatever it imports."""
+    files = sorted(django().rglob("*.py"))
+    assert len(files) > 2_800
+    project = Project(django())
+    assert [str(file) for file in files if told(project, file)] == []
+
+
+def test_nothing_is_told_of_the_standard_library() -> None:
+    files = sorted(LIBRARY.glob("*.py"))
+    project = Project(LIBRARY)
+    assert [str(file) for file in files if told(project, file)] == []

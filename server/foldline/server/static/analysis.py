@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from foldline.server.static.modules import Document
     from foldline.server.static.placeholders import Placeholder, TemplateText
     from foldline.server.static.rendering import StaticRender
-    from foldline.server.static.scopes import Scope
+    from foldline.server.static.scopes import ModuleScope, Scope
     from foldline.server.static.statements import TopLevel
     from foldline.server.static.syntax import Name
 
@@ -107,8 +107,11 @@ class ModuleAnalysis:
         self.evaluator = evaluator
         self.file = document.file
         self.text = document.text
-        self.scope = document.scope
         self.statements = document.parsed.statements if concerned else ()
+
+    @property
+    def scope(self) -> ModuleScope:
+        return self.document.scope
 
     @cached_property
     def module(self) -> PromptModule:

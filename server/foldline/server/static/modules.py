@@ -48,35 +48,66 @@ class Document:
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
-        self.parsed: Parsed = statements.parse(text, file)
+        self._text = text
+        self._parsed: Parsed | None = None
         self._scopes = ScopeCache()
-        self.scope = ModuleScope(file, self.parsed, {}, ())
-        self._scopes.update(self.scope, self.parsed)
+        self._scope: ModuleScope | None = None
 
     @property
     def text(self) -> str:
-        return self.parsed.text
+        return self._text
+
+    @property
+    def is_parsed(self) -> bool:
+        return self._parsed is not None
+
+    @property
+    def parsed(self) -> Parsed:
+        """The statements; most files are never asked for them."""
+        if self._parsed is None:
+            self._parsed = statements.parse(self._text, self.file)
+        return self._parsed
+
+    @property
+    def scope(self) -> ModuleScope:
+        """The names of the file; always the same object."""
+        if self._scope is None:
+            self._scope = ModuleScope(self.file, self.parsed, {}, ())
+            self._scopes.update(self._scope, self.parsed)
+        return self._scope
+
+    @property
+    def damaged(self) -> frozenset[str]:
+        """The names of whose meaning only a damaged text is known."""
+        return self._parsed.damaged if self._parsed is not None else frozenset()
 
     def update(self, text: str) -> frozenset[str]:
         """Takes the file's next text, and tells which names changed their meaning.
 
         What parsed last stays where the text does not parse.
         """
-        self.parsed = statements.parse(text, self.file, self.parsed)
-        return self._scopes.update(self.scope, self.parsed)
+        self._text = text
+        if self._parsed is None:
+            return frozenset()
+        self._parsed = statements.parse(text, self.file, self._parsed)
+        if self._scope is None:
+            return frozenset()
+        return self._scopes.update(self._scope, self._parsed)
 
     def prompts(
         self, evaluator: Evaluator, among: tuple[TopLevel, ...] | None = None
     ) -> PromptModule:
         """The prompts of the file, in the order of their definitions; `among` some statements."""
         found: list[StaticPrompt] = []
-        for statement in self.parsed.statements if among is None else among:
+        read = self.parsed.statements if among is None else among
+        for statement in read:
             for node, name, value in prompt_values(statement, self.scope, evaluator):
                 prompt = _prompt(node, name, value, evaluator, stale=statement.stale)
                 # A name that is bound anew means the last of its prompts.
                 found = [each for each in found if each.name != prompt.name]
                 found.append(prompt)
-        return PromptModule(self.file, self.text, tuple(found), self.parsed.broken)
+        broken = any(statement.broken for statement in read)
+        return PromptModule(self.file, self.text, tuple(found), broken)
 
 
 def prompt_values(

@@ -51,6 +51,7 @@ class Project:
         self._sources: dict[str, str] = {}
         self._stamps: dict[str, tuple[int, int]] = {}
         self._mentions: dict[tuple[str, ...], bool] = {}
+        self._unconcerned: set[str] = set()
         self._evaluator = Evaluator(self)
         self._analyses: dict[str, ModuleAnalysis] = {}
 
@@ -70,9 +71,11 @@ class Project:
                 self._changed()
                 return
             names = known.update(text)
+            self._unconcerned.clear()
             self.version += 1
             self._analyses.clear()
-            self._evaluator.memory.forget(file, names, known.parsed)
+            if known.is_parsed:
+                self._evaluator.memory.forget(file, names, known.parsed)
 
     def close(self, file: str) -> None:
         """Goes back to what is on disk."""
@@ -101,6 +104,7 @@ class Project:
     def _changed(self) -> None:
         self.version += 1
         self._mentions.clear()
+        self._unconcerned.clear()
         self._evaluator = Evaluator(self)
         self._analyses.clear()
 
@@ -132,6 +136,8 @@ class Project:
 
         Only then it is looked at closely: other code would have all that it imports read.
         """
+        if file in self._unconcerned:
+            return False
         pending = [(file, text)]
         seen = {file}
         while pending:
@@ -140,9 +146,12 @@ class Project:
                 return True
             for level, dotted in imports_of(source):
                 found = self._module_of(dotted, level, importer)
-                if found is not None and found not in seen:
-                    seen.add(found)
-                    pending.append((found, self._source(found)))
+                if found is None or found in seen or found in self._unconcerned:
+                    continue
+                seen.add(found)
+                pending.append((found, self._source(found)))
+        # Nothing that is reached from any of them names it either.
+        self._unconcerned |= seen
         return False
 
     def _source(self, file: str) -> str:
@@ -182,7 +191,7 @@ class Project:
     def damaged(self, file: str) -> frozenset[str]:
         """The names of a file of whose meaning only a damaged text is known."""
         document = self._open.get(file) or self._closed.get(file)
-        return document.parsed.damaged if document is not None else frozenset()
+        return document.damaged if document is not None else frozenset()
 
     def mentions(self, word: str, near: str, file: str) -> bool:
         """Whether another file holds a word, and names the module `file` or what is `near`."""
