@@ -6,8 +6,7 @@ import json
 import sysconfig
 from contextlib import chdir
 from pathlib import Path
-
-import pytest
+from typing import TYPE_CHECKING
 
 from foldline.agent.cli import main
 from foldline.agent.scan import scan
@@ -19,6 +18,9 @@ from foldline.server.static.project import Project
 from foldline.server.static.tokens import token_counter
 
 from ...backends.corpora import django
+
+if TYPE_CHECKING:
+    import pytest
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 
