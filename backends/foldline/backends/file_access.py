@@ -7,11 +7,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from foldline.backends import budget as budgets
-from foldline.backends import merging
+from foldline.backends import definitions, merging
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
 from foldline.backends.navigation import CodeNavigation
+from foldline.backends.references_cache import ReferencesCache
 from foldline.backends.symbol_pages import page_symbol
 from foldline.backends.text import reference_line
 from foldline.backends.text_pages import page_text
@@ -74,7 +76,7 @@ class SmartFileAccess(CodeNavigation):
         self._analysis = analysis_backend
         self._lsp = lsp_backend
         self._index = index
-        self._answers = merging.ReferencesCache()
+        self._answers = ReferencesCache()
         self._watcher: Watcher | None = None
         self._outlines = (
             analysis_backend
@@ -164,7 +166,7 @@ class SmartFileAccess(CodeNavigation):
         """
         from foldline.backends.lsp import LSPBackend
 
-        self._answers = merging.ReferencesCache()
+        self._answers = ReferencesCache()
         return self._lsp.restart(name) if isinstance(self._lsp, LSPBackend) else ()
 
     def get_tree(
@@ -183,7 +185,7 @@ class SmartFileAccess(CodeNavigation):
 
     def get_outline(self, file: str) -> FileOutline:
         """The file's definitions, signatures and imports, without bodies."""
-        return merging.get_outline(self._analysis, self._lsp, file)
+        return definitions.get_outline(self._analysis, self._lsp, file)
 
     def read_symbol(
         self,
@@ -192,7 +194,7 @@ class SmartFileAccess(CodeNavigation):
         *,
         budget: int | None = None,
         cursor: str | None = None,
-        seconds: float = merging.DEFAULT_SECONDS,
+        seconds: float = DEFAULT_SECONDS,
     ) -> SymbolDetail:
         """The source of one definition: `name`, `Class.method`, or `name[2]` for the second.
 
@@ -204,7 +206,7 @@ class SmartFileAccess(CodeNavigation):
             SymbolNotFoundError: with the nearest names.
             AmbiguousSymbolError: with the candidates' names.
         """
-        detail = merging.read_symbol(self._analysis, self._lsp, file, name, seconds=seconds)
+        detail = definitions.read_symbol(self._analysis, self._lsp, file, name, seconds=seconds)
         return page_symbol(detail, budget, cursor)
 
     def find_references(
@@ -214,7 +216,7 @@ class SmartFileAccess(CodeNavigation):
         *,
         budget: int | None = None,
         cursor: str | None = None,
-        seconds: float = merging.DEFAULT_SECONDS,
+        seconds: float = DEFAULT_SECONDS,
     ) -> References:
         """The uses of `name` in the workspace, or in the file, folder or glob `scope`.
 

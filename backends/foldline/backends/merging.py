@@ -6,152 +6,32 @@ neither alone is both. Whatever the engine dies of, the matches are the answer.
 
 from __future__ import annotations
 
-import logging
-import threading
 import time
-from collections import OrderedDict
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
-from foldline.backends.errors import (
-    AmbiguousSymbolError,
-    LSPError,
-    PathError,
-    SymbolError,
-    SymbolNotFoundError,
-)
-from foldline.backends.languages import UNKNOWN
+from foldline.backends.fallback import DEFAULT_SECONDS, guarded
 from foldline.backends.models import COMPLETE, Reference, ReferenceKind, References
 from foldline.backends.references import is_test_path
 from foldline.backends.scopes import Scope
-from foldline.backends.semantics import Confirmation, Navigator, SemanticEngine, Target
-from foldline.backends.symbols import flatten
+from foldline.backends.semantics import Confirmation, SemanticEngine, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from foldline.backends.files.base import BaseFileBackend
-    from foldline.backends.models import FileOutline, SymbolDetail
     from foldline.backends.protocol import FileAnalysisBackend
+    from foldline.backends.references_cache import ReferencesCache
     from foldline.backends.semantics import CodeLocation
 
-    Answer = TypeVar("Answer")
-
-log = logging.getLogger(__name__)
-
-DEFAULT_SECONDS = 5.0
 CONFIRMED = "confirmed"
 POSSIBLE = "possible"
 # Where a name is only used, an engine is asked about so many of its uses.
 _MOST_USES = 3
-_MOST_ANSWERS = 128
 _MOST_PROBED = 24
 # What an engine asked too late still gets: its answer may be there already.
 _LEAST_SECONDS = 0.02
-
-
-def guarded(question: Callable[[], Answer]) -> Answer | Exception:
-    """The answer to `question`, or whatever a semantic backend died of.
-
-    Raises:
-        PathError, SymbolError: These are answers: another backend would say the same.
-    """
-    try:
-        return question()
-    except (PathError, SymbolError):
-        raise
-    except LSPError as error:
-        log.debug("answered from syntax trees: %s", error)
-        return error
-    except Exception as error:
-        log.warning("a semantic backend failed; answered from syntax trees", exc_info=True)
-        return error
-
-
-def get_outline(
-    analysis: FileAnalysisBackend, engine: FileAnalysisBackend | None, file: str
-) -> FileOutline:
-    """The outline of the syntax tree; that of the engine where the language has no grammar here."""
-    if engine is not None and not isinstance(engine, SemanticEngine):
-        # Somebody's own backend: first in line, as it was put there for.
-        own = guarded(lambda: engine.get_outline(file))
-        return analysis.get_outline(file) if isinstance(own, Exception) else own
-    outline = analysis.get_outline(file)
-    if engine is None or outline.language != UNKNOWN:
-        return outline
-    found = guarded(lambda: engine.get_outline(file))
-    return outline if isinstance(found, Exception) or not found.symbols else found
-
-
-def read_symbol(
-    analysis: FileAnalysisBackend,
-    engine: FileAnalysisBackend | None,
-    file: str,
-    name: str,
-    *,
-    seconds: float = DEFAULT_SECONDS,
-) -> SymbolDetail:
-    """The definition of `name` in `file`; where the file only imports it, from where it stands.
-
-    The engine gets `seconds` to say where that is; with 0 it is not asked.
-
-    Raises:
-        SymbolNotFoundError: with the nearest names.
-        AmbiguousSymbolError: with the candidates' names.
-    """
-    if engine is not None and not isinstance(engine, SemanticEngine):
-        own = guarded(lambda: engine.read_symbol(file, name))
-        if own is not None and not isinstance(own, Exception):
-            return own
-    try:
-        detail = analysis.read_symbol(file, name)
-        if detail is not None:
-            return detail
-        missing = SymbolNotFoundError(file, name)
-    except AmbiguousSymbolError:
-        raise
-    except SymbolNotFoundError as error:
-        missing = error
-    if isinstance(engine, Navigator) and seconds > 0:
-        navigator: Navigator = engine
-        found = guarded(lambda: _read_imported(analysis, navigator, file, name, seconds))
-        if found is not None and not isinstance(found, Exception):
-            return found
-    raise missing
-
-
-class ReferencesCache:
-    """Complete answers about names, for as long as no file changes. Serves several threads."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._seen: object = None
-        self._answers: OrderedDict[tuple[str, str | None], References] = OrderedDict()
-
-    def get(
-        self, engine: SemanticEngine, name: str, scope: str | None, seconds: float
-    ) -> References | None:
-        """The answer that still holds, if there is one; only then it waits for what was seen."""
-        with self._lock:
-            found = self._answers.get((name, scope))
-            before = self._seen
-        if found is None or engine.seen(seconds=seconds) is not before:
-            return None
-        return found
-
-    def keep(self, engine: SemanticEngine, found: References, name: str) -> None:
-        """Keep an answer, unless it may get better by itself."""
-        seen = engine.seen(seconds=0)
-        if seen is None or found.coverage != COMPLETE or not found.confirmed:
-            return
-        with self._lock:
-            if seen is not self._seen:
-                self._seen = seen
-                self._answers.clear()
-            self._answers[name, found.scope] = found
-            while len(self._answers) > _MOST_ANSWERS:
-                self._answers.popitem(last=False)
 
 
 def find_references(
@@ -360,61 +240,3 @@ def _from_plain(
         confirmed=len(confirmed),
         possible=len(possible),
     )
-
-
-def _read_imported(
-    analysis: FileAnalysisBackend, navigator: Navigator, file: str, name: str, seconds: float
-) -> SymbolDetail | None:
-    """The definition of a name that the file does not define itself; None where it is unknown."""
-    first, _, rest = name.strip().partition(".")
-    uses = tuple(analysis.find_references(first, file))
-    imports = [each for each in uses if each.kind == ReferenceKind.IMPORT] or list(uses)
-    if not imports:
-        return None
-    # The last of `import a as b` and `from a import b` is the name that the file uses.
-    use = imports[0]
-    target = Target(use.path, use.line, use.column)
-    found = navigator.goto_definition(target, seconds=seconds)
-    for place in found.locations:
-        if place.outside:
-            continue
-        detail = _symbol_at(analysis, place, rest)
-        if detail is not None:
-            note = f"defined in {detail.path}, shown from there"
-            return replace(
-                detail,
-                notes=(note, *detail.notes),
-                backend=f"{found.backend}+{detail.backend}",
-                coverage=found.coverage,
-            )
-    return None
-
-
-def _symbol_at(
-    analysis: FileAnalysisBackend, place: CodeLocation, rest: str
-) -> SymbolDetail | None:
-    symbols = flatten(analysis.get_outline(place.path))
-    for symbol, qualified_name, _ in symbols:
-        if place.line in {symbol.name_line, symbol.line}:
-            return analysis.read_symbol(
-                place.path, f"{qualified_name}.{rest}" if rest else qualified_name
-            )
-    if place.line == 1 and rest:
-        # The name is that of a module.
-        return analysis.read_symbol(place.path, rest)
-    return None
-
-
-def ask_navigator(
-    engine: object, question: Callable[[Navigator], Answer], nothing: Callable[[str], Answer]
-) -> Answer:
-    """The server's answer, or `nothing` with the reason why there is none."""
-    if not isinstance(engine, Navigator):
-        return nothing("no language server was asked")
-    navigator: Navigator = engine
-    found = guarded(lambda: question(navigator))
-    if isinstance(found, LSPError):
-        return nothing(str(found))
-    if isinstance(found, Exception):
-        return nothing(f"the language server backend failed: {found}")
-    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.backends import by_name, merging
+from foldline.backends import by_name, fallback
 from foldline.backends import navigation_pages as pages
 from foldline.backends.errors import InvalidArgumentError
 from foldline.backends.find_place import find_place, first_column, name_at
@@ -57,11 +57,11 @@ class CodeNavigation:
         *,
         budget: int | None = None,
         cursor: str | None = None,
-        seconds: float = merging.DEFAULT_SECONDS,
+        seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Locations:
         """Where the symbol is defined, also outside the workspace."""
         place = self._place(file, line, at)
-        found = merging.ask_navigator(
+        found = fallback.ask_navigator(
             self._asked(seconds),
             lambda server: server.goto_definition(place.target, seconds=seconds),
             lambda reason: by_name.definitions(self._analysis, place, reason),
@@ -76,11 +76,11 @@ class CodeNavigation:
         *,
         budget: int | None = None,
         cursor: str | None = None,
-        seconds: float = merging.DEFAULT_SECONDS,
+        seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Locations:
         """What implements or overrides the symbol."""
         place = self._place(file, line, at)
-        found = merging.ask_navigator(
+        found = fallback.ask_navigator(
             self._asked(seconds),
             lambda server: server.find_implementations(place.target, seconds=seconds),
             lambda reason: by_name.implementations(self._analysis, place, reason),
@@ -95,11 +95,11 @@ class CodeNavigation:
         *,
         budget: int | None = None,
         cursor: str | None = None,
-        seconds: float = merging.DEFAULT_SECONDS,
+        seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Hover:
         """The type and documentation of the symbol."""
         place = self._place(file, line, at)
-        found = merging.ask_navigator(
+        found = fallback.ask_navigator(
             self._asked(seconds),
             lambda server: server.hover(place.target, seconds=seconds),
             lambda reason: by_name.hover(self._analysis, place, reason),
@@ -112,11 +112,11 @@ class CodeNavigation:
         *,
         budget: int | None = None,
         cursor: str | None = None,
-        seconds: float = merging.DEFAULT_SECONDS,
+        seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Diagnostics:
         """The problems of the file."""
         path = self._files.resolve(file)
-        found = merging.ask_navigator(
+        found = fallback.ask_navigator(
             self._asked(seconds),
             lambda server: server.diagnostics(path, seconds=seconds),
             lambda reason: by_name.diagnostics(self._analysis, path, reason),
@@ -131,11 +131,11 @@ class CodeNavigation:
         *,
         budget: int | None = None,
         cursor: str | None = None,
-        seconds: float = merging.DEFAULT_SECONDS,
+        seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Calls:
         """Who calls the function, and whom it calls."""
         place = self._place(file, line, at)
-        found = merging.ask_navigator(
+        found = fallback.ask_navigator(
             self._asked(seconds),
             lambda server: server.call_hierarchy(place.target, seconds=seconds),
             lambda reason: by_name.callers(self._analysis, place, reason),

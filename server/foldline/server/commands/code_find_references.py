@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.backends.budget import REFERENCES_BUDGET
-from foldline.backends.merging import DEFAULT_SECONDS
+from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.text import format_references
 from foldline.server.commands.code_files import find_name, result
 from foldline.server.targets import call

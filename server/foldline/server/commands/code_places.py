@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.backends.budget import NAVIGATION_BUDGET
-from foldline.backends.merging import DEFAULT_SECONDS
+from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.server.commands.code_files import find_file
 from foldline.server.convert import LineIndex
 from foldline.server.targets import call

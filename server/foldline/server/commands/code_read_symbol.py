@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from foldline.backends.merging import DEFAULT_SECONDS
+from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.text import format_symbol
 from foldline.server.commands.code_files import find_file, result
 from foldline.server.targets import call
