@@ -8,7 +8,7 @@ from foldline.backends.lsp.backend import LSPBackend
 from foldline.backends.lsp.discovery import FoundServer, server_version
 from foldline.backends.lsp.limits import Limits
 from foldline.backends.lsp.servers import ServerSpec
-from foldline.backends.lsp.session import ServerState, ServerStatus
+from foldline.backends.lsp.status import ServerState, ServerStatus
 
 __all__ = [
     "FoundServer",

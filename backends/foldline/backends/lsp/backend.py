@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from foldline.backends.lsp.discovery import FoundServer
     from foldline.backends.lsp.documents import Snapshot
     from foldline.backends.lsp.servers import ServerSpec
-    from foldline.backends.lsp.session import ServerStatus
+    from foldline.backends.lsp.status import ServerStatus
 
     Value = TypeVar("Value")
 

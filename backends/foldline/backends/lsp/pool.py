@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from foldline.backends.lsp.discovery import ServerCatalog
     from foldline.backends.lsp.documents import Snapshot
     from foldline.backends.lsp.limits import Limits
+    from foldline.backends.lsp.running import Running
     from foldline.backends.lsp.servers import Answer, ServerSpec
-    from foldline.backends.lsp.session import Running, ServerStatus
+    from foldline.backends.lsp.status import ServerStatus
     from foldline.backends.semantics import Target
 
 MAX_SERVERS = 6

@@ -6,89 +6,30 @@ import asyncio
 import logging
 import statistics
 import time
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import (
     LSPDiedError,
     LSPError,
     LSPProtocolError,
-    LSPStartError,
     LSPTimeoutError,
     LSPUnavailableError,
 )
+from foldline.backends.lsp.backoff import Backoff
 from foldline.backends.lsp.changes import Change
+from foldline.backends.lsp.running import start_server
+from foldline.backends.lsp.status import ServerState, ServerStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine
     from pathlib import Path
 
-    from foldline.backends.lsp.connection import Connection
-    from foldline.backends.lsp.documents import Follower, OpenDocuments, Snapshot
+    from foldline.backends.lsp.documents import Snapshot
     from foldline.backends.lsp.limits import Limits
-    from foldline.backends.lsp.readiness import ReadyWatch
+    from foldline.backends.lsp.running import Running
     from foldline.backends.lsp.servers import ServerSpec
 
 log = logging.getLogger(__name__)
-
-
-class ServerState(StrEnum):
-    """Where a server is in its life."""
-
-    STOPPED = "stopped"
-    STARTING = "starting"
-    INDEXING = "indexing"
-    READY = "ready"
-    RESTARTING = "restarting"
-    DOWN = "down"
-
-
-@dataclass(frozen=True, slots=True)
-class ServerStatus:
-    """One server as `foldline.server.status` shows it.
-
-    `latency` is the median of the last answers in seconds; `memory` is that of the server and all
-    its children in bytes, when it was last looked at; `problem` is why it is not up.
-    """
-
-    name: str
-    root: str
-    command: tuple[str, ...]
-    state: str
-    pid: int | None = None
-    memory: int = 0
-    latency: float | None = None
-    requests: int = 0
-    restarts: int = 0
-    pending: int = 0
-    open_documents: int = 0
-    problem: str = ""
-
-
-class Running:
-    """A server that has answered `initialize`, with everything that lasts as long as it does."""
-
-    def __init__(
-        self,
-        connection: Connection,
-        ready: ReadyWatch,
-        documents: OpenDocuments,
-        follower: Follower,
-        *,
-        initialized: dict[str, Any],
-        encoding: str,
-    ) -> None:
-        self.connection = connection
-        self.ready = ready
-        self.documents = documents
-        self.follower = follower
-        self.encoding = encoding
-        self.started = time.monotonic()
-        capabilities = initialized.get("capabilities")
-        self.capabilities: dict[str, Any] = capabilities if isinstance(capabilities, dict) else {}
-        self.diagnostics: dict[str, list[Any]] = {}
-        self.diagnosed = asyncio.Event()
 
 
 class ServerSession:
@@ -120,13 +61,10 @@ class ServerSession:
         self._starting: asyncio.Task[Running] | None = None
         self._watching: set[asyncio.Task[None]] = set()
         self._ending: set[asyncio.Task[None]] = set()
-        self._crashes = 0
         self._restarts = restarts
         self._starts = 0
         self._requests = 0
-        self._retry_at = 0.0
-        self._problem = ""
-        self._is_down = False
+        self._backoff = Backoff(spec.name, limits)
         self._used = time.monotonic()
         self._busy = 0
         self._closed = False
@@ -138,8 +76,8 @@ class ServerSession:
             return ServerState.READY if ready else ServerState.INDEXING
         if self._starting is not None:
             return ServerState.STARTING
-        if time.monotonic() < self._retry_at:
-            return ServerState.DOWN if self._is_down else ServerState.RESTARTING
+        if not self._backoff.is_over:
+            return ServerState.DOWN if self._backoff.is_down else ServerState.RESTARTING
         return ServerState.STOPPED
 
     @property
@@ -151,12 +89,12 @@ class ServerSession:
     @property
     def is_usable(self) -> bool:
         """Whether it makes sense to ask: it runs, or may be started now."""
-        return not self._closed and time.monotonic() >= self._retry_at
+        return not self._closed and self._backoff.is_over
 
     @property
     def problem(self) -> str:
         """Why the server is not up, or was not lately."""
-        return self._problem
+        return self._backoff.problem
 
     def status(self) -> ServerStatus:
         running = self._running
@@ -173,7 +111,7 @@ class ServerSession:
             self._restarts + max(self._starts - 1, 0),
             running.connection.pending if running else 0,
             running.documents.count if running else 0,
-            self._problem,
+            self._backoff.problem,
         )
 
     async def up(self, snapshot: Snapshot, read: Callable[[str], str | None]) -> Running:
@@ -189,8 +127,18 @@ class ServerSession:
             if self._closed:
                 raise LSPUnavailableError("the language servers have been closed", self.spec.name)
             if self._starting is None:
-                self._check_backoff()
-                self._starting = asyncio.create_task(self._start(snapshot, read))
+                self._backoff.check()
+                self._starts += 1
+                start = start_server(
+                    self.spec,
+                    self.command,
+                    self._workspace,
+                    self.root,
+                    self._limits,
+                    snapshot=snapshot,
+                    read=read,
+                )
+                self._starting = asyncio.create_task(start)
                 self._starting.add_done_callback(self._started)
             running = await asyncio.shield(self._starting)
         change = running.follower.follow(snapshot, read)
@@ -246,58 +194,7 @@ class ServerSession:
         # An end that has begun is waited for: cut short, it would leave the process behind.
         await asyncio.gather(*self._watching, *self._ending, return_exceptions=True)
 
-    # Starting
-
-    async def _start(self, snapshot: Snapshot, read: Callable[[str], str | None]) -> Running:
-        from foldline.backends.lsp.process import ServerProcess
-
-        name = self.spec.name
-        self._starts += 1
-        process = await ServerProcess.start(name, self.command, cwd=self.root)
-        # These imports take half a second where nothing else of LSP is used: the server starts
-        # meanwhile.
-        from lsprotocol import types
-
-        from foldline.backends.lsp.connection import Connection
-        from foldline.backends.lsp.documents import Follower, OpenDocuments
-        from foldline.backends.lsp.handshake import (
-            answer_requests,
-            initialize_params,
-            position_encoding,
-        )
-        from foldline.backends.lsp.readiness import ReadyWatch
-
-        connection = Connection(name, process)
-        try:
-            ready = ReadyWatch(self.spec, connection, self._limits)
-            answer_requests(connection, self.spec, self.root)
-            answer = await connection.request(
-                types.INITIALIZE,
-                initialize_params(self.spec, self.root),
-                seconds=self._limits.start,
-            )
-            if not isinstance(answer, dict):
-                raise LSPStartError("its answer to initialize is no object", name)
-            documents = OpenDocuments(
-                self._workspace, connection.notify, self._limits.open_documents
-            )
-            follower = Follower(self.spec, documents, connection.notify)
-            running = Running(
-                connection,
-                ready,
-                documents,
-                follower,
-                initialized=answer,
-                encoding=position_encoding(answer),
-            )
-            self._collect_diagnostics(running)
-            connection.notify(types.INITIALIZED, types.InitializedParams())
-            follower.begin(snapshot, read)
-            ready.begin()
-        except BaseException:
-            await asyncio.shield(connection.close(self._limits.grace))
-            raise
-        return running
+    # Starting and ending
 
     def _started(self, task: asyncio.Task[Running]) -> None:
         self._starting = None
@@ -305,33 +202,13 @@ class ServerSession:
             return
         error = task.exception()
         if error is not None:
-            self._crashed(str(error))
+            self._backoff.failed(str(error))
             return
         self._running = task.result()
-        self._problem = ""
+        self._backoff.problem = ""
         self.generation += 1
         self._spawn(self._watch(self._running), self._watching)
         self._spawn(self._await_end(self._running), self._watching)
-
-    def _check_backoff(self) -> None:
-        left = self._retry_at - time.monotonic()
-        if left > 0:
-            raise LSPUnavailableError(
-                f"is left alone for {left:.0f} s more: {self._problem}", self.spec.name
-            )
-
-    def _collect_diagnostics(self, running: Running) -> None:
-        def take(params: Any) -> None:
-            uri, found = params.get("uri"), params.get("diagnostics")
-            if isinstance(uri, str) and isinstance(found, list):
-                running.diagnostics[uri] = found
-                running.documents.unread.discard(uri)
-                running.diagnosed.set()
-                running.diagnosed = asyncio.Event()
-
-        running.connection.on("textDocument/publishDiagnostics", take)
-
-    # Ending
 
     async def _await_end(self, running: Running) -> None:
         await running.connection.ended()
@@ -353,33 +230,11 @@ class ServerSession:
         running.diagnosed.set()
         if crashed:
             if time.monotonic() - running.started > self._limits.healthy:
-                self._crashes = 0
-            self._crashed(problem)
+                self._backoff.forget()
+            self._backoff.failed(problem)
         else:
-            self._problem = problem
+            self._backoff.problem = problem
         await running.connection.close(self._limits.grace, problem)
-
-    def _crashed(self, problem: str) -> None:
-        limits = self._limits
-        self._problem = problem
-        self._crashes += 1
-        now = time.monotonic()
-        self._is_down = self._crashes >= limits.crashes
-        if self._is_down:
-            self._crashes = 0
-            self._retry_at = now + limits.down
-            log.warning(
-                "%s failed %s times and is left alone for %.0f s; answers come from syntax trees "
-                "alone: %s",
-                self.spec.name,
-                limits.crashes,
-                limits.down,
-                problem,
-            )
-            return
-        step = min(self._crashes, len(limits.backoff)) - 1
-        self._retry_at = now + (limits.backoff[step] if limits.backoff else 0.0)
-        log.info("%s failed: %s", self.spec.name, problem)
 
     async def _watch(self, running: Running) -> None:
         """End the server when nobody needs it, or it holds too much memory."""

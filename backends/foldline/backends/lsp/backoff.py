@@ -1,0 +1,75 @@
+"""How long a server that fails is left alone."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING
+
+from foldline.backends.errors import LSPUnavailableError
+
+if TYPE_CHECKING:
+    from foldline.backends.lsp.limits import Limits
+
+log = logging.getLogger(__name__)
+
+
+class Backoff:
+    """Counts a server's failures; after several in a row it is down for a while, said once.
+
+    Attributes:
+        problem: Why the server is not up, or was not lately.
+        is_down: Whether the last failure was one too many.
+    """
+
+    def __init__(self, name: str, limits: Limits) -> None:
+        self.problem = ""
+        self.is_down = False
+        self._name = name
+        self._limits = limits
+        self._crashes = 0
+        self._retry_at = 0.0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the server may be started now."""
+        return time.monotonic() >= self._retry_at
+
+    def check(self) -> None:
+        """Return where the server may be started now.
+
+        Raises:
+            LSPUnavailableError: It is to be left alone for a while.
+        """
+        left = self._retry_at - time.monotonic()
+        if left > 0:
+            raise LSPUnavailableError(
+                f"is left alone for {left:.0f} s more: {self.problem}", self._name
+            )
+
+    def forget(self) -> None:
+        """It was up for long: what was before does not count any more."""
+        self._crashes = 0
+
+    def failed(self, problem: str) -> None:
+        """Count a failure."""
+        limits = self._limits
+        self.problem = problem
+        self._crashes += 1
+        now = time.monotonic()
+        self.is_down = self._crashes >= limits.crashes
+        if self.is_down:
+            self._crashes = 0
+            self._retry_at = now + limits.down
+            log.warning(
+                "%s failed %s times and is left alone for %.0f s; answers come from syntax trees "
+                "alone: %s",
+                self._name,
+                limits.crashes,
+                limits.down,
+                problem,
+            )
+            return
+        step = min(self._crashes, len(limits.backoff)) - 1
+        self._retry_at = now + (limits.backoff[step] if limits.backoff else 0.0)
+        log.info("%s failed: %s", self._name, problem)

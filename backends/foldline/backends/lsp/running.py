@@ -1,0 +1,119 @@
+"""A server that runs, from its process to the end of its handshake."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from foldline.backends.errors import LSPStartError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from foldline.backends.lsp.connection import Connection
+    from foldline.backends.lsp.documents import Follower, OpenDocuments, Snapshot
+    from foldline.backends.lsp.limits import Limits
+    from foldline.backends.lsp.readiness import ReadyWatch
+    from foldline.backends.lsp.servers import ServerSpec
+
+
+class Running:
+    """A server that has answered `initialize`, with everything that lasts as long as it does."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        ready: ReadyWatch,
+        documents: OpenDocuments,
+        follower: Follower,
+        *,
+        initialized: dict[str, Any],
+        encoding: str,
+    ) -> None:
+        self.connection = connection
+        self.ready = ready
+        self.documents = documents
+        self.follower = follower
+        self.encoding = encoding
+        self.started = time.monotonic()
+        capabilities = initialized.get("capabilities")
+        self.capabilities: dict[str, Any] = capabilities if isinstance(capabilities, dict) else {}
+        self.diagnostics: dict[str, list[Any]] = {}
+        self.diagnosed = asyncio.Event()
+
+
+async def start_server(
+    spec: ServerSpec,
+    command: tuple[str, ...],
+    workspace: Path,
+    root: Path,
+    limits: Limits,
+    *,
+    snapshot: Snapshot,
+    read: Callable[[str], str | None],
+) -> Running:
+    """A server for `root` that has answered `initialize` and knows of the files in `snapshot`.
+
+    Raises:
+        LSPError: It cannot be started, or does not answer in time; no process is left.
+    """
+    from foldline.backends.lsp.process import ServerProcess
+
+    name = spec.name
+    process = await ServerProcess.start(name, command, cwd=root)
+    # These imports take half a second where nothing else of LSP is used: the server starts
+    # meanwhile.
+    from lsprotocol import types
+
+    from foldline.backends.lsp.connection import Connection
+    from foldline.backends.lsp.documents import Follower, OpenDocuments
+    from foldline.backends.lsp.handshake import (
+        answer_requests,
+        initialize_params,
+        position_encoding,
+    )
+    from foldline.backends.lsp.readiness import ReadyWatch
+
+    connection = Connection(name, process)
+    try:
+        ready = ReadyWatch(spec, connection, limits)
+        answer_requests(connection, spec, root)
+        answer = await connection.request(
+            types.INITIALIZE,
+            initialize_params(spec, root),
+            seconds=limits.start,
+        )
+        if not isinstance(answer, dict):
+            raise LSPStartError("its answer to initialize is no object", name)
+        documents = OpenDocuments(workspace, connection.notify, limits.open_documents)
+        follower = Follower(spec, documents, connection.notify)
+        running = Running(
+            connection,
+            ready,
+            documents,
+            follower,
+            initialized=answer,
+            encoding=position_encoding(answer),
+        )
+        _collect_diagnostics(running)
+        connection.notify(types.INITIALIZED, types.InitializedParams())
+        follower.begin(snapshot, read)
+        ready.begin()
+    except BaseException:
+        await asyncio.shield(connection.close(limits.grace))
+        raise
+    return running
+
+
+def _collect_diagnostics(running: Running) -> None:
+    def take(params: Any) -> None:
+        uri, found = params.get("uri"), params.get("diagnostics")
+        if isinstance(uri, str) and isinstance(found, list):
+            running.diagnostics[uri] = found
+            running.documents.unread.discard(uri)
+            running.diagnosed.set()
+            running.diagnosed = asyncio.Event()
+
+    running.connection.on("textDocument/publishDiagnostics", take)
