@@ -1,0 +1,88 @@
+"""Questions to language servers from any thread, answered within a deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from concurrent.futures import CancelledError
+from typing import TYPE_CHECKING, TypeVar
+
+from foldline.backends.errors import LSPError, LSPTimeoutError, LSPUnavailableError
+from foldline.backends.jedi.engine import JediEngine
+from foldline.backends.lsp.discovery import ServerCatalog
+from foldline.backends.lsp.limits import Limits
+from foldline.backends.lsp.loop import background_loop
+from foldline.backends.lsp.pool import Answered, Question, ServerPool
+from foldline.backends.models import COMPLETE
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterable
+
+    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.lsp.servers import ServerSpec
+
+    Value = TypeVar("Value")
+
+DEFAULT_SECONDS = 5.0
+
+
+class ServerQuestions:
+    """What every question to the servers of one workspace needs."""
+
+    def __init__(
+        self,
+        files: BaseFileBackend,
+        *,
+        trusted: bool = False,
+        seconds: float = DEFAULT_SECONDS,
+        limits: Limits | None = None,
+        servers: Iterable[ServerSpec] | None = None,
+        jedi: bool = True,
+    ) -> None:
+        self._files = files
+        self._seconds = seconds
+        self._catalog = ServerCatalog(files.root, trusted=trusted, servers=servers)
+        self._pool = ServerPool(files, self._catalog, limits or Limits())
+        self._jedi = JediEngine(files, limits or Limits()) if jedi else None
+        self._loop = background_loop()
+        self._loop.at_exit(self._close_all)
+        self._closed = False
+        # What `begin` has begun, for the question of the same thread that follows.
+        self._begun = threading.local()
+
+    async def _close_all(self) -> None:
+        closing = [self._pool.close()]
+        if self._jedi is not None:
+            closing.append(self._jedi.close())
+        await asyncio.gather(*closing, return_exceptions=True)
+
+    def _ask(self, question: Question, seconds: float | None) -> Answered:
+        return self._wait(self._pool.ask(question), seconds)
+
+    def _wait(self, work: Coroutine[object, object, Value], seconds: float | None) -> Value:
+        if self._closed:
+            work.close()
+            raise LSPUnavailableError("the language servers have been closed")
+        limit = self._seconds if seconds is None else seconds
+        started = time.monotonic()
+        future = self._loop.start(work)
+        try:
+            return future.result(max(limit, 0))
+        except CancelledError:
+            raise LSPUnavailableError("the language servers have been closed") from None
+        except TimeoutError as error:
+            if isinstance(error, LSPError):
+                raise
+            passed = time.monotonic() - started
+            raise LSPTimeoutError(f"timed out after {passed:.3g} s; ask again") from None
+
+
+def coverage_of(answered: Answered) -> str:
+    """How complete the answer is, by what its server said."""
+    name = answered.session.spec.name
+    if answered.overdue:
+        return f"partial: {name} never said that it has read the whole project"
+    if answered.unopened:
+        return f"partial: {name} was not shown {answered.unopened} files that hold the name"
+    return COMPLETE

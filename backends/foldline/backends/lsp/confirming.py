@@ -1,0 +1,180 @@
+"""Which uses of a name servers confirm: all its definitions are asked about at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.backends.errors import LSPError, LSPTimeoutError, LSPUnavailableError
+from foldline.backends.jedi.engine import SEARCH_SECONDS, JediPlaces
+from foldline.backends.lsp.asking import ServerQuestions, coverage_of
+from foldline.backends.lsp.configuration import hiding_settings
+from foldline.backends.lsp.places import Places
+from foldline.backends.lsp.pool import Answered, Question
+from foldline.backends.lsp.servers import Answer, language_id
+from foldline.backends.models import COMPLETE
+from foldline.backends.semantics import Confirmation, Target
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from concurrent.futures import Future
+
+    from foldline.backends.lsp.documents import Snapshot
+
+# More definitions of one name are not asked for: names like `get` have hundreds.
+MAX_TARGETS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class JediAnswered:
+    """What jedi said, and why no server did."""
+
+    places: JediPlaces
+    why: str
+
+
+class ServerConfirmation(ServerQuestions):
+    """A `SemanticEngine`: servers, and jedi for Python where none of them answers."""
+
+    def begin(self, since: float) -> None:
+        """Look at the files, and start the server that most of them are for; returns at once."""
+        if not self._closed:
+            self._begun.snapshot = self._loop.start(self._pool.prepare(Answer.REFERENCES, since))
+
+    def prefetch(self, targets: Sequence[Target]) -> None:
+        """Begin to ask a server about these; returns at once, and failures are for `confirm`."""
+        begun: Future[Snapshot] | None = getattr(self._begun, "snapshot", None)
+        if begun is not None and not self._closed:
+            for target in targets[:MAX_TARGETS]:
+                question = Question(Answer.REFERENCES, "textDocument/references", target)
+                self._loop.start(self._pool.prefetch(question, begun))
+
+    def seen(self, *, seconds: float) -> object:
+        """The versions of all files that `begin` found: one object until one of them changes."""
+        begun: Future[Snapshot] | None = getattr(self._begun, "snapshot", None)
+        if begun is None:
+            return None
+        try:
+            return begun.result(max(seconds, 0))
+        except (TimeoutError, CancelledError):
+            return None
+
+    def confirm(
+        self, targets: Sequence[Target], candidates: Sequence[str], *, seconds: float
+    ) -> Confirmation:
+        """The uses of all targets together; what a server fails of becomes the coverage."""
+        begun: Future[Snapshot] | None = getattr(self._begun, "snapshot", None)
+        asked = list(targets[:MAX_TARGETS])
+        questions = [
+            Question(
+                Answer.REFERENCES,
+                "textDocument/references",
+                target,
+                tuple(each for each in candidates if _same_family(each, target.path)),
+            )
+            for target in asked
+        ]
+        more, left_out = self._pool.in_other_projects(questions)
+        outcomes = self._ask_all([*questions, *more], seconds, begun)
+        answered = [each for each in outcomes if isinstance(each, Answered)]
+        by_jedi = [each for each in outcomes if isinstance(each, JediAnswered)]
+        failures = [each for each in outcomes if isinstance(each, LSPError)]
+        places = Places(self._files)
+        for each in answered:
+            places.add(each)
+        for found in by_jedi:
+            places.add_all(found.places.places)
+        remarks = [*dict.fromkeys(map(str, failures))][:2]
+        if any(found.places.cut for found in by_jedi):
+            remarks.append(f"jedi looked at some files only, for {SEARCH_SECONDS:.0f} s")
+        if len(targets) > len(asked):
+            remarks.append(f"asked about {len(asked)} of {len(targets)} definitions")
+        if left_out:
+            remarks.append(f"{left_out} more projects with that name were not asked")
+        if not answered and not by_jedi and remarks:
+            return Confirmation(coverage="partial: " + "; ".join(remarks))
+        notes = [f"jedi answered: {why}" for why in dict.fromkeys(each.why for each in by_jedi)]
+        notes += [
+            f"{session.spec.name} may not see every file: {setting} is set"
+            for session in dict.fromkeys(each.session for each in answered)
+            for setting in hiding_settings(session.spec, session.root)
+        ]
+        partial = dict.fromkeys(map(coverage_of, answered))
+        remarks.extend(each.removeprefix("partial: ") for each in partial if each != COMPLETE)
+        engines = [each.session.spec.name for each in answered]
+        engines += ["jedi" for _ in by_jedi]
+        return Confirmation(
+            tuple(places.found),
+            "+".join(dict.fromkeys(engines)),
+            "partial: " + "; ".join(remarks) if remarks else COMPLETE,
+            tuple(notes),
+            places.outside,
+        )
+
+    async def _confirm_one(
+        self, question: Question, begun: asyncio.Future[Snapshot]
+    ) -> Answered | JediAnswered:
+        snapshot = await asyncio.shield(begun)
+        try:
+            return await self._pool.ask(question, snapshot)
+        except LSPError as error:
+            path = question.target.path
+            if self._jedi is None or question.project or language_id(path) != "python":
+                raise
+            candidates = [each for each in question.candidates if each.endswith((".py", ".pyi"))]
+            if path not in candidates:
+                candidates.append(path)
+            try:
+                found = await self._jedi.references(question.target, candidates, snapshot)
+            except LSPError as second:
+                raise LSPUnavailableError(f"{error}; {second}") from second
+            return JediAnswered(found, str(error))
+
+    def _ask_all(
+        self, questions: list[Question], seconds: float, begun: Future[Snapshot] | None
+    ) -> list[Answered | JediAnswered | LSPError]:
+        """What came of each question when the time was up."""
+
+        async def gather() -> list[Answered | JediAnswered | LSPError]:
+            snapshot = asyncio.ensure_future(
+                self._pool.snapshot(time.monotonic())
+                if begun is None
+                else asyncio.wrap_future(begun)
+            )
+            tasks = [asyncio.create_task(self._confirm_one(each, snapshot)) for each in questions]
+            if tasks:
+                await asyncio.wait(tasks, timeout=max(seconds, 0))
+            outcomes: list[Answered | JediAnswered | LSPError] = []
+            for task in tasks:
+                if not task.done():
+                    outcomes.append(self._late(questions[0].target.path, seconds))
+                    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+                elif task.cancelled():
+                    outcomes.append(LSPUnavailableError("the language servers have been closed"))
+                elif (error := task.exception()) is None:
+                    outcomes.append(task.result())
+                elif isinstance(error, LSPError):
+                    outcomes.append(error)
+                else:
+                    raise error
+            return outcomes
+
+        return self._wait(gather(), None if not questions else seconds + 5.0)
+
+    def _late(self, path: str, seconds: float) -> LSPError:
+        session = self._pool.session_for(path, Answer.REFERENCES)
+        engine = session.spec.name if session else "the language server"
+        state = session.state.value if session else "starting"
+        doing = f"is {state}" if state in {"starting", "indexing"} else "goes on"
+        return LSPTimeoutError(f"timed out after {seconds:.3g} s; {engine} {doing}, ask again")
+
+
+def _same_family(path: str, other: str) -> bool:
+    """Whether the two files are of languages that one server reads together."""
+    family = {"c": "cpp", "javascript": "script", "javascriptreact": "script",
+              "typescript": "script", "typescriptreact": "script"}  # fmt: skip
+    ours, theirs = language_id(path), language_id(other)
+    return family.get(ours, ours) == family.get(theirs, theirs)

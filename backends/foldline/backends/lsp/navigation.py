@@ -1,0 +1,141 @@
+"""What servers tell of one place or one file: definitions, hovers, diagnostics, calls."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from foldline.backends.files.source import split_lines
+from foldline.backends.lsp import results
+from foldline.backends.lsp.asking import ServerQuestions, coverage_of
+from foldline.backends.lsp.places import Places
+from foldline.backends.lsp.pool import Answered, Question
+from foldline.backends.lsp.servers import Answer
+from foldline.backends.semantics import (
+    Call,
+    Calls,
+    CodeDiagnostic,
+    Diagnostics,
+    Hover,
+    Locations,
+    Target,
+)
+
+# A server that only pushes diagnostics gets this long to push those of a file.
+_PUSH_SECONDS = 2.0
+# Some push an empty list as soon as a file is open, and what they found once they have checked it.
+_SETTLE_SECONDS = 1.5
+
+
+class ServerNavigation(ServerQuestions):
+    """A `Navigator`; every method takes a deadline and may raise `LSPError`."""
+
+    def goto_definition(self, target: Target, *, seconds: float | None = None) -> Locations:
+        """Where the symbol at `target` is defined, also outside the workspace."""
+        return self._locations(Answer.DEFINITION, "textDocument/definition", target, seconds)
+
+    def find_implementations(self, target: Target, *, seconds: float | None = None) -> Locations:
+        """What implements or overrides the symbol at `target`."""
+        return self._locations(
+            Answer.IMPLEMENTATIONS, "textDocument/implementation", target, seconds
+        )
+
+    def hover(self, target: Target, *, seconds: float | None = None) -> Hover:
+        """The type and documentation of the symbol at `target`."""
+        answered = self._ask(Question(Answer.HOVER, "textDocument/hover", target), seconds)
+        text = results.read_hover(answered.result)
+        reason = "" if text else "the language server says nothing of this place"
+        return Hover(text, answered.session.spec.name, coverage_of(answered), reason)
+
+    def diagnostics(self, path: str, *, seconds: float | None = None) -> Diagnostics:
+        """The problems of one file."""
+        path = self._files.resolve(path)
+        answered, items = self._wait(self._diagnostics(path), seconds)
+        lines = split_lines(self._files.load(path).text)
+        found = tuple(
+            CodeDiagnostic(
+                path,
+                raw.line + 1,
+                Places.column(lines, raw.line, raw.start, answered.running.encoding),
+                raw.severity,
+                raw.message,
+                raw.code,
+                raw.source,
+            )
+            for raw in results.read_diagnostics(items)
+        )
+        coverage = coverage_of(answered)
+        if items is None:
+            coverage = f"partial: {answered.session.spec.name} has not said anything yet"
+        reason = "" if found or items is None else "the language server sees no problem"
+        return Diagnostics(path, found, answered.session.spec.name, coverage, reason)
+
+    def call_hierarchy(self, target: Target, *, seconds: float | None = None) -> Calls:
+        """Who calls the function at `target`, and whom it calls."""
+        answered, incoming, outgoing = self._wait(self._calls(target), seconds)
+        found = [
+            tuple(filter(None, (self._call(each, end) for each in items)))
+            for items, end in ((incoming, "from"), (outgoing, "to"))
+        ]
+        reason = "" if found[0] or found[1] else "no calls are known of this place"
+        engine = answered.session.spec.name
+        return Calls(found[0], found[1], engine, coverage_of(answered), reason)
+
+    def _locations(
+        self, answer: Answer, method: str, target: Target, seconds: float | None
+    ) -> Locations:
+        answered = self._ask(Question(answer, method, target), seconds)
+        places = Places(self._files, keep_outside=True)
+        places.add(answered)
+        reason = "" if places.found else "the language server knows none"
+        engine = answered.session.spec.name
+        return Locations(tuple(places.found), engine, coverage_of(answered), reason)
+
+    async def _diagnostics(self, path: str) -> tuple[Answered, object]:
+        target = Target(path, 0, 0)
+        # Symbols are asked for only to have the document open in a server that is up.
+        answered = await self._pool.ask(
+            Question(Answer.DIAGNOSTICS, "textDocument/documentSymbol", target)
+        )
+        running = answered.running
+        if running.capabilities.get("diagnosticProvider"):
+            pulled = await self._pool.ask(
+                Question(Answer.DIAGNOSTICS, "textDocument/diagnostic", target)
+            )
+            result = pulled.result
+            return pulled, result.get("items") if isinstance(result, dict) else None
+        uri = running.documents.uri(path)
+        try:
+            async with asyncio.timeout(_PUSH_SECONDS):
+                while uri not in running.diagnostics or uri in running.documents.unread:
+                    await running.diagnosed.wait()
+        except TimeoutError:
+            return answered, None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_SETTLE_SECONDS):
+                while not running.diagnostics[uri]:
+                    await running.diagnosed.wait()
+        return answered, running.diagnostics[uri]
+
+    async def _calls(self, target: Target) -> tuple[Answered, list[object], list[object]]:
+        answered = await self._pool.ask(
+            Question(Answer.CALLS, "textDocument/prepareCallHierarchy", target)
+        )
+        items = answered.result if isinstance(answered.result, list) else []
+        found: dict[str, list[object]] = {"incoming": [], "outgoing": []}
+        for item in items[:4]:
+            for way, calls in found.items():
+                more = await answered.session.request(
+                    answered.running, f"callHierarchy/{way}Calls", {"item": item}
+                )
+                calls.extend(more if isinstance(more, list) else [])
+        return answered, found["incoming"], found["outgoing"]
+
+    def _call(self, item: object, end: str) -> Call | None:
+        read = results.read_call(item.get(end)) if isinstance(item, dict) else None
+        if read is None or not isinstance(item, dict):
+            return None
+        name, place = read
+        path, outside = Places(self._files).path_of(place.uri)
+        lines = results.read_lines_of(item.get("fromRanges"))
+        return Call(name, path, place.line + 1, lines, outside) if path else None
