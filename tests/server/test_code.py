@@ -83,6 +83,40 @@ async def test_read_lines_and_file(editor: Editor) -> None:
     assert file["text"] == source
 
 
+async def test_a_file_and_a_range_of_lines_come_in_pages_within_a_budget(editor: Editor) -> None:
+    lines = (editor.root / "auth/service.py").read_text(encoding="utf-8").splitlines()
+    for command, asked, wanted in (
+        ("code.readFile", {}, lines),
+        ("code.readLines", {"start": 5, "end": 60}, lines[4:60]),
+    ):
+        pages: list[str] = []
+        cursor = None
+        while not pages or cursor is not None:
+            page = await editor.command(
+                command, path="auth/service.py", budget=900, cursor=cursor, **asked
+            )
+            assert 0 < len(page["text"].encode()) <= 900
+            data = page["data"]
+            assert page["text"] == "\n".join(lines[data["start"] - 1 : data["end"]])
+            assert data["line_count"] == len(lines)
+            pages.append(page["text"])
+            cursor = data["cursor"]
+        assert len(pages) > 1
+        assert "\n".join(pages) == "\n".join(wanted)
+
+
+async def test_a_whole_file_keeps_its_own_line_ends(editor: Editor) -> None:
+    editor.open("auth/errors.py", "a = 1\r\nb = 2\r\n")
+    assert (await editor.command("code.readFile"))["text"] == "a = 1\r\nb = 2\r\n"
+
+
+async def test_a_cursor_of_another_answer_is_refused(editor: Editor) -> None:
+    for command in ("code.readFile", "code.readLines"):
+        message, data = await editor.refusal(command, path="auth/errors.py", cursor="tree@3")
+        assert data["kind"] == "arguments"
+        assert "leave it out to start anew" in message
+
+
 async def test_an_open_buffer_wins_over_the_disk(editor: Editor) -> None:
     uri = editor.open("auth/errors.py", "def only_here(): ...\n")
     outline = await editor.command("code.outline", path="auth/errors.py")

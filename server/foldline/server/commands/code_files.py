@@ -10,7 +10,7 @@ from foldline.server.targets import call
 from foldline.server.workspace import path_of
 
 if TYPE_CHECKING:
-    from foldline.backends import SmartFileAccess
+    from foldline.backends import FileText, SmartFileAccess
     from foldline.server.server import FoldlineServer
 
 
@@ -78,3 +78,16 @@ async def find_name(
 def result(text: str, data: object, backend: str, coverage: str) -> dict[str, object]:
     """What a `code.*` command answers: the compact text, the models, and whose they are."""
     return {"text": text, "data": unstructure(data), "backend": backend, "coverage": coverage}
+
+
+def page_result(page: FileText) -> dict[str, object]:
+    """The same for lines of a file: the text is those lines and nothing else."""
+    data = {
+        "path": page.path,
+        "start": page.start,
+        "end": page.end,
+        "line_count": page.line_count,
+        "cursor": page.cursor,
+        "note": page.note,
+    }
+    return result(page.text, data, page.backend, page.coverage)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from foldline.server.commands.code_files import find_file, result
+from foldline.server.commands.code_files import find_file, page_result, result
 from foldline.server.targets import call
 
 if TYPE_CHECKING:
@@ -16,11 +16,23 @@ COMMAND = "foldline.server.code.readFile"
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
+    """`budget` is in bytes of the text; without one it is the file's, with its own line ends.
+
+    Otherwise it is a page of whole lines joined by newlines, and `data.cursor` asks for the next.
+    """
+
     path: str | None = None
     uri: str | None = None
+    budget: int | None = None
+    cursor: str | None = None
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, path = find_file(ls, arguments.path, arguments.uri)
-    text = await call(lambda: access.read_file(path))
-    return result(text, {"path": path}, "files", "complete")
+    if arguments.budget is None and arguments.cursor is None:
+        text = await call(lambda: access.read_file(path))
+        return result(text, {"path": path}, "files", "complete")
+    page = await call(
+        lambda: access.read_text(path, budget=arguments.budget, cursor=arguments.cursor)
+    )
+    return page_result(page)

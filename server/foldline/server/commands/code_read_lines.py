@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from foldline.server.commands.code_files import find_file, result
+from foldline.server.commands.code_files import find_file, page_result
 from foldline.server.targets import call
 
 if TYPE_CHECKING:
@@ -16,16 +16,28 @@ COMMAND = "foldline.server.code.readLines"
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """Lines count from 1, and `end` is included."""
+    """Lines count from 1, and `end` is included.
+
+    With a `budget`, in bytes of the text, `data.cursor` asks for the lines that it left out.
+    """
 
     path: str | None = None
     uri: str | None = None
     start: int = 1
     end: int = 100
+    budget: int | None = None
+    cursor: str | None = None
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, path = find_file(ls, arguments.path, arguments.uri)
-    text = await call(lambda: access.read_lines(path, arguments.start, arguments.end))
-    data = {"path": path, "start": arguments.start, "end": arguments.end}
-    return result(text, data, "files", "complete")
+    page = await call(
+        lambda: access.read_text(
+            path,
+            arguments.start,
+            arguments.end,
+            budget=arguments.budget,
+            cursor=arguments.cursor,
+        )
+    )
+    return page_result(page)
