@@ -240,6 +240,32 @@ def test_the_outline_lists_the_file_and_leads_to_it(nvim: Neovim) -> None:
     assert nvim.text("return vim.fn.expand('%:t')") == "reviewer_prompt.py"
 
 
+def test_a_prompt_is_a_document_that_follows_its_source(nvim: Neovim) -> None:
+    address = "'foldline-prompt://' .. vim.api.nvim_buf_get_name(0) .. '/reviewer.md'"
+    nvim.lua(f"vim.cmd.vsplit({{ vim.fn.fnameescape({address} .. '?open=workspace.history') }})")
+    nvim.wait("vim.fn.search('sessions moved from the database', 'n') > 0")
+    assert nvim.buffer().startswith("## 1. Review Guidance\n\nYou review auth, written in")
+    assert nvim.text("return vim.bo.filetype") == "markdown"
+    nvim.command("call search('roles became numbers')")
+    place = "vim.inspect({ vim.fn.line('.'), vim.fn.line('w0') })"
+    before = nvim.text(f"return {place}")
+    nvim.command("wincmd p | %s/You review/You read/ | wincmd p")
+    nvim.wait("vim.fn.getline(3):find('You read auth') ~= nil")
+    assert nvim.text(f"return {place}") == before
+    # Hidden it is not followed; shown again it is up to date.
+    nvim.command("close | %s/You read/You study/")
+    nvim.lua(f"vim.cmd.vsplit({{ vim.fn.fnameescape({address} .. '?open=workspace.history') }})")
+    nvim.wait("vim.fn.getline(3):find('You study auth') ~= nil")
+
+
+def test_a_document_of_no_prompt_says_what_there_is(nvim: Neovim) -> None:
+    address = "'foldline-prompt://' .. vim.api.nvim_buf_get_name(0) .. '/reviewers.md'"
+    nvim.lua(f"vim.cmd.edit({address})")
+    nvim.wait("#notified > 0")
+    assert "reviewer" in nvim.notified()[0]
+    assert nvim.buffer() == ""
+
+
 def test_health_finds_nothing_wrong(nvim: Neovim) -> None:
     nvim.command("checkhealth foldline")
     report = nvim.buffer()

@@ -13,7 +13,12 @@ return {
   before_init = function(params, config)
     params.initializationOptions = require('foldline').initialization_options(config)
   end,
+  -- Asked for by `foldline.document`, so that there is nothing to register.
+  capabilities = { workspace = { textDocumentContent = { dynamicRegistration = false } } },
   handlers = {
+    ['workspace/textDocumentContent/refresh'] = function(_, params)
+      return require('foldline.document').on_refresh(params)
+    end,
     ['foldline/preview/didUpdate'] = function(_, update, context)
       require('foldline.preview').on_update(update, context.client_id)
     end,

@@ -50,6 +50,14 @@ command('FoldlineTrust', function(args)
   require('foldline').trust(not args.bang)
 end, { bang = true, bar = true, desc = 'Let the folder be executed for previews; with ! take it back' })
 
+vim.api.nvim_create_autocmd('BufReadCmd', {
+  group = vim.api.nvim_create_augroup('foldline', {}),
+  pattern = 'foldline-prompt://*',
+  callback = function(args)
+    require('foldline.document').read(args.buf)
+  end,
+})
+
 vim.lsp.commands['foldline.preview'] = function(clicked)
   require('foldline').on_preview_command(clicked)
 end
