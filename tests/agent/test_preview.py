@@ -1,8 +1,10 @@
 """`foldline preview`, as a person and a program run it."""
 
 import json
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -123,3 +125,51 @@ def test_a_prompt_is_compared_with_a_revision(tmp_path: Path) -> None:
     unknown = preview(str(prompt), "--diff", "nowhere")
     assert (unknown.returncode, unknown.stdout) == (2, "")
     assert "has no revision 'nowhere'" in unknown.stderr
+
+
+def test_watching_shows_it_again_when_it_or_what_it_imports_changes(tmp_path: Path) -> None:
+    module, texts = tmp_path / "prompt.py", tmp_path / "texts.py"
+    texts.write_text('BODY = "One."\n', encoding="utf-8")
+    source = (
+        "from foldline.prompts import MarkdownSection, PromptTemplate\n"
+        "from texts import BODY\n"
+        'only = MarkdownSection[None](title="Only", key="only", template=BODY)\n'
+        'prompt = PromptTemplate(ns="demo", key="demo", sections=[only])\n'
+    )
+    module.write_text(source, encoding="utf-8")
+    with subprocess.Popen(
+        [sys.executable, "-m", "foldline.agent", "preview", "prompt.py", "--watch"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            heading = ["## 1. Only\n", "\n"]
+            assert [process.stdout.readline() for _ in range(3)] == [*heading, "One.\n"]
+            # Touched again until it is noticed: the files are watched only after the first text.
+            touching = threading.Event()
+            touch = threading.Thread(
+                target=lambda: keep_writing(texts, 'BODY = "Two."\n', touching), daemon=True
+            )
+            touch.start()
+            assert [process.stdout.readline() for _ in range(4)] == ["\n", *heading, "Two.\n"]
+            touching.set()
+            touch.join()
+            module.write_text(f"{source}broken = (\n", encoding="utf-8")
+            while "SyntaxError" not in (line := process.stderr.readline()):
+                assert line
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 130
+            assert "Traceback" not in process.stderr.read()
+        finally:
+            process.kill()
+
+
+def keep_writing(file: Path, text: str, until: threading.Event) -> None:
+    """Write `text` to `file` every now and then."""
+    while not until.wait(0.3):
+        file.write_text(text, encoding="utf-8")

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 
+import { registerOpenDocument } from './commands/openDocument';
 import { registerOpenSection } from './commands/openSection';
 import { registerPreview } from './commands/preview';
 import { registerRestartServer } from './commands/restartServer';
@@ -26,6 +27,7 @@ export function activate(context: vscode.ExtensionContext): void {
     showStatus(server),
     registerPreview(server, previews),
     registerOpenSection(server, previews),
+    registerOpenDocument(server),
     registerRestartServer(server),
     registerShowLog(log),
     vscode.window.registerWebviewPanelSerializer(VIEW_TYPE, previews),

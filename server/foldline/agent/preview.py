@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from foldline.agent.preview_diff import diff, format_diff
 
 if TYPE_CHECKING:
     import argparse
@@ -50,7 +49,7 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument("--interpreter", metavar="PYTHON", help="the Python that renders it")
     parser.add_argument(
-        "--watch", action="store_true", help="show it again whenever a file of its folder changes"
+        "--watch", action="store_true", help="show it again whenever a file below changes"
     )
     parser.add_argument(
         "--serve", action="store_true", help="show it as a web page that follows its files"
@@ -90,21 +89,33 @@ async def _run(options: argparse.Namespace) -> int:
 
     renderer = Renderer()
     try:
-        status = await _show(renderer, options)
+        shown = await _render(renderer, options)
+        _print(shown)
         if options.watch:
             from foldline.agent.watching import changed_files
 
             file, _ = _file_and_name(options.target)
             async for _ in changed_files(file, _root_of(file)):
-                print(flush=True)  # noqa: T201
-                await _show(renderer, options)
-        return status
+                shown = await _render(renderer, options)
+                # What fails leaves the last good text where it is.
+                if shown.text is not None:
+                    _clear()
+                _print(shown)
+        return shown.status
     finally:
         await renderer.stop()
 
 
-async def _show(renderer: Renderer, options: argparse.Namespace) -> int:
-    """Render and print once, and return the exit status of that."""
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What is printed of one render, and the exit status of that; None for a text that failed."""
+
+    status: int
+    text: str | None
+    problems: tuple[str, ...] = ()
+
+
+async def _render(renderer: Renderer, options: argparse.Namespace) -> _Shown:
     from foldline.server.preview.interpreter import find_interpreter
     from foldline.server.preview.renderer import RenderError
     from foldline.server.preview.revisions import RevisionError
@@ -114,24 +125,41 @@ async def _show(renderer: Renderer, options: argparse.Namespace) -> int:
         job = _job(options)
         interpreter = find_interpreter(job.file, options.interpreter)
         if options.diff is not None:
+            from foldline.agent.preview_diff import diff, format_diff
+
             found = await diff(renderer, interpreter, job, options.diff)
-            print(json.dumps(found, indent=2) if options.json else format_diff(found))  # noqa: T201
-            return 0
+            return _Shown(0, json.dumps(found, indent=2) if options.json else format_diff(found))
         answer = await renderer.run(interpreter, job)
     except (RenderError, RevisionError, ValuesError, FileNotFoundError) as error:
-        print(f"foldline preview: {error}", file=sys.stderr)  # noqa: T201
-        return 2 if not isinstance(error, RenderError) or error.kind in ("prompt", "tool") else 1
+        of_user = isinstance(error, RenderError) and error.kind not in ("prompt", "tool")
+        return _Shown(1 if of_user else 2, None, (str(error),))
     render: dict[str, Any] = answer["render"] if options.open else answer
-    if options.json:
-        print(json.dumps({**answer, "fidelity": "executed"}, indent=2))  # noqa: T201
-    else:
-        print(render["text"], flush=True)  # noqa: T201
-        for name in answer["generated"]:
-            print(f"foldline preview: {name} was made up: give --params", file=sys.stderr)  # noqa: T201
     failed = [block for block in render["blocks"] if block["error"] is not None]
-    for block in failed:
-        print(f"foldline preview: {block['key']}: {block['error']['message']}", file=sys.stderr)  # noqa: T201
-    return 1 if failed else 0
+    problems = [f"{block['key']}: {block['error']['message']}" for block in failed]
+    if options.json:
+        text = json.dumps({**answer, "fidelity": "executed"}, indent=2)
+    else:
+        text = str(render["text"])
+        problems = [f"{name} was made up: give --params" for name in answer["generated"]] + problems
+    return _Shown(1 if failed else 0, text, tuple(problems))
+
+
+def _print(shown: _Shown) -> None:
+    if shown.text is not None:
+        print(shown.text, flush=True)  # noqa: T201
+    for problem in shown.problems:
+        print(f"foldline preview: {problem}", file=sys.stderr)  # noqa: T201
+
+
+def _clear() -> None:
+    """Make room for the next text: in a terminal all of it, else an empty line."""
+    from rich.console import Console
+
+    console = Console()
+    if console.is_terminal:
+        console.clear()
+    else:
+        print()  # noqa: T201
 
 
 def _job(options: argparse.Namespace) -> Job:

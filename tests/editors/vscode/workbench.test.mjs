@@ -191,6 +191,21 @@ test('Text shows what is sent, character by character', async () => {
   await button('Text').click();
 });
 
+test('a prompt opens as a document, which follows its source', async () => {
+  await gotoLine(page, 1);
+  await runCommand(page, 'foldline: Open Prompt as Document');
+  const rows = page.locator('.quick-input-list .monaco-list-row');
+  await rows.filter({ hasText: /^reviewer/ }).click();
+  await page.locator('.tab.active', { hasText: 'reviewer.md' }).waitFor();
+  const document = page.locator('[data-uri^="foldline-prompt:"] .view-lines');
+  await document.getByText(/You.review.auth/).waitFor();
+  await screenshot(page, 'document');
+  await gotoLine(page, lineOf('You review ${project}'));
+  await page.keyboard.press('Home');
+  await page.keyboard.type('Now: ');
+  await document.getByText(/Now:.You.review.auth/).waitFor();
+});
+
 test('the status item names the server and where it came from, and the log opens', async () => {
   await gotoLine(page, 1);
   await page.locator('[id="status.languageStatus"]').click();

@@ -26,5 +26,4 @@ def handle(ls: FoldlineServer, params: object) -> None:
     if not trust.trusted:
         ls.renderer.close()
     # Each preview tells what it may show from now on.
-    ls.previews.document_changed()
-    ls.virtual.changed(ls)
+    ls.show_again()
