@@ -82,3 +82,54 @@ def test_a_setting_that_is_wrong_is_named(
     (tmp_path / "pyproject.toml").write_text(text)
     assert main(["doctor", "--root", str(tmp_path)]) == 1
     assert problem in capsys.readouterr().out
+
+
+def fake_environment(root: Path, version: str | None) -> Path:
+    """A `.venv` below `root` whose Python says that it has this version of foldline."""
+    python = root / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    said = json.dumps({"python": "3.12.1", "foldline": version})
+    python.write_text(f"#!/bin/sh\ntouch {root / 'started'}\necho '{said}'\n", encoding="utf-8")
+    python.chmod(0o755)
+    return python
+
+
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [("0.0.1", "it has foldline 0.0.1, and this is"), (None, "it has no foldline installed")],
+)
+def test_the_interpreter_of_previews_is_named_with_what_is_wrong_with_it(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    version: str | None,
+    words: str,
+) -> None:
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    monkeypatch.delenv("CONDA_PREFIX", raising=False)
+    python = fake_environment(tmp_path / "project", version)
+    module = tmp_path / "project" / "prompts" / "review.py"
+    root = ("--root", str(tmp_path / "project"))
+    assert main(["doctor", str(module), *root]) == 0
+    shown = capsys.readouterr().out
+    assert f"previews  {python}: the nearest environment" in shown
+    assert "--trust asks it" in shown
+    assert not (tmp_path / "project" / "started").exists()
+    assert main(["doctor", str(module), *root, "--trust"]) == 1
+    shown = capsys.readouterr().out
+    assert f"Python 3.12.1, foldline {version or 'missing'}" in shown
+    assert words in shown
+
+
+def test_an_activated_environment_wins_and_a_broken_one_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = tmp_path / "elsewhere" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\necho no\n", encoding="utf-8")
+    python.chmod(0o755)
+    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "elsewhere"))
+    (tmp_path / "project").mkdir()
+    assert main(["doctor", "--root", str(tmp_path / "project")]) == 1
+    shown = capsys.readouterr().out
+    assert f"{python}: the environment variable VIRTUAL_ENV; it is no Python that runs" in shown

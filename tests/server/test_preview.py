@@ -289,3 +289,17 @@ async def test_a_closed_preview_is_gone(editor: Editor) -> None:
     )
     assert data["kind"] == "no_preview"
     assert (await editor.command("status"))["previews"] == 0
+
+
+async def test_status_and_previews_say_which_python_it_is_and_with_which_foldline(
+    editor: Editor,
+) -> None:
+    editor.open("reviewer_prompt.py")
+    before = (await editor.command("status"))["interpreter"]
+    assert set(before) == {"path", "reason"}
+    preview = await editor.command("prompt.preview")
+    status = await editor.command("status")
+    assert status["interpreter"] == preview["interpreter"]
+    assert preview["interpreter"]["foldline"] == status["version"]
+    assert preview["interpreter"]["python"] == status["python"]
+    assert preview["interpreter"]["mismatch"] is None

@@ -446,3 +446,20 @@ async def test_many_renders_side_by_side_are_all_answered(tmp_path: Path) -> Non
     answers = await asyncio.gather(*jobs)
     await renderer.stop()
     assert [answer["text"] for answer in answers] == [f"## 1. T\n\nbody {n}" for n in range(8)]
+
+
+async def test_a_foldline_that_lacks_what_is_needed_is_named_with_its_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tmp_path / "packages"
+    (old / "foldline" / "prompts").mkdir(parents=True)
+    (old / "foldline" / "__init__.py").touch()
+    (old / "foldline" / "prompts" / "__init__.py").touch()
+    (old / "foldline-0.0.1.dist-info").mkdir()
+    (old / "foldline-0.0.1.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: foldline\nVersion: 0.0.1\n", encoding="utf-8"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(old))
+    error = await failure(tmp_path, PROMPT, version="9.9")
+    assert error.kind == "no_foldline"
+    assert "has foldline 0.0.1, which does not go with this server's 9.9" in error.message

@@ -24,6 +24,7 @@ def register(verbs: Verbs) -> None:
         help="show what was found on this machine, what is chosen, and why",
         description="Show what was found on this machine, what is chosen, and why.",
     )
+    parser.add_argument("file", nargs="?", metavar="FILE", help="the module that previews are of")
     parser.add_argument("--root", default=".", metavar="DIR", help="the workspace (default: .)")
     parser.add_argument("--trust", action="store_true", help="as in a trusted workspace")
     parser.add_argument("--json", action="store_true", help="the whole report, for programs")
@@ -35,7 +36,8 @@ def run(options: argparse.Namespace) -> int:
     from foldline.backends import BackendError
 
     try:
-        report = examine(Path(options.root), trusted=options.trust)
+        file = Path(options.file).resolve() if options.file else None
+        report = examine(Path(options.root), file, trusted=options.trust)
     except BackendError as error:
         print(f"foldline: {error}", file=sys.stderr)  # noqa: T201
         return 2
@@ -43,8 +45,11 @@ def run(options: argparse.Namespace) -> int:
     return 1 if report["problems"] else 0
 
 
-def examine(root: Path, *, trusted: bool) -> dict[str, object]:
-    """The report on the workspace at `root`; asks every server found for its version."""
+def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str, object]:
+    """The report on the workspace at `root`, and on previews of `file` in it.
+
+    It asks every server found, and the interpreter of previews, for its version.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
     from foldline.backends import LocalFileBackend
@@ -58,6 +63,9 @@ def examine(root: Path, *, trusted: bool) -> dict[str, object]:
         backend.close()
     with ThreadPoolExecutor(4) as pool:
         versions = list(pool.map(server_version, servers))
+    previews = _previews(file or root.resolve() / "_", root.resolve(), trusted=trusted)
+    if previews["mismatch"]:
+        problems = (*problems, f"previews: {previews['path']}: {previews['mismatch']}")
     return {
         "foldline": VERSION,
         "python": platform.python_version(),
@@ -76,8 +84,30 @@ def examine(root: Path, *, trusted: bool) -> dict[str, object]:
             }
             for each, number in zip(servers, versions, strict=True)
         ],
+        "previews": previews,
         "problems": list(problems),
     }
+
+
+def _previews(file: Path, root: Path, *, trusted: bool) -> dict[str, str | None]:
+    """The interpreter of previews, why it is the one, and the foldline that it has."""
+    from foldline.server.preview.interpreter import ask_identity, find_interpreter, mismatch
+
+    interpreter = find_interpreter(file)
+    told: dict[str, str | None] = {
+        "path": str(interpreter.path),
+        "reason": interpreter.reason,
+        "python": None,
+        "foldline": None,
+        "mismatch": None,
+    }
+    if interpreter.path.is_relative_to(root) and not trusted:
+        return told
+    try:
+        told |= ask_identity(interpreter.path)
+    except OSError as error:
+        return {**told, "mismatch": str(error)}
+    return {**told, "mismatch": mismatch(told["foldline"], VERSION)}
 
 
 def format_report(report: dict[str, object]) -> str:
@@ -89,10 +119,13 @@ def format_report(report: dict[str, object]) -> str:
     assert isinstance(packages, dict)
     assert isinstance(servers, list)
     assert isinstance(problems, list)
+    previews = report["previews"]
+    assert isinstance(previews, dict)
     lines = [
         f"foldline {report['foldline']}, Python {report['python']} ({report['executable']})",
         f"workspace {report['root']} ({trust})",
         "packages  " + ", ".join(f"{name} {packages[name] or 'missing'}" for name in packages),
+        f"previews  {previews['path']}: {previews['reason']}; {_identity(previews)}",
         "",
         "language servers, in the order in which they are tried (* chosen):",
     ]
@@ -105,6 +138,12 @@ def format_report(report: dict[str, object]) -> str:
     jedi = packages["jedi"] or "missing"
     lines.append(f"  Python without any of them: jedi {jedi} in a process of its own")
     return "\n".join([*lines, *(f"problem: {problem}" for problem in problems)])
+
+
+def _identity(previews: dict[str, str | None]) -> str:
+    if previews["python"] is None:
+        return previews["mismatch"] or "not asked, as it is the workspace's own: --trust asks it"
+    return f"Python {previews['python']}, foldline {previews['foldline'] or 'missing'}"
 
 
 def _version(package: str) -> str:

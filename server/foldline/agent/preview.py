@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foldline.server.version import VERSION
+
 if TYPE_CHECKING:
     import argparse
 
@@ -178,6 +180,7 @@ def _job(options: argparse.Namespace) -> Job:
         deadline=RENDER_SECONDS,
         action={
             "action": "open" if options.open else "render",
+            "version": VERSION,
             "name": name or _first_prompt(file),
             "params": _read_params(options),
             "parameter_set": options.parameter_set,

@@ -88,6 +88,7 @@ async def static_preview(
             "parameters": [],
             "chapters": [],
             "token_budget": asked.options.token_budget,
+            "interpreter": None,
         }
         return with_costs(rendered, asked.counter)
 

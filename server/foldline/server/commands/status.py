@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from foldline.server.convert import unstructure
 from foldline.server.preview.interpreter import find_interpreter
+from foldline.server.preview.prompts import described
 from foldline.server.targets import call
 from foldline.server.workspace import path_of
 
@@ -32,7 +33,7 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
         "python": platform.python_version(),
         "trusted": ls.settings.trusted,
         "roots": [str(root) for root in ls.files.roots],
-        "interpreter": {"path": str(interpreter.path), "reason": interpreter.reason},
+        "interpreter": described(ls, interpreter),
         "previews": ls.previews.count,
         "documents": len(ls.documents.text_documents),
         "languageServers": unstructure(await call(ls.files.server_status)),

@@ -1,6 +1,8 @@
 """Which Python a prompt module runs in."""
 
+import json
 import os
+import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +10,8 @@ from pathlib import Path
 
 ENVIRONMENT_VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
 ENVIRONMENT_FOLDERS = (".venv", "venv")
+IDENTITY = Path(__file__).parent / "worker" / "_foldline_identity.py"
+IDENTITY_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,38 @@ def find_interpreter(
             if python.exists():
                 return Interpreter(python, f"the nearest environment, {folder / name}")
     return Interpreter(Path(sys.executable), "the server's own interpreter")
+
+
+def mismatch(installed: str | None, ours: str) -> str | None:
+    """What is wrong with the foldline that an interpreter has, if it is not the server's."""
+    if installed is None:
+        return f"it has no foldline installed: install foldline {ours} there"
+    if installed != ours:
+        return f"it has foldline {installed}, and this is {ours}: install the same version there"
+    return None
+
+
+def ask_identity(interpreter: Path) -> dict[str, str | None]:
+    """What an interpreter says of itself: the versions of `python` and of its `foldline`.
+
+    Raises:
+        OSError: It does not start, or is no Python; the message says which.
+    """
+    try:
+        done = subprocess.run(
+            [str(interpreter), str(IDENTITY)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=IDENTITY_SECONDS,
+            check=False,
+        )
+        answer = json.loads(done.stdout)
+        return {"python": str(answer["python"]), "foldline": answer["foldline"]}
+    except subprocess.TimeoutExpired as error:
+        raise OSError(f"it gives no answer within {IDENTITY_SECONDS:g} s") from error
+    except (ValueError, TypeError, KeyError) as error:
+        raise OSError("it is no Python that runs") from error
 
 
 def _python_of(environment: Path) -> Path:

@@ -11,7 +11,7 @@ from foldline.server.convert import unstructure
 from foldline.server.errors import RequestFailed
 from foldline.server.preview.choices import Choices
 from foldline.server.preview.costs import with_costs
-from foldline.server.preview.interpreter import find_interpreter
+from foldline.server.preview.interpreter import find_interpreter, mismatch
 from foldline.server.preview.renderer import Job, RenderError
 from foldline.server.preview.values import ValuesError, find_sources
 from foldline.server.prompt_index import ask
@@ -21,6 +21,7 @@ from foldline.server.workspace import uri_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from foldline.server.preview.interpreter import Interpreter
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
     from foldline.server.targets import PromptTarget
@@ -61,7 +62,8 @@ async def open_sections(
         **choices.request(),
         tolerant=tolerant,
     )
-    return {**answer, "render": await _with_document(ls, target, answer["render"])}
+    render = {**answer["render"], "interpreter": answer["interpreter"]}
+    return {**answer, "render": await _with_document(ls, target, render)}
 
 
 async def render_opened(
@@ -136,6 +138,7 @@ async def _ask(
         deadline=ls.settings.render_deadline,
         action={
             "action": action,
+            "version": ls.version,
             "name": target.name,
             "network": Network.DENY if denied else Network.ALLOW,
             "values": sources.request,
@@ -148,7 +151,19 @@ async def _ask(
     except RenderError as error:
         raise _failure(error) from error
     ls.focus.prompt(document.uri, answer["name"])
-    return answer
+    return {**answer, "interpreter": described(ls, interpreter)}
+
+
+def described(ls: FoldlineServer, interpreter: Interpreter) -> dict[str, str | None]:
+    """An interpreter and why it is the one, with what it said of itself when it last rendered.
+
+    `mismatch` says what is wrong with the foldline that it has.
+    """
+    told: dict[str, str | None] = {"path": str(interpreter.path), "reason": interpreter.reason}
+    known = ls.renderer.identities.get(interpreter.path)
+    if known is None:
+        return told
+    return {**told, **known, "mismatch": mismatch(known["foldline"], ls.version)}
 
 
 async def _with_document(

@@ -86,6 +86,8 @@ class Renderer:
         self._all: set[_Worker] = set()
         self._cold: set[tuple[Path, Path]] = set()
         self._closed = 0
+        # What each interpreter that rendered something said of itself.
+        self.identities: dict[Path, Mapping[str, str | None]] = {}
 
     async def run(self, interpreter: Interpreter, job: Job) -> dict[str, Any]:
         """The worker's answer to `job`.
@@ -112,6 +114,7 @@ class Renderer:
             raise RenderError({"kind": "interpreter", "message": message}) from None
         if "failure" in reply:
             raise RenderError(reply["failure"])
+        self.identities[interpreter.path] = reply["interpreter"]
         return reply
 
     def close(self) -> None:

@@ -60,6 +60,7 @@ class Preview:
     parameters: Sequence[Mapping[str, Any]] = ()
     chapters: Sequence[Mapping[str, Any]] = ()
     project_budget: int | None = None
+    interpreter: Mapping[str, Any] | None = None
     fidelity: str = ""
     stale: Mapping[str, Any] | None = None
     past: Versions = field(default_factory=Versions)
@@ -107,6 +108,7 @@ class Preview:
         self.parameters = render["parameters"]
         self.chapters = render["chapters"]
         self.project_budget = render["token_budget"]
+        self.interpreter = render["interpreter"]
         self.document_version = render["version"]
         self.fidelity = render["fidelity"]
         self.advance(stale)
@@ -158,6 +160,7 @@ class Preview:
             "budget": self.budget(),
             "generated": self.generated,
             "effects": self.effects,
+            "interpreter": self.interpreter,
             "stale": self.stale,
         }
 

@@ -7,6 +7,7 @@ from typing import TypedDict
 
 import _foldline_effects
 import _foldline_failures
+import _foldline_identity
 
 
 class ValuesFile(TypedDict):
@@ -38,12 +39,12 @@ class Request(TypedDict):
     """What the server asks for.
 
     `file` is the prompt module below the folder `root`; `overlays` holds the texts of open
-    documents by path; `deadline` is in seconds. `name` is the variable of the prompt, or None for
-    the first. `params` are values for fields by dataclass name, `overrides` visibilities by section
-    key; `network` is `deny` where the module may not reach it; `tolerant` is true where sections
-    that cannot be rendered are told beside the others. `values` says where further values come
-    from, `parameter_set` which of them are wanted, `chapters` which ones are to be open. The rest
-    belongs to single actions.
+    documents by path; `deadline` is in seconds; `version` is the server's. `name` is the variable
+    of the prompt, or None for the first. `params` are values for fields by dataclass name,
+    `overrides` visibilities by section key; `network` is `deny` where the module may not reach it;
+    `tolerant` is true where sections that cannot be rendered are told beside the others. `values`
+    says where further values come from, `parameter_set` which of them are wanted, `chapters` which
+    ones are to be open. The rest belongs to single actions.
     """
 
     file: str
@@ -59,6 +60,7 @@ class Request(TypedDict):
     section_key: str | None
     reason: str
     network: str
+    version: str
     tolerant: bool
     values: ValueSources | None
     parameter_set: str | None
@@ -68,8 +70,8 @@ class Request(TypedDict):
 def run(request: Request) -> bytes:
     """The answer to `request` as JSON: what was asked for, or the failure."""
     try:
-        _check_foldline()
-        import _foldline_actions
+        identity = _foldline_identity.identity()
+        _check_foldline(identity["foldline"], request.get("version"))
         import _foldline_modules
 
         # Nothing of ours is left to import, and the user's code need not find this folder.
@@ -80,14 +82,22 @@ def run(request: Request) -> bytes:
         )
         _foldline_modules.install(request["overlays"])
         module = _foldline_modules.import_file(Path(request["file"]), Path(request["root"]))
+        import _foldline_actions
+
         answer = _foldline_actions.perform(module, request)
-        return json.dumps({**answer, "effects": list(effects)}).encode()
+        told = {"effects": list(effects), "interpreter": identity}
+        return json.dumps({**answer, **told}).encode()
     except BaseException as error:
         # Whatever the user's code raises, `SystemExit` and `KeyboardInterrupt` too, is an answer.
         return _foldline_failures.raised(error, request)
 
 
-def _check_foldline() -> None:
+def _check_foldline(installed: str | None, ours: str | None) -> None:
+    """Import what answers requests, by the user's own foldline.
+
+    Raises:
+        RequestError: There is none, or it lacks what is needed.
+    """
     try:
         import foldline.prompts  # noqa: F401
     except ImportError as error:
@@ -95,4 +105,12 @@ def _check_foldline() -> None:
             "no_foldline",
             f"{sys.executable} cannot import foldline.prompts ({error}): install foldline there, "
             "or choose another interpreter",
+        ) from error
+    try:
+        import _foldline_actions  # noqa: F401
+    except ImportError as error:
+        raise _foldline_failures.RequestError(
+            "no_foldline",
+            f"{sys.executable} has foldline {installed or 'of an unknown version'}, which does not "
+            f"go with this server's {ours} ({error}): install that version there",
         ) from error
