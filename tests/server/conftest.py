@@ -1,5 +1,6 @@
 """A real server in a process of its own, and a client that speaks as an editor does."""
 
+import contextlib
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -87,8 +88,8 @@ class Editor:
 Connect = Callable[..., Awaitable[Editor]]
 
 
-@pytest.fixture
-async def connect() -> AsyncIterator[Connect]:
+@contextlib.asynccontextmanager
+async def connections() -> AsyncIterator[Connect]:
     """What starts a server and connects: `connect(root, trusted=True, …)` with its options.
 
     `like` is the editor whose capabilities the client has.
@@ -122,6 +123,13 @@ async def connect() -> AsyncIterator[Connect]:
     for editor in editors:
         await editor.client.shutdown_session()
         await editor.client.stop()  # type: ignore[no-untyped-call]  # Untyped in pygls.
+
+
+@pytest.fixture
+async def connect() -> AsyncIterator[Connect]:
+    """What starts servers for one test, as `connections` says."""
+    async with connections() as start:
+        yield start
 
 
 @pytest.fixture

@@ -214,7 +214,7 @@ REFUSED = {
 @pytest.mark.parametrize("text", REFUSED)
 async def test_a_function_that_cannot_be_used_says_why_and_where(editor: Editor, text: str) -> None:
     state = await shown(editor, f"{PROMPT}\n{text}\n")
-    assert (state["stale"]["kind"], state["blocks"]) == ("values", [])
+    assert (state["stale"]["kind"], state["fidelity"]) == ("values", "static")
     assert REFUSED[text] in state["stale"]["message"]
     assert state["stale"]["line"] == PROMPT.count("\n") + 2
 

@@ -129,7 +129,7 @@ HOSTILE = {
     "closes every descriptor": "import os\nos.closerange(0, 256)",
     "replaces stdout": "import sys\nsys.stdout = None\nsys.stderr = None",
     "changes directory": "import os\nos.chdir('/')",
-    "breaks json": "import json\njson.loads = None",
+    "breaks json": "import json\njson.loads = json.dumps = None",
     "starts a thread": (
         "import threading, time\n"
         "threading.Thread(target=lambda: time.sleep(600), daemon=False).start()"

@@ -36,8 +36,11 @@ log = logging.getLogger(__name__)
 
 DID_UPDATE = "foldline/preview/didUpdate"
 DEBOUNCE_SECONDS = 0.1
-# Failures of the user's code. An edit may mend it, so a preview starts all the same.
-MENDABLE = frozenset({"exception", "deadline", "exit", "output", "values"})
+# Failures of the user's code and of what it runs in. They may be mended, so a preview starts all
+# the same.
+MENDABLE = frozenset(
+    {"exception", "deadline", "exit", "interpreter", "no_foldline", "output", "values"}
+)
 
 
 class PreviewHub:

@@ -1,8 +1,8 @@
 """What a failed request is answered with: a kind, a message, and the user's line."""
 
-import json
 import sys
 import traceback
+from json import dumps
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ class RequestError(Exception):
 
 
 def failure(kind: str, message: str, **fields: object) -> bytes:
-    return json.dumps({"failure": {"kind": kind, "message": message, **fields}}).encode()
+    return dumps({"failure": {"kind": kind, "message": message, **fields}}).encode()
 
 
 def ended(request: _foldline_job.Request, status: int) -> bytes:
@@ -42,7 +42,7 @@ def late(request: _foldline_job.Request, places: list[tuple[str, int]]) -> bytes
 def raised(error: BaseException, request: _foldline_job.Request) -> bytes:
     """The failure that `error` is, with the user's line that it came from."""
     if isinstance(error, RequestError):
-        return json.dumps({"failure": error.fields}).encode()
+        return dumps({"failure": error.fields}).encode()
     return failure("exception", **about(error, request))
 
 

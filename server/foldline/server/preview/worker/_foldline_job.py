@@ -1,7 +1,7 @@
 """One request: imports the prompt's module, does what was asked, and says how it went."""
 
-import json
 import sys
+from json import dumps
 from pathlib import Path
 from typing import TypedDict
 
@@ -86,7 +86,7 @@ def run(request: Request) -> bytes:
 
         answer = _foldline_actions.perform(module, request)
         told = {"effects": list(effects), "interpreter": identity}
-        return json.dumps({**answer, **told}).encode()
+        return dumps({**answer, **told}).encode()
     except BaseException as error:
         # Whatever the user's code raises, `SystemExit` and `KeyboardInterrupt` too, is an answer.
         return _foldline_failures.raised(error, request)

@@ -1,11 +1,11 @@
 """Describes a prompt's parameters, with the values they have, as a form shows them."""
 
 import inspect
-import json
 import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
+from json import dumps
 from typing import Any
 
 from _foldline_making import is_required
@@ -86,7 +86,7 @@ def _value(value: object) -> dict[str, object]:
         return {"value": None, "editable": True, "shown": None}
     try:
         plain = as_json(value)
-        editable = len(json.dumps(plain)) <= MAX_VALUE
+        editable = len(dumps(plain)) <= MAX_VALUE
     except NotJsonError:
         editable = False
     return {"value": plain if editable else None, "editable": editable, "shown": _shown(value)}

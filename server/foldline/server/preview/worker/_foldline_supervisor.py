@@ -8,7 +8,6 @@ any longer. Elsewhere one process does both, and ends itself.
 import contextlib
 import faulthandler
 import gc
-import json
 import os
 import re
 import select
@@ -17,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from json import dumps, loads
 from pathlib import Path
 
 import _foldline_failures
@@ -90,7 +90,7 @@ def _run_in_fork(request: _foldline_job.Request, answer: int, dump: int) -> None
         )
         _write(answer, _foldline_job.run(request) + b"\n")
         modules = _foldline_warmth.installed_modules(request["root"], known)
-        _write(answer, json.dumps(modules).encode() + b"\n")
+        _write(answer, dumps(modules).encode() + b"\n")
         status = 0
     finally:
         with contextlib.suppress(Exception):
@@ -149,7 +149,7 @@ def _modules(answer_reader: int, line: bytes) -> list[str]:
         if not chunk:
             return []
         line += chunk
-    names: list[str] = json.loads(line)
+    names: list[str] = loads(line)
     return names
 
 
