@@ -252,6 +252,8 @@ def _goal(call: CallSite, template: TemplateValue, evaluator: Evaluator) -> Iter
     if known is None or not complete:
         return
     yield from _goal_key(keyword, known, sections)
+    if _classifies(call, evaluator):
+        yield from _goal_in_chapter(keyword, known, sections)
 
 
 def _goal_key(keyword: Keyword, known: str, sections: Sequence[StaticSection]) -> Iterator[Finding]:
@@ -278,15 +280,39 @@ def _goal_key(keyword: Keyword, known: str, sections: Sequence[StaticSection]) -
         )
 
 
+def _goal_in_chapter(
+    keyword: Keyword, known: str, sections: Sequence[StaticSection]
+) -> Iterator[Finding]:
+    inside = [
+        section
+        for chapter in _walk(sections)
+        if chapter.kind == "chapter"
+        for section in chapter.walk()
+    ]
+    named = [each for each in _walk(sections) if known in (each.key, ".".join(each.path))]
+    if named and all(each in inside for each in named):
+        yield Finding(
+            Code.GOAL_SECTION,
+            f"`{known}` is itself inside a chapter: INTENT_CLASSIFIER needs a goal that every "
+            "render shows.",
+            at_node(keyword.value),
+        )
+
+
+def _classifies(call: CallSite, evaluator: Evaluator) -> bool:
+    policy = call.node.keyword("chapters_expansion_policy")
+    value = evaluator.value(policy.value, call.scope) if policy is not None else None
+    return isinstance(value, External) and value.dotted.endswith(".INTENT_CLASSIFIER")
+
+
 def _goal_missing(
     call: CallSite, evaluator: Evaluator, sections: Sequence[StaticSection]
 ) -> Iterator[Finding]:
     policy = call.node.keyword("chapters_expansion_policy")
     if policy is None or any(keyword.name is None for keyword in call.node.keywords):
         return
-    value = evaluator.value(policy.value, call.scope)
-    chooses = isinstance(value, External) and value.dotted.endswith(".INTENT_CLASSIFIER")
-    if chooses and any(section.kind == "chapter" for section in _walk(sections)):
+    has_chapters = any(section.kind == "chapter" for section in _walk(sections))
+    if has_chapters and _classifies(call, evaluator):
         yield Finding(
             Code.GOAL_SECTION,
             "INTENT_CLASSIFIER chooses chapters by the goal: give `goal_section_key`.",

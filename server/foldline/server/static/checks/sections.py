@@ -20,14 +20,13 @@ from foldline.server.static.checks.findings import (
     replacement,
 )
 from foldline.server.static.checks.names import near_names
+from foldline.server.static.checks.never import check_never
 from foldline.server.static.model import SourceSpan, Visibility
 from foldline.server.static.params import DERIVED
-from foldline.server.static.syntax import Assign, Lambda
+from foldline.server.static.syntax import Assign
 from foldline.server.static.values import (
     Dataclass,
-    FunctionValue,
     Items,
-    LambdaValue,
     Nothing,
     Text,
     ToolValue,
@@ -52,7 +51,7 @@ def check_section(section: SectionValue) -> Iterator[Finding]:
     yield from _params(section)
     yield from _summary(section)
     yield from _tools(section)
-    yield from _never_shown(section)
+    yield from check_never(section)
 
 
 def _place_of(section: SectionValue, name: str) -> Place:
@@ -209,36 +208,6 @@ def _tools(section: SectionValue) -> Iterator[Finding]:
                 f"The tool name `{tool.name}` is the library's own; rename yours.",
                 at_argument(tool.arguments["name"]),
             )
-
-
-def _never_shown(section: SectionValue) -> Iterator[Finding]:
-    argument = section.arguments.get("enabled")
-    never = argument is not None and _always_false(argument.value)
-    if section.kind == "chapter":
-        empty = not section.opaque and section.children.complete and not section.children.items
-        if empty or never:
-            yield Finding(
-                Code.CHAPTER_NEVER_OPENS,
-                "The chapter holds no sections, so opening it shows nothing."
-                if empty
-                else "The chapter can never open: `enabled` is always false.",
-                _place_of(section, "enabled" if never else "key"),
-            )
-    elif never and argument is not None:
-        yield Finding(
-            Code.UNREACHABLE_SECTION,
-            "Neither a render nor a model can ever reach the section: `enabled` is always false.",
-            at_node(argument.node),
-        )
-
-
-def _always_false(value: object) -> bool:
-    if isinstance(value, LambdaValue) and isinstance(value.definition, Lambda):
-        return value.definition.body.source == "False"
-    if isinstance(value, FunctionValue):
-        body = value.definition.body
-        return len(body) == 1 and body[0].source.strip() == "return False"
-    return False
 
 
 # Texts
