@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +18,9 @@ from hypothesis import strategies as st
 from foldline.prompts import Prompt, PromptTemplate
 from foldline.prompts.errors import PromptRenderError
 from foldline.server.static.checks import Code, Severity, diagnostics
+from foldline.server.static.editing.rename import RenameRefusedError, rename
 from foldline.server.static.project import Project
+from foldline.server.static.trees import span_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,10 +64,12 @@ def analysed(project: Project, folder: Path, name: str) -> ModuleAnalysis:
     return analysis
 
 
+def module_name(name: str) -> str:
+    return name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+
+
 def imported(name: str) -> ModuleType:
-    module = importlib.import_module(
-        name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-    )
+    module = importlib.import_module(module_name(name))
     # And none of the standard library of that name.
     assert str(module.__file__).endswith(name)
     return module
@@ -166,6 +171,61 @@ def is_python(text: str) -> bool:
     except SyntaxError:
         return False
     return True
+
+
+def fields_of(analysis: ModuleAnalysis) -> dict[str, int]:
+    """The fields that a module declares, each with its place."""
+    return {
+        f"{kind.name}.{field.id}": span_of(field.name).start
+        for kind in analysis.dataclasses
+        for field in kind.fields
+        if field.name is not None and field.name.file == analysis.file
+    }
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_module_renders_the_same_after_any_of_its_fields_is_renamed(
+    folder: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imported(name)
+    root = folder.resolve()
+    files = [str(root / each) for each in FILES]
+    project = Project(root)
+    project.search = lambda: tuple(files)
+    analysis = analysed(project, folder, name)
+    for number, (field, place) in enumerate(fields_of(analysis).items()):
+        if name == "generic_subclass.py":
+            with pytest.raises(RenameRefusedError, match="puts together"):
+                rename(project, analysis, place, "renamed")
+            continue
+        changes = rename(project, analysis, place, "renamed")
+        assert changes, field
+        after = tmp_path / str(number)
+        shutil.copytree(root, after, ignore=shutil.ignore_patterns("__pycache__"))
+        for file in {change.place.file for change in changes}:
+            text = Path(file).read_bytes().decode()
+            for change in sorted(changes, key=lambda each: each.place, reverse=True):
+                if change.place.file == file:
+                    text = text[: change.place.start] + change.text + text[change.place.end :]
+            (after / Path(file).relative_to(root)).write_bytes(text.encode())
+        with monkeypatch.context() as path:
+            path.syspath_prepend(str(after))
+            before = forget(folder)
+            assert rendered(imported(name)) == rendered(before[module_name(name)]), field
+            forget(after)
+            sys.modules.update(before)
+
+
+def forget(folder: Path) -> dict[str, ModuleType]:
+    """The modules below a folder, which are not imported any more."""
+    found = {
+        each: module
+        for each, module in sys.modules.items()
+        if str(getattr(module, "__file__", None)).startswith(f"{folder}/")
+    }
+    for each in found:
+        del sys.modules[each]
+    return found
 
 
 def test_most_of_the_corpus_is_told_for_certain(project: Project, folder: Path) -> None:

@@ -34,6 +34,7 @@ from foldline.server.static.values import (
     TemplateValue,
     Text,
     ToolValue,
+    Unknown,
     Value,
 )
 
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from foldline.server.static.evaluator import Evaluator
     from foldline.server.static.scopes import Scope
     from foldline.server.static.syntax import ClassDefinition, Expression, Statement
+
+TYPE_VARIABLE = "typing.TypeVar"
+"""What stands for a `TypeVar(…)`."""
 
 SECTION_KINDS = {
     "Section": "custom",
@@ -60,7 +64,7 @@ def instance(evaluator: Evaluator, node: Call, func: Value, scope: Scope) -> Val
     if isinstance(origin, External):
         return _library_instance(evaluator, node, scope, origin.library_name, types)
     if isinstance(origin, ClassValue):
-        lineage = lineage_of(evaluator, origin)
+        lineage = lineage_of(evaluator, func)
         if lineage.root in SECTION_KINDS:
             return _section(evaluator, node, scope, lineage)
         if lineage.root:
@@ -171,10 +175,21 @@ def lineage_of(evaluator: Evaluator, value: Value, depth: int = 0) -> Lineage:
         if not above.root or above.root in ("FrozenDataclass", "Task"):
             continue
         custom = above.custom or any(map(_decides, definition.body))
-        # `class Mine(Section[T], Generic[T])` is specialised where it is used.
-        own = types if types is not None else above.types
+        own = _specialised(definition, above.types, types)
         return Lineage(above.root, own, (origin, *above.classes), custom)
     return Lineage("", None, (), custom=False)
+
+
+def _specialised(
+    definition: ClassDefinition, above: Specialised | None, own: Specialised | None
+) -> Specialised | None:
+    """The types of a class whose base has some: `class Mine(Section[T])` has those of its use."""
+    if above is None or own is None:
+        return own if above is None else above
+    argument = above.arguments[0] if above.arguments else UNKNOWN
+    variable = isinstance(argument, External) and argument.dotted == TYPE_VARIABLE
+    variable = variable or (definition.generic and isinstance(argument, Unknown))
+    return own if variable and len(own.arguments) == 1 else above
 
 
 def _decides(statement: Statement) -> bool:

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
 _DEPTH = 60
 _TRANSPARENT = frozenset({"functools.cache", "functools.lru_cache", "builtins.staticmethod"})
 _DEDENT = frozenset({"textwrap.dedent", "inspect.cleandoc"})
+_TYPE_VARIABLES = frozenset({"typing.TypeVar", "typing_extensions.TypeVar"})
 _REPLACE = frozenset({"dataclasses.replace", "copy.replace"})
 _BUILTINS = frozenset({"list", "tuple", "str", "int", "float", "bool", "dict", "set", "frozenset"})
 
@@ -377,7 +378,9 @@ class Evaluator:
             return self._or(node, scope)
         left, right = self.value(node.left, scope), self.value(node.right, scope)
         if node.operator != "+":
-            if isinstance(left, Text) and node.operator in ("%", "*"):
+            if isinstance(left, Text) and node.operator == "%":
+                return Text(left.mapped.formatted(mapped.PERCENT))
+            if isinstance(left, Text) and node.operator == "*":
                 return Text(mapped.code(node.anchor, node.start, node.end))
             return UNKNOWN
         if isinstance(left, Items) and isinstance(right, Items):
@@ -414,6 +417,8 @@ class Evaluator:
                     clean = func.dotted == "inspect.cleandoc"
                     return Text(text.mapped.cleandoc() if clean else text.mapped.dedent())
                 return UNKNOWN
+            if func.dotted in _TYPE_VARIABLES:
+                return External(construct.TYPE_VARIABLE)
             if func.dotted in _REPLACE:
                 return construct.replaced(self, node, scope)
             if func.dotted in ("builtins.list", "builtins.tuple"):

@@ -124,6 +124,31 @@ class MappedText:
             at, out = end + 1, out + 1
         return MappedText(dedented, tuple(_merged(runs)))
 
+    def formatted(self, fields: re.Pattern[str]) -> MappedText:
+        """As a format makes it: what is put into its fields is not known.
+
+        A field that matches the group `literal` is a doubled sign, and stands for one.
+        """
+        parts: list[MappedText] = []
+        at = 0
+        for match in fields.finditer(self.text):
+            parts.append(self.slice(at, match.start()))
+            at = match.end()
+            field = self.slice(match.start(), at)
+            if match["literal"]:
+                parts.append(MappedText(match[0][0], tuple(field.whole())))
+            else:
+                runs = (run._replace(dynamic=True) for run in field.runs)
+                parts.append(MappedText(field.text, tuple(runs)))
+        return join((*parts, self.slice(at, len(self.text))))
+
+    def whole(self) -> Iterator[Run]:
+        """The source of all of it, as that of one character."""
+        if self.runs:
+            first, last = self.runs[0], self.runs[-1]
+            end = last.source + last.source_length
+            yield Run(0, 1, first.anchor, first.source, max(1, end - first.source), first.dynamic)
+
     def cleandoc(self) -> MappedText:
         """As `inspect.cleandoc` has it; tabs, which that expands, are left alone."""
         lines = self.text.split("\n")
@@ -144,6 +169,12 @@ class MappedText:
             last = index == len(pieces) - 1
             parts.append(self.slice(start, end if last else end + 1))
         return join(parts)
+
+
+PERCENT = re.compile(
+    r"(?P<literal>%%)|%(?:\(\w*\))?[#0\- +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?[a-zA-Z]"
+)
+BRACES = re.compile(r"(?P<literal>\{\{|\}\})|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
 
 
 def _run_start(run: Run) -> int:

@@ -97,4 +97,6 @@ def text_method(owner: Text, name: str, node: Call, argument: Value | None) -> V
                 parts.append(owner.mapped)
             parts.append(as_text(item.value, item.node))
         return Text(mapped.join(parts))
+    if name == "format":
+        return Text(owner.mapped.formatted(mapped.BRACES))
     return Text(mapped.code(node.anchor, node.start, node.end))

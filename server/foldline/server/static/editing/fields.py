@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.server.static.analysis import expressions
+from foldline.server.static.construct import SECTION_KINDS, lineage_of
 from foldline.server.static.editing.locate import constructor_keywords, field_at, placeholder_at
+from foldline.server.static.params import dataclass_of, params_of
 from foldline.server.static.syntax import (
     Assign,
     Attribute,
@@ -42,6 +44,12 @@ if TYPE_CHECKING:
     from foldline.server.static.values import Field
 
 
+_WITH_PARAMS = frozenset(
+    {"derive", "is_enabled", "render_body", "render_summary", "visibility_for"}
+)
+"""The methods of a section that get its parameters."""
+
+
 class Role(StrEnum):
     """What a place does with a field."""
 
@@ -69,6 +77,15 @@ class FieldTarget:
     place: SourceSpan
     """What was asked about."""
 
+    def is_declared_by(self, field: Field | None) -> bool:
+        """Whether a field is this one; its file may have been read anew in between."""
+        name = field.name if field is not None else None
+        return name is self.declared or (
+            name is not None
+            and name.file == self.declared.file
+            and span_of(name) == span_of(self.declared)
+        )
+
 
 def target_at(analysis: ModuleAnalysis, offset: int) -> FieldTarget | None:
     """The field of the workspace that a placeholder, declaration or keyword there means."""
@@ -93,7 +110,7 @@ def occurrences(target: FieldTarget, analyses: Iterable[ModuleAnalysis]) -> tupl
         found.update(
             Occurrence(span_of(name), Role.WRITE)
             for name, _, field in constructor_keywords(analysis)
-            if field.name is target.declared
+            if target.is_declared_by(field)
         )
         found.update(
             Occurrence(span_of(name), role) for name, role in _Reads(target, analysis).found()
@@ -126,7 +143,7 @@ def _placeholders(target: FieldTarget, analysis: ModuleAnalysis) -> Iterator[Occ
                 continue
             field = params.field(placeholder.name)
             place = placeholder.name_source
-            if field is not None and field.name is target.declared and place is not None:
+            if place is not None and target.is_declared_by(field):
                 yield Occurrence(place, Role.PLACEHOLDER)
 
 
@@ -181,14 +198,29 @@ class _Reads:
             case ClassDefinition():
                 body = self.evaluator.body(node, scope)
                 own = {"self"} if self._is_owner(ClassValue(node, scope)) else set()
+                self._take_methods(ClassValue(node, scope))
                 for inner in node.body:
                     yield from self._statement(inner, body, instances | own)
+
+    def _take_methods(self, value: ClassValue) -> None:
+        """Of a section's class: its methods get the parameters after themselves."""
+        lineage = lineage_of(self.evaluator, value)
+        types = lineage.types
+        if lineage.root not in SECTION_KINDS or types is None or not types.arguments:
+            return
+        params = params_of(self.evaluator, types.arguments[0])
+        if isinstance(params, Dataclass):
+            for each in value.definition.body:
+                if isinstance(each, FunctionDefinition) and each.name.id in _WITH_PARAMS:
+                    self.selectors[id(each)] = params
 
     def _parameters(self, node: FunctionDefinition | Lambda, scope: Scope) -> frozenset[str]:
         names: set[str] = set()
         selected = self.selectors.get(id(node))
-        if selected is not None and node.parameters and self._has(selected):
-            names.add(node.parameters[0].name.id)
+        method = isinstance(node, FunctionDefinition) and node.name.id in _WITH_PARAMS
+        given = node.parameters[1 if method else 0 :]
+        if selected is not None and given and self._has(selected):
+            names.add(given[0].name.id)
         for parameter in node.parameters:
             if parameter.annotation is not None:
                 value = self.evaluator.value(parameter.annotation, scope)
@@ -197,13 +229,10 @@ class _Reads:
         return frozenset(names)
 
     def _is_owner(self, value: object) -> bool:
-        from foldline.server.static.params import dataclass_of
-
         return isinstance(value, ClassValue) and self._has(dataclass_of(self.evaluator, value))
 
     def _has(self, kind: Dataclass) -> bool:
-        field = kind.field(self.target.field.id)
-        return field is not None and field.name is self.target.declared
+        return self.target.is_declared_by(kind.field(self.target.field.id))
 
     def _expression(
         self, node: Expression, scope: Scope, instances: frozenset[str]

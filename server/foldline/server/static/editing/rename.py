@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import keyword
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.server.static.checks.findings import Change
 from foldline.server.static.editing.fields import files_about, occurrences, target_at
 from foldline.server.static.params import DERIVED
+from foldline.server.static.values import Dataclass, Nothing, Text
 
 if TYPE_CHECKING:
     from foldline.server.static.analysis import ModuleAnalysis
     from foldline.server.static.editing.fields import FieldTarget
     from foldline.server.static.project import Project
+    from foldline.server.static.values import SectionValue
 
 
 class RenameRefusedError(ValueError):
@@ -30,7 +34,8 @@ def rename(
     """The changes that rename the field at an offset; None where there is none.
 
     Raises:
-        RenameRefusedError: The name is no identifier, or the dataclass has it already.
+        RenameRefusedError: The name is no identifier, the dataclass has it already, or a text that
+            code puts together names the field.
     """
     target = target_at(analysis, offset)
     if target is None:
@@ -44,11 +49,42 @@ def rename(
         raise RenameRefusedError(f"{target.dataclass.name} already has a field {name!r}")
     for each in files_about(project, target, analysis.file):
         for kind in each.dataclasses:
-            field = kind.field(target.field.id)
-            clash = kind.field(name)
-            if field is not None and field.name is target.declared and clash is not None:
+            if target.is_declared_by(kind.field(target.field.id)) and kind.field(name) is not None:
                 raise RenameRefusedError(f"{kind.name} already has a field {name!r}")
+        _refuse_what_code_puts_together(each, target)
     changes: dict[object, Change] = {}
     for occurrence in occurrences(target, files_about(project, target, analysis.file)):
         changes.setdefault(occurrence.place, Change(occurrence.place, name))
     return tuple(changes.values())
+
+
+def _refuse_what_code_puts_together(analysis: ModuleAnalysis, target: FieldTarget) -> None:
+    """Raises where a part of a text that is not known may hold a placeholder of the field."""
+    name = target.field.id
+    if not any(
+        isinstance(section.params, Dataclass)
+        and target.is_declared_by(section.params.field(name))
+        and any(_is_code(section, role) for role in ("template", "summary"))
+        for section in analysis.sections
+    ):
+        return
+    known = {
+        source.span
+        for _, placeholder in analysis.placeholders()
+        if (source := placeholder.source) is not None
+    }
+    for match in re.finditer(rf"(?<!\$)(?:\$\$)*(\$\{{*{re.escape(name)}\b)", analysis.text):
+        if not any(span.holds(match.start(1)) for span in known):
+            line = analysis.text.count("\n", 0, match.start(1)) + 1
+            raise RenameRefusedError(
+                f"line {line} of {Path(analysis.file).name} names {name!r} in a text that code "
+                "puts together: write the text as one literal, or rename by hand"
+            )
+
+
+def _is_code(section: SectionValue, role: str) -> bool:
+    argument = section.arguments.get(role)
+    return argument is not None and not (
+        isinstance(argument.value, Nothing)
+        or (isinstance(argument.value, Text) and not argument.value.mapped.dynamic)
+    )
