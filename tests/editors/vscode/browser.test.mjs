@@ -60,6 +60,52 @@ test('sections open and close, and what that costs is shown', async () => {
   assert.equal(await total(page), before);
 });
 
+test('other values are chosen, and steps are taken back', async () => {
+  const sets = ['ada', 'bob'].map((name) => `def preview_${name}():\n    return Who("${name}")\n`);
+  const { page } = await open({
+    files: {
+      'prompt.py': [
+        'from dataclasses import dataclass',
+        'from foldline.prompts import MarkdownSection, PromptTemplate',
+        '@dataclass(frozen=True)\nclass Who:\n    name: str\n',
+        'first = MarkdownSection[Who](title="First", key="first", template="I am ${name}.")',
+        'prompt = PromptTemplate(ns="demo", key="demo", sections=[first])\n',
+        ...sets,
+      ].join('\n'),
+    },
+  });
+  const chosen = page.getByRole('combobox', { name: 'Parameter set' });
+  assert.equal(await chosen.inputValue(), 'ada');
+  assert.equal(await text(page, 'first'), 'I am ada.');
+  assert.equal(await page.getByRole('button', { name: 'Undo' }).isVisible(), false);
+  await chosen.selectOption('bob');
+  await page.getByText('I am bob.').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('I am ada.').waitFor();
+  assert.equal(await chosen.inputValue(), 'ada');
+});
+
+test('a section that fails is an error among the others', async () => {
+  const { page } = await open({
+    files: {
+      'prompt.py': PROMPT.replace('template="One."', 'template="One.", enabled=lambda: 1 / 0'),
+    },
+  });
+  assert.match(await page.getByRole('alert').innerText(), /division by zero/);
+  assert.match(await text(page, 'last'), /^Three\./);
+  await screenshot(page, 'error');
+});
+
+test('what is broken from the start is shown by its source, and runs once it is mended', async () => {
+  const { page, folder } = await open({ files: { 'prompt.py': `${PROMPT}\nraise RuntimeError("not yet")` } });
+  assert.equal(await page.locator('.fidelity').innerText(), 'static');
+  assert.match(await page.getByRole('status').innerText(), /source alone.*not yet/s);
+  assert.equal(await text(page, 'first'), 'One.');
+  writeFileSync(join(folder, 'prompt.py'), PROMPT);
+  await page.getByRole('status').waitFor({ state: 'hidden' });
+  assert.equal(await page.locator('.fidelity').innerText(), 'executed');
+});
+
 test('the keyboard is enough', async () => {
   const { page } = await open();
   await page.getByRole('button', { name: '1 First' }).focus();

@@ -135,3 +135,165 @@ test('the bar says what the module does beside its prompts', async () => {
   const effects = [{ line: 5, message: 'opened a connection' }, { line: 7, message: 'forked' }];
   await show([block('a')], { tokens, effects });
   assert.equal(await page.locator('.effects').innerText(), 'line 5 opened a connection · line 7 forked');
+});
+
+test('a folded section hides itself and all below it, and stays folded when it changes', async () => {
+  await show([block('a'), block('a/x', { depth: 1 }), block('a/x/y', { depth: 2 }), block('b')]);
+  await page.getByRole('button', { name: '1 a' }).first().click();
+  assert.deepEqual(await visibleIds(), ['a', 'b']);
+  assert.equal(await page.locator('[data-id="a"] .body').isVisible(), false);
+  await update(['a', 'a/x', 'a/x/y', 'b'], [block('a', { text: 'changed' })]);
+  assert.deepEqual(await visibleIds(), ['a', 'b']);
+  await page.getByRole('button', { name: 'Unfold All' }).click();
+  assert.deepEqual(await visibleIds(), ['a', 'a/x', 'a/x/y', 'b']);
+});
+
+test('an update touches the changed block alone, and drops, adds and moves others', async () => {
+  await show([block('a'), block('b'), block('c')]);
+  await page.evaluate(() => {
+    for (const section of document.querySelectorAll('.block')) {
+      section.body = section.querySelector('.body').firstChild;
+    }
+  });
+  await update(['a', 'c', 'd', 'b'], [block('b', { text: 'other' }), block('d')]);
+  const kept = await page.locator('.block').evaluateAll((sections) =>
+    sections.map((section) => [
+      section.dataset.id,
+      section.body === undefined ? 'new' : section.body === section.querySelector('.body').firstChild ? 'kept' : 'changed',
+    ]),
+  );
+  assert.deepEqual(kept, [['a', 'kept'], ['c', 'kept'], ['d', 'new'], ['b', 'changed']]);
+});
+
+test('the focus stays on a section while its text changes', async () => {
+  await show([block('a'), block('b')]);
+  await page.getByRole('button', { name: '2 b' }).focus();
+  await update(['a', 'b'], [block('a', { text: 'one' }), block('b', { text: 'two', title: 'renamed' })]);
+  assert.match(await page.evaluate(() => document.activeElement.textContent), /renamed/);
+});
+
+test('what is read stays where it is when the text above it grows', async () => {
+  const long = 'word '.repeat(400);
+  await show([block('a', { text: long }), block('b', { text: long }), block('c', { text: long })]);
+  await page.evaluate(() => document.querySelector('[data-id="b"]').scrollIntoView());
+  await page.evaluate(() => scrollBy(0, 60));
+  const place = () => page.evaluate(() => document.querySelector('[data-id="b"]').getBoundingClientRect().top);
+  const before = await place();
+  await update(['z', 'a', 'b', 'c'], [block('z', { text: long }), block('a', { text: long + long })]);
+  assert.ok(Math.abs((await place()) - before) <= 1, `${before} became ${await place()}`);
+});
+
+test('folds, the mode and the place come back after the panel was hidden', async () => {
+  const blocks = [block('a', { text: 'word '.repeat(2000) }), block('b'), block('c', { text: 'x '.repeat(2000) })];
+  await show(blocks);
+  await page.getByRole('button', { name: '2 b' }).click();
+  await page.getByRole('button', { name: 'Text', exact: true }).click();
+  await page.evaluate(() => scrollTo(0, 500));
+  await page.waitForFunction(() => window.state?.scroll === 500);
+  const state = await page.evaluate(() => window.state);
+  await page.close();
+  page = await browser.newPage({ viewport: { width: 600, height: 400 } });
+  await openPage(state);
+  await show(blocks);
+  assert.equal(await page.evaluate(() => scrollY), 500);
+  assert.equal(await page.locator('[data-id="b"] .fold').getAttribute('aria-expanded'), 'false');
+  assert.equal(await page.locator('pre.text').count(), 3);
+});
+
+test('the keyboard walks, folds, opens and closes sections', async () => {
+  await show([block('a'), block('b', { visibility: 'SUMMARY' }), block('c', { opened: true })]);
+  await page.getByRole('button', { name: '1 a' }).focus();
+  await page.keyboard.press('ArrowLeft');
+  assert.equal(await page.locator('[data-id="a"] .body').isVisible(), false);
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await page.locator('[data-id="a"] .body').isVisible(), true);
+  for (const key of ['o', 'ArrowDown', 'c', 'o', 'ArrowDown', 'o', 'c', 'ArrowUp', 'Enter']) {
+    await page.keyboard.press(key);
+  }
+  assert.deepEqual((await sent()).slice(1), [{ type: 'open', key: 'b' }, { type: 'close', key: 'c' }]);
+  assert.equal(await page.locator('[data-id="b"] .body').isVisible(), false);
+});
+
+test('a notice says why the text is old, beside the text, and offers what to do', async () => {
+  const notice = { kind: 'stale', text: 'Last good text.', actions: [{ id: 'revealProblem', title: 'Go to Problem' }] };
+  await show([block('a', { text: 'still here' })], { notice });
+  assert.match(await page.getByRole('status').innerText(), /Last good text\./);
+  assert.equal(await page.getByText('still here').isVisible(), true);
+  await page.getByRole('button', { name: 'Go to Problem' }).click();
+  assert.deepEqual((await sent()).at(-1), { type: 'action', id: 'revealProblem' });
+  await show([block('a')], { notice: null });
+  assert.equal(await page.getByRole('status').isVisible(), false);
+});
+
+test('the page works under the policy that the panel sets', async () => {
+  await show([block('a', { text: '| x |\n|:-:|\n| 1 |' }), block('a/b', { depth: 1 })]);
+  const indent = await page.locator('.block').last().evaluate((made) => getComputedStyle(made).marginInlineStart);
+  assert.notEqual(indent, '0px');
+  const violations = await page.evaluate(() => window.violations);
+  assert.deepEqual(violations, []);
+});
+
+async function openPage(state) {
+  // The policy is the panel's own, with this page in place of the editor's resources.
+  const policy = "default-src 'none'; style-src 'nonce-style'; script-src 'nonce-script'";
+  await page.setContent(`<!DOCTYPE html>
+    <html><head><meta http-equiv="Content-Security-Policy" content="${policy}">
+    <style id="sheet" nonce="style">${STYLE}</style></head><body>
+    <script nonce="script">
+      window.violations = [];
+      addEventListener('securitypolicyviolation', (event) => window.violations.push(event.violatedDirective));
+      window.sent = [];
+      window.state = ${JSON.stringify(state ?? null)} ?? undefined;
+      window.acquireVsCodeApi = () => ({
+        postMessage: (message) => window.sent.push(message),
+        getState: () => window.state,
+        setState: (state) => { window.state = state; },
+      });
+    </script>
+    <script nonce="script">${SCRIPT.replaceAll('</script', '<\\/script')}</script></body></html>`);
+}
+
+function block(id, { text = `text of ${id}`, title = id, segments, ...rest } = {}) {
+  const path = id.split('/');
+  const number = String(id.charCodeAt(0) - 96);
+  const parts = segments ?? [
+    { kind: 'heading', text: `## ${number}. ${title}` },
+    { kind: 'separator', text: '\n\n' },
+    { kind: 'literal', text },
+    { kind: 'separator', text: '\n\n' },
+  ];
+  return {
+    ...{ id, path, key: path.join('.'), number, title, depth: 0, visibility: 'FULL' },
+    ...{ enabled: true, opened: false, location: null, segments: parts },
+    text: parts.map((part) => part.text).join(''),
+    ...rest,
+  };
+}
+
+function tool(name, description) {
+  return { name, description, parameters: {} };
+}
+
+function show(blocks, rest = {}) {
+  return update(blocks.map(({ id }) => id), blocks, { whole: true, ...rest });
+}
+
+function update(order, blocks, rest = {}) {
+  const view = {
+    ...{ name: 'p', uri: 'file:///p.py', fidelity: 'executed', tools: [], notice: null, whole: false },
+    ...{ tokens: null, kept: null },
+  };
+  return post({ type: 'view', view: { ...view, order, blocks, ...rest } });
+}
+
+function post(message) {
+  return page.evaluate((data) => dispatchEvent(new MessageEvent('message', { data })), message);
+}
+
+function sent() {
+  return page.evaluate(() => window.sent);
+}
+
+function visibleIds() {
+  return page.locator('.block:visible').evaluateAll((sections) => sections.map((section) => section.dataset.id));
+}

@@ -97,10 +97,7 @@ export class BlockView {
     const text = JSON.stringify([block.text, block.segments, block.error]);
     const differs = text !== this.shown;
     if (differs || mode !== this.mode) {
-      this.body.replaceChildren(
-        ...(block.error ? [element('div.error', { role: 'alert' }, block.error.message)] : []),
-        mode === 'text' ? asText(block) : this.asMarkdown(),
-      );
+      this.body.replaceChildren(mode === 'text' ? asText(block) : this.asMarkdown());
       this.shown = text;
       this.mode = mode;
     }
@@ -118,6 +115,10 @@ export class BlockView {
   }
 
   private asMarkdown(): Node {
+    const { error } = this.block;
+    if (error) {
+      return element('div.error', { role: 'alert' }, error.message);
+    }
     const fragment = document.createDocumentFragment();
     const [body, suffix] = PARTS.map((part) => this.actions.markdown(this.block, part));
     fragment.append(element('div.markdown', {}, elementsOf(body ?? [])));

@@ -4,6 +4,7 @@ import type { FromPage, Notice } from '../preview/messages';
 import { staleNotice } from '../preview/stale';
 import type { Block, Preview } from '../wire';
 import type { Part } from './block';
+import { Controls, type ParameterSet } from './controls';
 import { Page, type PageState } from './page';
 import type { Token } from './tokens';
 
@@ -11,12 +12,16 @@ interface News extends Omit<Preview, 'blocks'> {
   blocks: (Block & { markdown: Record<Part, Token[]> })[];
   whole: boolean;
   reveals: boolean;
+  parameter_sets: ParameterSet[];
+  parameter_set: string | null;
+  steps: number;
 }
 
 const STATE = 'foldline';
 
 class Browser {
   private readonly page: Page;
+  private readonly controls = new Controls((action, key) => void this.send(action, key));
   private readonly keys = new Map<string, string>();
   private last: News | null = null;
   /** What came in between is told once more when the connection is back. */
@@ -30,6 +35,7 @@ class Browser {
       post: (message) => void this.act(message),
       load: () => JSON.parse(sessionStorage.getItem(STATE) ?? '{}') as Partial<PageState>,
       save: (state) => sessionStorage.setItem(STATE, JSON.stringify(state)),
+      controls: this.controls.root,
       markdown: (block, part) => (block as News['blocks'][number]).markdown[part],
     });
     const events = new EventSource('events');
@@ -60,7 +66,8 @@ class Browser {
       this.keys.set(id, key);
     }
     this.last = { ...news, blocks: [], whole: false };
-    document.title = `${news.name} · foldline`;
+    document.title = `${news.name || 'Preview'} · foldline`;
+    this.controls.show(news.parameter_sets, news.parameter_set, news.steps);
     const { uri, name, fidelity, order, blocks, whole, tools, tokens, kept, effects } = news;
     this.page.receive({
       type: 'view',
@@ -86,10 +93,14 @@ class Browser {
       return;
     }
     const key = message.type === 'reveal' ? this.keys.get(message.id) : message.key;
-    const refused = await send({ action: message.type, key: key ?? '' });
+    await this.send(message.type, key ?? '');
     if (message.type !== 'reveal') {
       this.page.receive({ type: 'settled', key: message.key });
     }
+  }
+
+  private async send(action: string, key: string): Promise<void> {
+    const refused = await send({ action, key });
     if (refused !== null) {
       this.refusal = { kind: 'failed', text: refused, actions: [] };
       this.showAgain();
@@ -100,6 +111,7 @@ class Browser {
 const NOTHING: News = {
   ...{ sessionId: '', uri: '', name: '', version: null, fidelity: '', order: [], blocks: [] },
   ...{ tools: [], tokens: null, kept: null, effects: [], stale: null, whole: true, reveals: false },
+  ...{ parameter_sets: [], parameter_set: null, steps: 1 },
 };
 
 /** Why the deed was refused, if it was. */

@@ -22,6 +22,8 @@ export interface Host {
   load(): Partial<PageState>;
   save(state: PageState): void;
   markdown(block: Block, part: Part): readonly Token[];
+  /** What else stands in the bar. */
+  controls?: HTMLElement;
 }
 
 const FIDELITIES: Record<string, string> = {
@@ -73,6 +75,7 @@ export class Page {
           this.name,
           this.fidelity,
           element('span.space'),
+          host.controls,
           this.modeButton,
           this.foldButton,
         ),

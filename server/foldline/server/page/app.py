@@ -22,6 +22,7 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
+from foldline.server.commands import prompt_set_params
 from foldline.server.convert import ArgumentsError, structure
 from foldline.server.page.admission import Admission
 from foldline.server.page.feed import Feed
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from foldline.server.preview.session import Preview
     from foldline.server.server import FoldlineServer
 
 FILES = Path(__file__).parent / "files"
@@ -68,11 +70,12 @@ class Action(StrEnum):
     UNDO = "undo"
     RESET = "reset"
     REVEAL = "reveal"
+    SET = "set"
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What a person did in the page; `key` is the section's."""
+    """What a person did in the page; `key` is that of a section, or of a parameter set."""
 
     action: Action
     key: str = ""
@@ -139,13 +142,14 @@ async def _tell(ls: FoldlineServer, page: Page, _request: Request) -> Response:
     """The preview as it is and all that follows, as server-sent events."""
     if len(page.feeds) >= MAX_FEEDS:
         return PlainTextResponse("This preview is open in too many windows.\n", 503)
-    feed = Feed(ls.previews.state(page.session_id))
+    preview = ls.previews.find(page.session_id)
+    feed = Feed(preview.state())
     unwatch = ls.previews.watch(page.session_id, feed.tell)
     page.feeds.add(feed)
 
     async def events() -> AsyncIterator[str]:
         try:
-            while (event := await _next_event(ls, feed)) is not None:
+            while (event := await _next_event(ls, preview, feed)) is not None:
                 yield event
             yield "event: over\ndata: {}\n\n"
         finally:
@@ -155,7 +159,7 @@ async def _tell(ls: FoldlineServer, page: Page, _request: Request) -> Response:
     return StreamingResponse(events(), media_type="text/event-stream")
 
 
-async def _next_event(ls: FoldlineServer, feed: Feed) -> str | None:
+async def _next_event(ls: FoldlineServer, preview: Preview, feed: Feed) -> str | None:
     try:
         async with asyncio.timeout(BEAT_SECONDS):
             news = await feed.next()
@@ -163,7 +167,8 @@ async def _next_event(ls: FoldlineServer, feed: Feed) -> str | None:
         return ": still here\n\n"
     if news is None:
         return None
-    return await asyncio.to_thread(_event, {**news, "reveals": _shows_documents(ls)})
+    about = {"reveals": _shows_documents(ls), "steps": len(preview.steps)}
+    return await asyncio.to_thread(_event, {**news, **about})
 
 
 def _event(news: Mapping[str, Any]) -> str:
@@ -191,6 +196,9 @@ async def _act(ls: FoldlineServer, page: Page, request: Request) -> Response:
             await previews.undo(ls, session_id)
         case Action.RESET:
             await previews.reset(ls, session_id)
+        case Action.SET:
+            chosen = prompt_set_params.Arguments(parameter_set=deed.key, sessionId=session_id)
+            await prompt_set_params.handle(ls, chosen)
         case Action.REVEAL:
             _reveal(ls, previews.state(session_id), deed.key)
     return Response(status_code=204)

@@ -23,6 +23,52 @@ function sentence(text) {
   return /[.!?…:]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`;
 }
 
+// src/webview/dom.ts
+function element(tag, attributes = {}, ...children) {
+  const [name, ...classes] = tag.split(".");
+  const made = document.createElement(name);
+  made.classList.add(...classes);
+  for (const [attribute2, value] of Object.entries(attributes)) {
+    made.setAttribute(attribute2, value);
+  }
+  made.append(...children.filter((child) => Boolean(child)));
+  return made;
+}
+function button(classes, attributes, pressed, ...children) {
+  const made = element("button", { type: "button", class: classes, ...attributes }, ...children);
+  made.addEventListener("click", pressed);
+  return made;
+}
+
+// src/webview/controls.ts
+var Controls = class {
+  root = element("span.controls");
+  sets = element("select", {
+    "aria-label": "Parameter set",
+    title: "The values that the prompt is shown with"
+  });
+  undo;
+  reset;
+  constructor(act) {
+    this.undo = button("", { title: "Take back the last step" }, () => act("undo", ""));
+    this.undo.append("Undo");
+    this.reset = button("", { title: "Show the prompt as it begins" }, () => act("reset", ""));
+    this.reset.append("Reset");
+    this.sets.addEventListener("change", () => act("set", this.sets.value));
+    this.root.append(this.sets, this.undo, this.reset);
+  }
+  /** `steps` are those that were taken, the first of which is the beginning. */
+  show(sets, chosen, steps) {
+    this.undo.hidden = this.reset.hidden = steps < 2;
+    this.sets.hidden = sets.length === 0;
+    const names = [...sets.map(({ name }) => name), "none"];
+    if (names.join("\n") !== [...this.sets.options].map(({ value }) => value).join("\n")) {
+      this.sets.replaceChildren(...names.map((name) => element("option", { value: name }, name)));
+    }
+    this.sets.value = chosen ?? "none";
+  }
+};
+
 // src/preview/model.ts
 var Blocks = class {
   byId = /* @__PURE__ */ new Map();
@@ -54,23 +100,6 @@ var Blocks = class {
     this.apply([], []);
   }
 };
-
-// src/webview/dom.ts
-function element(tag, attributes = {}, ...children) {
-  const [name, ...classes] = tag.split(".");
-  const made = document.createElement(name);
-  made.classList.add(...classes);
-  for (const [attribute2, value] of Object.entries(attributes)) {
-    made.setAttribute(attribute2, value);
-  }
-  made.append(...children.filter((child) => Boolean(child)));
-  return made;
-}
-function button(classes, attributes, pressed, ...children) {
-  const made = element("button", { type: "button", class: classes, ...attributes }, ...children);
-  made.addEventListener("click", pressed);
-  return made;
-}
 
 // src/webview/tokens.ts
 var TAGS = /* @__PURE__ */ new Set([
@@ -227,10 +256,7 @@ var BlockView = class {
     const text = JSON.stringify([block.text, block.segments, block.error]);
     const differs = text !== this.shown;
     if (differs || mode !== this.mode) {
-      this.body.replaceChildren(
-        ...block.error ? [element("div.error", { role: "alert" }, block.error.message)] : [],
-        mode === "text" ? asText(block) : this.asMarkdown()
-      );
+      this.body.replaceChildren(mode === "text" ? asText(block) : this.asMarkdown());
       this.shown = text;
       this.mode = mode;
     }
@@ -245,6 +271,10 @@ var BlockView = class {
     this.change.disabled = false;
   }
   asMarkdown() {
+    const { error } = this.block;
+    if (error) {
+      return element("div.error", { role: "alert" }, error.message);
+    }
     const fragment = document.createDocumentFragment();
     const [body, suffix] = PARTS.map((part) => this.actions.markdown(this.block, part));
     fragment.append(element("div.markdown", {}, elementsOf(body ?? [])));
@@ -395,6 +425,7 @@ var Page = class {
           this.name,
           this.fidelity,
           element("span.space"),
+          host.controls,
           this.modeButton,
           this.foldButton
         ),
@@ -608,6 +639,7 @@ var Page = class {
 var STATE = "foldline";
 var Browser = class {
   page;
+  controls = new Controls((action, key) => void this.send(action, key));
   keys = /* @__PURE__ */ new Map();
   last = null;
   /** What came in between is told once more when the connection is back. */
@@ -619,6 +651,7 @@ var Browser = class {
       post: (message) => void this.act(message),
       load: () => JSON.parse(sessionStorage.getItem(STATE) ?? "{}"),
       save: (state) => sessionStorage.setItem(STATE, JSON.stringify(state)),
+      controls: this.controls.root,
       markdown: (block, part) => block.markdown[part]
     });
     const events = new EventSource("events");
@@ -646,7 +679,8 @@ var Browser = class {
       this.keys.set(id, key);
     }
     this.last = { ...news, blocks: [], whole: false };
-    document.title = `${news.name} · foldline`;
+    document.title = `${news.name || "Preview"} · foldline`;
+    this.controls.show(news.parameter_sets, news.parameter_set, news.steps);
     const { uri, name, fidelity, order, blocks, whole, tools, tokens, kept, effects } = news;
     this.page.receive({
       type: "view",
@@ -669,10 +703,13 @@ var Browser = class {
       return;
     }
     const key = message.type === "reveal" ? this.keys.get(message.id) : message.key;
-    const refused = await send({ action: message.type, key: key ?? "" });
+    await this.send(message.type, key ?? "");
     if (message.type !== "reveal") {
       this.page.receive({ type: "settled", key: message.key });
     }
+  }
+  async send(action, key) {
+    const refused = await send({ action, key });
     if (refused !== null) {
       this.refusal = { kind: "failed", text: refused, actions: [] };
       this.showAgain();
@@ -681,7 +718,8 @@ var Browser = class {
 };
 var NOTHING = {
   ...{ sessionId: "", uri: "", name: "", version: null, fidelity: "", order: [], blocks: [] },
-  ...{ tools: [], tokens: null, kept: null, effects: [], stale: null, whole: true, reveals: false }
+  ...{ tools: [], tokens: null, kept: null, effects: [], stale: null, whole: true, reveals: false },
+  ...{ parameter_sets: [], parameter_set: null, steps: 1 }
 };
 async function send(deed) {
   try {
