@@ -4,9 +4,9 @@
 answers for models and people; `foldline.backends.errors` has what it raises.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.errors import (
     AmbiguousSymbolError,
     BackendError,
@@ -24,10 +24,6 @@ from foldline.backends.errors import (
     SymbolNotFoundError,
     UnreadablePathError,
 )
-from foldline.backends.file_access import SmartFileAccess
-from foldline.backends.files.local import LocalFileBackend
-from foldline.backends.files.memory import MemoryFileBackend
-from foldline.backends.index import WorkspaceIndex
 from foldline.backends.models import (
     FileOutline,
     FileText,
@@ -47,7 +43,12 @@ from foldline.backends.models import (
 from foldline.backends.protocol import FileAnalysisBackend, FileBackend
 
 if TYPE_CHECKING:
+    from foldline.backends.ast_backend import ASTFileAnalysisBackend
     from foldline.backends.async_access import AsyncSmartFileAccess
+    from foldline.backends.file_access import SmartFileAccess
+    from foldline.backends.files.local import LocalFileBackend
+    from foldline.backends.files.memory import MemoryFileBackend
+    from foldline.backends.index import WorkspaceIndex
 
 __all__ = [
     "ASTFileAnalysisBackend",
@@ -90,10 +91,19 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    # It brings asyncio and multiprocessing along, which most callers have no use for.
-    if name == "AsyncSmartFileAccess":
-        from foldline.backends.async_access import AsyncSmartFileAccess
+# What works is loaded when it is first used: whoever catches an error, or starts a server that
+# reads files only later, does not wait for it.
+_HOMES = {
+    "ASTFileAnalysisBackend": "ast_backend",
+    "AsyncSmartFileAccess": "async_access",
+    "LocalFileBackend": "files.local",
+    "MemoryFileBackend": "files.memory",
+    "SmartFileAccess": "file_access",
+    "WorkspaceIndex": "index",
+}
 
-        return AsyncSmartFileAccess
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

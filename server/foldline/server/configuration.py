@@ -33,7 +33,7 @@ async def configure(ls: FoldlineServer, pushed: object = None) -> None:
         values = answers[0] if answers else None
     else:
         values = pushed.get(SECTION, pushed) if isinstance(pushed, Mapping) else None
-    problems = list(ls.prompts.set_client_options(values))
+    problems = list(await asyncio.to_thread(ls.prompts.set_client_options, values))
     folders = await asyncio.to_thread(ls.prompts.folders)
     problems += [problem for folder in folders for problem in folder.problems]
     report(ls, problems)

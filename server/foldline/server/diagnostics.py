@@ -5,74 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import (
-    CodeDescription,
-    Diagnostic,
-    DiagnosticRelatedInformation,
-    DiagnosticSeverity,
-    DiagnosticTag,
-    PublishDiagnosticsParams,
-)
+from lsprotocol.types import PublishDiagnosticsParams
 
 from foldline.server.preview.problems import problem_diagnostics
 from foldline.server.prompt_index import ask
-from foldline.server.static import checks
-from foldline.server.static.checks.budget import check_budget
-from foldline.server.static.checks.findings import Severity
 
 if TYPE_CHECKING:
+    from lsprotocol.types import Diagnostic
+
     from foldline.server.preview.problems import Problem
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
 
 log = logging.getLogger(__name__)
-
-SOURCE = "foldline"
-PAGES = Path(checks.__file__).parent / "pages"
-
-_SEVERITIES = {
-    Severity.ERROR: DiagnosticSeverity.Error,
-    Severity.WARNING: DiagnosticSeverity.Warning,
-    Severity.INFORMATION: DiagnosticSeverity.Information,
-    Severity.HINT: DiagnosticSeverity.Hint,
-}
-
-
-def found_in(asked: Asked) -> tuple[checks.Diagnostic, ...]:
-    """What is wrong with the prompts of a document."""
-    options = asked.options
-    return checks.diagnostics(
-        asked.analysis,
-        severities=options.severity,
-        more=check_budget(asked.analysis, options.token_budget, asked.counter),
-    )
-
-
-def lsp_diagnostics(asked: Asked) -> list[Diagnostic]:
-    """The same, as the client takes it."""
-    return [lsp_diagnostic(each, asked) for each in found_in(asked)]
-
-
-def lsp_diagnostic(found: checks.Diagnostic, asked: Asked) -> Diagnostic:
-    """One of them, as the client takes it."""
-    related: list[DiagnosticRelatedInformation] = []
-    for each in found.related:
-        location = asked.location(each.place)
-        if location is not None:
-            related.append(DiagnosticRelatedInformation(location, each.message))
-    return Diagnostic(
-        range=asked.range(found.place),
-        message=found.message,
-        severity=_SEVERITIES[found.severity],
-        code=str(found.code),
-        code_description=CodeDescription((PAGES / f"{found.code}.md").as_uri()),
-        source=SOURCE,
-        tags=[DiagnosticTag.Unnecessary] if found.unnecessary else None,
-        related_information=related or None,
-    )
 
 
 class DiagnosticsPublisher:
@@ -118,7 +65,7 @@ class DiagnosticsPublisher:
         version = document.version if document is not None else None
         found: list[Diagnostic] = []
         if not self.pulled and self._is_open(uri):
-            found += await ask(self._ls, uri, lsp_diagnostics) or []
+            found += await ask(self._ls, uri, _wrong) or []
         if problems:
             found += await problem_diagnostics(self._ls, uri, problems)
         if not problems and not self._is_open(uri):
@@ -140,3 +87,9 @@ class DiagnosticsPublisher:
         several = len(self._ls.prompts.open_documents()) > 1
         if several and refreshed is not None and refreshed.refresh_support:
             self._ls.workspace_diagnostic_refresh(None, partial(lambda _: None))
+
+
+def _wrong(asked: Asked) -> list[Diagnostic]:
+    from foldline.server.findings import lsp_diagnostics
+
+    return lsp_diagnostics(asked)

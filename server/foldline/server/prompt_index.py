@@ -5,26 +5,25 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 from foldline.server.convert import LineIndex
-from foldline.server.options import PromptOptions, read_options, read_project_options
-from foldline.server.static.files import PromptFiles
-from foldline.server.static.project import Project
-from foldline.server.static.tokens import TokenCounter, token_counter
 from foldline.server.workspace import local_path, uri_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from lsprotocol.types import Location, Position, PositionEncodingKind, Range
 
+    from foldline.server.options import PromptOptions
+    from foldline.server.prompt_folder import Folder
     from foldline.server.server import FoldlineServer
     from foldline.server.static.analysis import ModuleAnalysis
     from foldline.server.static.model import SourceSpan, Span
+    from foldline.server.static.project import Project
+    from foldline.server.static.tokens import TokenCounter
     from foldline.server.workspace import WorkspaceFiles
 
     Answer = TypeVar("Answer")
@@ -66,30 +65,6 @@ class Asked:
             return None
         index = LineIndex.of(text, self.encoding)
         return Location(uri_of_file(place.file), index.range(place.start, place.end))
-
-
-class Folder:
-    """One workspace folder: its project, its options and the files that hold prompts."""
-
-    def __init__(self, root: Path, files: WorkspaceFiles) -> None:
-        self.root = root
-        self.project = Project(root)
-        self.options, self.problems = read_project_options(root)
-        self.base = self.options
-        self.files = PromptFiles(partial(_walk, root, files))
-        self.project.search = self.files.refresh
-        self.indexes: dict[str, LineIndex] = {}
-        """The lines of the files that were last asked about."""
-
-    @property
-    def counter(self) -> TokenCounter:
-        """Counts tokens as the options say."""
-        return token_counter(self.options.tokens, exact=self.options.exact_tokens)
-
-
-def _walk(root: Path, files: WorkspaceFiles) -> Iterator[tuple[str, object]]:
-    for stamp in files.access(root).file_backend.walk():
-        yield str(root / stamp.path), stamp
 
 
 class PromptIndex:
@@ -140,22 +115,26 @@ class PromptIndex:
 
     def set_client_options(self, values: object) -> tuple[str, ...]:
         """Let the client's section win over each project's, and say what is wrong in it."""
+        from foldline.server.options import read_options
+
         _, problems = read_options(values, "foldline")
         with self._lock:
             self._client = values
             self.version += 1
             for folder in self._folders.values():
-                folder.options, _ = read_options(values, "foldline", folder.base)
+                folder.set_client_options(values)
         return problems
 
     def folder(self, path: Path) -> Folder:
         """The workspace folder that holds a path."""
+        from foldline.server.prompt_folder import Folder
+
         root = self._files.root_of(path) if path.is_absolute() else self._nowhere()
         with self._lock:
             known = self._folders.get(root)
             if known is None:
                 known = self._folders[root] = Folder(root, self._files)
-                known.options, _ = read_options(self._client, "foldline", known.base)
+                known.set_client_options(self._client)
             return known
 
     def _nowhere(self) -> Path:

@@ -9,9 +9,6 @@ from foldline.server.convert import unstructure
 from foldline.server.errors import RequestFailed
 from foldline.server.preview.costs import with_costs
 from foldline.server.prompt_index import ask
-from foldline.server.static.editing.hover import opened_costs
-from foldline.server.static.model import Visibility
-from foldline.server.static.rendering import render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +16,7 @@ if TYPE_CHECKING:
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
     from foldline.server.static.analysis import PromptFacts
+    from foldline.server.static.model import Visibility
     from foldline.server.static.rendering import StaticBlock
     from foldline.server.targets import PromptTarget
 
@@ -33,6 +31,8 @@ async def static_render(
     """
 
     def question(asked: Asked) -> dict[str, Any]:
+        from foldline.server.static.rendering import render
+
         prompt = _prompt(asked, target.name)
         shown = render(prompt.value, _overrides(prompt, overrides))
         return {
@@ -62,6 +62,9 @@ async def static_preview(
     """
 
     def question(asked: Asked) -> dict[str, Any]:
+        from foldline.server.static.model import Visibility
+        from foldline.server.static.rendering import render
+
         prompt = _prompt(asked, target.name)
         wanted = _overrides(prompt, overrides)
         blocks = []
@@ -106,6 +109,8 @@ async def static_tokens(ls: FoldlineServer, target: PromptTarget) -> dict[str, A
     """
 
     def question(asked: Asked) -> dict[str, Any]:
+        from foldline.server.static.editing.hover import opened_costs
+
         prompt = _prompt(asked, target.name)
         counter = asked.counter
         costs = opened_costs(prompt, counter)
@@ -156,6 +161,8 @@ def _nothing(name: str | None, names: Sequence[str] = ()) -> RequestFailed:
 def _overrides(
     prompt: PromptFacts, overrides: Mapping[str, str]
 ) -> dict[tuple[str, ...], Visibility]:
+    from foldline.server.static.model import Visibility
+
     everything = prompt.described.walk() if prompt.described is not None else ()
     paths = {".".join(section.path): section.path for section in everything}
     found: dict[tuple[str, ...], Visibility] = {}

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from pygls.uris import from_fs_path, to_fs_path
 
-from foldline.backends import SmartFileAccess
 from foldline.server.errors import RequestFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from foldline.backends import SmartFileAccess
     from foldline.backends.lsp import ServerStatus
 
     Progress = Callable[[int, int], None]
@@ -104,6 +104,8 @@ class WorkspaceFiles:
 
     def access(self, root: Path) -> SmartFileAccess:
         """The files below `root`, open buffers included."""
+        from foldline.backends import SmartFileAccess
+
         with self._lock:
             access = self._access.get(root)
             if access is None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from lsprotocol import types
 
-from foldline.server.diagnostics import SOURCE
 from foldline.server.features import diagnostic
+from foldline.server.findings import SOURCE
 from foldline.server.static.checks import Code, Severity, default_severity
 
 from .desk import WAYS, Way, cases, set_up

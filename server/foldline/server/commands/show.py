@@ -14,7 +14,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import MessageType, ShowDocumentParams, ShowMessageParams
-from platformdirs import user_cache_path
 
 from foldline.server.commands import code_outline, code_tree, status
 from foldline.server.preview import prompts
@@ -76,6 +75,8 @@ async def _text(ls: FoldlineServer, arguments: Arguments) -> tuple[str, str]:
 
 def _write(uri: str, title: str, text: str) -> Path:
     """The path of a file with the text, outside of the workspace and for this user alone."""
+    from platformdirs import user_cache_path
+
     place = hashlib.sha256(uri.encode()).hexdigest()[:12]
     folder = user_cache_path("foldline") / "shown" / place
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -17,7 +17,6 @@ from lsprotocol.types import (
 
 from foldline.server.commands import show
 from foldline.server.prompt_index import ask
-from foldline.server.quick_fixes import quick_fixes
 from foldline.server.targets import range_in
 from foldline.server.workspace import local_path
 
@@ -63,6 +62,8 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
 
 async def _quick_fixes(ls: FoldlineServer, params: CodeActionParams) -> list[CodeAction]:
     def question(asked: Asked) -> list[CodeAction]:
+        from foldline.server.quick_fixes import quick_fixes
+
         start, end = asked.offset(params.range.start), asked.offset(params.range.end)
         return list(quick_fixes(asked, start, end))
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import TEXT_DOCUMENT_CODE_LENS, CodeLens, CodeLensOptions, Command
 
 from foldline.server.prompt_index import ask
-from foldline.server.static.editing.lenses import lenses
 
 if TYPE_CHECKING:
     from lsprotocol.types import CodeLensParams
@@ -26,6 +25,8 @@ CLIENT_OPEN_SECTION = "foldline.openSection"
 
 async def handle(ls: FoldlineServer, params: CodeLensParams) -> list[CodeLens] | None:
     def question(asked: Asked) -> list[CodeLens]:
+        from foldline.server.static.editing.lenses import lenses
+
         if not asked.options.code_lens:
             return []
         return [

@@ -16,7 +16,6 @@ from lsprotocol.types import (
 )
 
 from foldline.server.prompt_index import ask
-from foldline.server.static.editing.completion import CompletionKind, completions
 
 if TYPE_CHECKING:
     from lsprotocol.types import CompletionParams
@@ -28,20 +27,21 @@ METHOD = TEXT_DOCUMENT_COMPLETION
 # Editors do not suggest inside strings by themselves.
 OPTIONS = CompletionOptions(trigger_characters=["$", "{", '"', "'", ".", "["])
 
-_KINDS = {
-    CompletionKind.FIELD: CompletionItemKind.Field,
-    CompletionKind.SECTION: CompletionItemKind.Reference,
-    CompletionKind.CHAPTER: CompletionItemKind.Reference,
-    CompletionKind.PARAMS: CompletionItemKind.Class,
-}
-
 
 async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList | None:
     def question(asked: Asked) -> list[CompletionItem]:
+        from foldline.server.static.editing.completion import CompletionKind, completions
+
+        kinds = {
+            CompletionKind.FIELD: CompletionItemKind.Field,
+            CompletionKind.SECTION: CompletionItemKind.Reference,
+            CompletionKind.CHAPTER: CompletionItemKind.Reference,
+            CompletionKind.PARAMS: CompletionItemKind.Class,
+        }
         return [
             CompletionItem(
                 label=each.label,
-                kind=_KINDS[each.kind],
+                kind=kinds[each.kind],
                 detail=each.detail or None,
                 documentation=(
                     MarkupContent(MarkupKind.Markdown, each.documentation)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import TEXT_DOCUMENT_DEFINITION, Location
 
 from foldline.server.prompt_index import ask
-from foldline.server.static.editing.definition import definitions
 
 if TYPE_CHECKING:
     from lsprotocol.types import DefinitionParams
@@ -21,6 +20,8 @@ OPTIONS = None
 
 async def handle(ls: FoldlineServer, params: DefinitionParams) -> list[Location] | None:
     def question(asked: Asked) -> list[Location]:
+        from foldline.server.static.editing.definition import definitions
+
         places = definitions(asked.analysis, asked.offset(params.position))
         located = (asked.location(place) for place in places)
         return [location for location in located if location is not None]

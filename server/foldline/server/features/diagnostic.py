@@ -10,12 +10,12 @@ from lsprotocol.types import (
     RelatedFullDocumentDiagnosticReport,
 )
 
-from foldline.server.diagnostics import lsp_diagnostics
 from foldline.server.prompt_index import ask
 
 if TYPE_CHECKING:
-    from lsprotocol.types import DocumentDiagnosticParams
+    from lsprotocol.types import Diagnostic, DocumentDiagnosticParams
 
+    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
 
 METHOD = TEXT_DOCUMENT_DIAGNOSTIC
@@ -27,5 +27,10 @@ OPTIONS = DiagnosticOptions(
 async def handle(
     ls: FoldlineServer, params: DocumentDiagnosticParams
 ) -> RelatedFullDocumentDiagnosticReport:
-    found = await ask(ls, params.text_document.uri, lsp_diagnostics)
+    def question(asked: Asked) -> list[Diagnostic]:
+        from foldline.server.findings import lsp_diagnostics
+
+        return lsp_diagnostics(asked)
+
+    found = await ask(ls, params.text_document.uri, question)
     return RelatedFullDocumentDiagnosticReport(items=found or [])

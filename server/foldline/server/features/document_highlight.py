@@ -11,8 +11,6 @@ from lsprotocol.types import (
 )
 
 from foldline.server.prompt_index import ask
-from foldline.server.static.editing.fields import Role
-from foldline.server.static.editing.references import highlights
 
 if TYPE_CHECKING:
     from lsprotocol.types import DocumentHighlightParams
@@ -23,20 +21,22 @@ if TYPE_CHECKING:
 METHOD = TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT
 OPTIONS = None
 
-_KINDS = {
-    Role.DECLARATION: DocumentHighlightKind.Write,
-    Role.WRITE: DocumentHighlightKind.Write,
-    Role.READ: DocumentHighlightKind.Read,
-    Role.PLACEHOLDER: DocumentHighlightKind.Read,
-}
-
 
 async def handle(
     ls: FoldlineServer, params: DocumentHighlightParams
 ) -> list[DocumentHighlight] | None:
     def question(asked: Asked) -> list[DocumentHighlight]:
+        from foldline.server.static.editing.fields import Role
+        from foldline.server.static.editing.references import highlights
+
+        kinds = {
+            Role.DECLARATION: DocumentHighlightKind.Write,
+            Role.WRITE: DocumentHighlightKind.Write,
+            Role.READ: DocumentHighlightKind.Read,
+            Role.PLACEHOLDER: DocumentHighlightKind.Read,
+        }
         return [
-            DocumentHighlight(asked.range(each.place), _KINDS[each.role])
+            DocumentHighlight(asked.range(each.place), kinds[each.role])
             for each in highlights(asked.analysis, asked.offset(params.position))
         ]
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import TEXT_DOCUMENT_DOCUMENT_LINK, DocumentLink, DocumentLinkOptions
 
 from foldline.server.prompt_index import ask
-from foldline.server.static.editing.structure import links
 
 if TYPE_CHECKING:
     from lsprotocol.types import DocumentLinkParams
@@ -22,6 +21,8 @@ OPTIONS = DocumentLinkOptions(resolve_provider=False)
 
 async def handle(ls: FoldlineServer, params: DocumentLinkParams) -> list[DocumentLink] | None:
     def question(asked: Asked) -> list[DocumentLink]:
+        from foldline.server.static.editing.structure import links
+
         return [
             DocumentLink(asked.range(each.span), target=_target(each.target))
             for each in links(asked.analysis)

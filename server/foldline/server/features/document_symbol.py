@@ -12,38 +12,47 @@ from lsprotocol.types import (
 )
 
 from foldline.server.prompt_index import ask
-from foldline.server.static.editing import symbols
 
 if TYPE_CHECKING:
     from lsprotocol.types import DocumentSymbolParams
 
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
-    from foldline.server.static.editing.symbols import Symbol
+    from foldline.server.static.editing import symbols
 
 METHOD = TEXT_DOCUMENT_DOCUMENT_SYMBOL
 OPTIONS = DocumentSymbolOptions(label="foldline")
 
-KINDS = {
-    symbols.SymbolKind.PROMPT: SymbolKind.Module,
-    symbols.SymbolKind.SECTION: SymbolKind.String,
-    symbols.SymbolKind.SUMMARY: SymbolKind.Key,
-    symbols.SymbolKind.CHAPTER: SymbolKind.Package,
-}
-
 
 async def handle(ls: FoldlineServer, params: DocumentSymbolParams) -> list[DocumentSymbol] | None:
     def question(asked: Asked) -> list[DocumentSymbol]:
+        from foldline.server.static.editing import symbols
+
         return [_symbol(asked, each) for each in symbols.symbols(asked.analysis)]
 
     return await ask(ls, params.text_document.uri, question)
 
 
-def _symbol(asked: Asked, symbol: Symbol) -> DocumentSymbol:
+def kind_of(symbol: symbols.Symbol) -> SymbolKind:
+    """The kind by which an editor chooses an icon."""
+    from foldline.server.static.editing.symbols import SymbolKind as Kind
+
+    match symbol.kind:
+        case Kind.PROMPT:
+            return SymbolKind.Module
+        case Kind.SECTION:
+            return SymbolKind.String
+        case Kind.SUMMARY:
+            return SymbolKind.Key
+        case Kind.CHAPTER:
+            return SymbolKind.Package
+
+
+def _symbol(asked: Asked, symbol: symbols.Symbol) -> DocumentSymbol:
     return DocumentSymbol(
         name=symbol.name,
         detail=symbol.detail or None,
-        kind=KINDS[symbol.kind],
+        kind=kind_of(symbol),
         range=asked.range(symbol.range),
         selection_range=asked.range(symbol.selection),
         children=[_symbol(asked, child) for child in symbol.children],

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import TEXT_DOCUMENT_FOLDING_RANGE, FoldingRange
 
 from foldline.server.prompt_index import ask
-from foldline.server.static.editing.structure import foldings
 
 if TYPE_CHECKING:
     from lsprotocol.types import FoldingRangeParams
@@ -21,6 +20,8 @@ OPTIONS = None
 
 async def handle(ls: FoldlineServer, params: FoldingRangeParams) -> list[FoldingRange] | None:
     def question(asked: Asked) -> list[FoldingRange]:
+        from foldline.server.static.editing.structure import foldings
+
         ranges = (asked.range(span) for span in foldings(asked.analysis))
         # The last line stays in sight: it closes what is folded.
         lines = dict.fromkeys((each.start.line, each.end.line - 1) for each in ranges)

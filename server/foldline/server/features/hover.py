@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import TEXT_DOCUMENT_HOVER, Hover, MarkupContent, MarkupKind
 
 from foldline.server.prompt_index import ask
-from foldline.server.static.editing.hover import hover
 
 if TYPE_CHECKING:
     from lsprotocol.types import HoverParams
@@ -21,6 +20,8 @@ OPTIONS = None
 
 async def handle(ls: FoldlineServer, params: HoverParams) -> Hover | None:
     def question(asked: Asked) -> Hover | None:
+        from foldline.server.static.editing.hover import hover
+
         found = hover(asked.analysis, asked.offset(params.position), asked.counter)
         if found is None:
             return None

@@ -1,4 +1,4 @@
-"""`initialized`: says once what was wrong in the settings, and lets the index show its building."""
+"""`initialized`: says what was wrong in the settings, and loads what the first questions need."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from lsprotocol.types import INITIALIZED, MessageType, ShowMessageParams
 from foldline.server import virtual
 from foldline.server.configuration import configure, watch_files
 from foldline.server.indexing import index_progress
+from foldline.server.warm_up import warm_up
 
 if TYPE_CHECKING:
     from lsprotocol.types import InitializedParams
@@ -27,6 +28,7 @@ async def handle(ls: FoldlineServer, params: InitializedParams) -> None:
     window = ls.client_capabilities.window
     if window is not None and window.work_done_progress:
         ls.files.progress_of = index_progress(ls, asyncio.get_running_loop())
+    await asyncio.to_thread(warm_up)
     await configure(ls)
     await watch_files(ls)
     await virtual.register(ls)

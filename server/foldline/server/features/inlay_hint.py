@@ -13,7 +13,6 @@ from lsprotocol.types import (
 )
 
 from foldline.server.prompt_index import ask
-from foldline.server.static.editing.lenses import inlays
 
 if TYPE_CHECKING:
     from lsprotocol.types import InlayHintParams
@@ -27,6 +26,8 @@ OPTIONS = InlayHintOptions(resolve_provider=False)
 
 async def handle(ls: FoldlineServer, params: InlayHintParams) -> list[InlayHint] | None:
     def question(asked: Asked) -> list[InlayHint]:
+        from foldline.server.static.editing.lenses import inlays
+
         if not asked.options.inlay_hints:
             return []
         start, end = asked.offset(params.range.start), asked.offset(params.range.end)

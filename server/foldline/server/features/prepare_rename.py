@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import TEXT_DOCUMENT_PREPARE_RENAME, PrepareRenamePlaceholder
 
 from foldline.server.prompt_index import ask
-from foldline.server.static.editing.rename import renameable
 
 if TYPE_CHECKING:
     from lsprotocol.types import PrepareRenameParams
@@ -23,6 +22,8 @@ async def handle(
     ls: FoldlineServer, params: PrepareRenameParams
 ) -> PrepareRenamePlaceholder | None:
     def question(asked: Asked) -> PrepareRenamePlaceholder | None:
+        from foldline.server.static.editing.rename import renameable
+
         target = renameable(asked.analysis, asked.offset(params.position))
         if target is None:
             return None

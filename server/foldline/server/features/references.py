@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import TEXT_DOCUMENT_REFERENCES, Location
 
 from foldline.server.prompt_index import ask
-from foldline.server.static.editing.references import references
 
 if TYPE_CHECKING:
     from lsprotocol.types import ReferenceParams
@@ -21,6 +20,8 @@ OPTIONS = None
 
 async def handle(ls: FoldlineServer, params: ReferenceParams) -> list[Location] | None:
     def question(asked: Asked) -> list[Location]:
+        from foldline.server.static.editing.references import references
+
         places = references(
             asked.project,
             asked.analysis,

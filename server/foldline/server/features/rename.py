@@ -9,7 +9,6 @@ from lsprotocol.types import TEXT_DOCUMENT_RENAME, RenameOptions, WorkspaceEdit
 from foldline.server.edits import workspace_edit
 from foldline.server.errors import RequestFailed
 from foldline.server.prompt_index import ask
-from foldline.server.static.editing.rename import RenameRefusedError, rename
 
 if TYPE_CHECKING:
     from lsprotocol.types import RenameParams
@@ -23,11 +22,13 @@ OPTIONS = RenameOptions(prepare_provider=True)
 
 async def handle(ls: FoldlineServer, params: RenameParams) -> WorkspaceEdit | None:
     def question(asked: Asked) -> WorkspaceEdit | None:
+        from foldline.server.static.editing.rename import RenameRefusedError, rename
+
         offset = asked.offset(params.position)
-        changes = rename(asked.project, asked.analysis, offset, params.new_name)
+        try:
+            changes = rename(asked.project, asked.analysis, offset, params.new_name)
+        except RenameRefusedError as error:
+            raise RequestFailed("rename", str(error)) from error
         return workspace_edit(asked, changes) if changes is not None else None
 
-    try:
-        return await ask(ls, params.text_document.uri, question)
-    except RenameRefusedError as error:
-        raise RequestFailed("rename", str(error)) from error
+    return await ask(ls, params.text_document.uri, question)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import TEXT_DOCUMENT_SELECTION_RANGE, SelectionRange
 
 from foldline.server.prompt_index import ask
-from foldline.server.static.editing.structure import selection
 
 if TYPE_CHECKING:
     from lsprotocol.types import Position, SelectionRangeParams
@@ -27,6 +26,8 @@ async def handle(ls: FoldlineServer, params: SelectionRangeParams) -> list[Selec
 
 
 def _around(asked: Asked, position: Position) -> SelectionRange:
+    from foldline.server.static.editing.structure import selection
+
     offset = asked.offset(position)
     around: SelectionRange | None = None
     for span in reversed(selection(asked.analysis, offset)):

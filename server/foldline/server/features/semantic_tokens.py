@@ -11,7 +11,6 @@ from lsprotocol.types import (
 )
 
 from foldline.server.prompt_index import ask
-from foldline.server.static.editing.structure import TokenKind, semantic_tokens
 
 if TYPE_CHECKING:
     from lsprotocol.types import SemanticTokensParams
@@ -24,23 +23,25 @@ OPTIONS = SemanticTokensLegend(
     token_types=["variable", "operator", "enumMember"], token_modifiers=["deprecated"]
 )
 
-_TYPES = {
-    TokenKind.PLACEHOLDER: (0, 0),
-    TokenKind.UNKNOWN: (0, 1),
-    TokenKind.ESCAPE: (1, 0),
-    TokenKind.KEY: (2, 0),
-}
-
 
 async def handle(ls: FoldlineServer, params: SemanticTokensParams) -> SemanticTokens | None:
     def question(asked: Asked) -> list[int]:
+        from foldline.server.static.editing.structure import TokenKind, semantic_tokens
+
+        # Indices into the legend.
+        types = {
+            TokenKind.PLACEHOLDER: (0, 0),
+            TokenKind.UNKNOWN: (0, 1),
+            TokenKind.ESCAPE: (1, 0),
+            TokenKind.KEY: (2, 0),
+        }
         data: list[int] = []
         line = column = 0
         for each in semantic_tokens(asked.analysis):
             place = asked.range(each.span)
             if place.start.line != line:
                 column = 0
-            kind, modifier = _TYPES[each.kind]
+            kind, modifier = types[each.kind]
             data += [
                 place.start.line - line,
                 place.start.character - column,

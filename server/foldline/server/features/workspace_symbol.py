@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import WORKSPACE_SYMBOL, Location, WorkspaceSymbol, WorkspaceSymbolOptions
 
-from foldline.server.features.document_symbol import KINDS
+from foldline.server.features.document_symbol import kind_of
 from foldline.server.prompt_index import uri_of_file
-from foldline.server.static.editing.symbols import symbols
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,11 +35,13 @@ def _find(ls: FoldlineServer, query: str) -> list[WorkspaceSymbol]:
     wanted = query.lower()
 
     def question(asked: Asked) -> list[WorkspaceSymbol]:
+        from foldline.server.static.editing.symbols import symbols
+
         return [
             WorkspaceSymbol(
                 location=_location(asked, symbol),
                 name=symbol.name,
-                kind=KINDS[symbol.kind],
+                kind=kind_of(symbol),
                 container_name=container or None,
             )
             for symbol, container in _all(symbols(asked.analysis))

@@ -14,7 +14,6 @@ use = "security"                       # the parameter set that a preview begins
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -80,6 +79,8 @@ def read_preview_options(file: Path, root: Path) -> PreviewOptions:
 @lru_cache(maxsize=16)
 def _read(file: Path, _time: int, _size: int) -> PreviewOptions | None:
     """The table of a file as it was at that time; None where it has none."""
+    import tomllib
+
     try:
         values: object = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -7,8 +7,6 @@ import subprocess
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from foldline.server.static.project import imports_of
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -34,6 +32,8 @@ def texts_at(file: Path, revision: str) -> dict[str, str]:
     Raises:
         RevisionError: It is in no repository, or the revision is unknown or does not hold it.
     """
+    from foldline.server.static.project import imports_of
+
     top = Path(_git(file.parent, "rev-parse", "--show-toplevel").strip())
     arguments = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -113,6 +112,8 @@ def read_values(file: Path) -> Sets:
     Raises:
         ValuesError: It cannot be read, or says something else.
     """
+    import tomllib
+
     try:
         if file.stat().st_size > MAX_BYTES:
             raise ValuesError(file, f"is larger than {MAX_BYTES} bytes")

@@ -1,0 +1,46 @@
+"""One workspace folder: what is known of its prompts, and what its project sets about them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from foldline.server.options import read_options, read_project_options
+from foldline.server.static.files import PromptFiles
+from foldline.server.static.project import Project
+from foldline.server.static.tokens import TokenCounter, token_counter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from foldline.server.convert import LineIndex
+    from foldline.server.workspace import WorkspaceFiles
+
+
+class Folder:
+    """One workspace folder: its project, its options and the files that hold prompts."""
+
+    def __init__(self, root: Path, files: WorkspaceFiles) -> None:
+        self.root = root
+        self.project = Project(root)
+        self._set_by_project, self.problems = read_project_options(root)
+        self.options = self._set_by_project
+        self.files = PromptFiles(partial(_walk, root, files))
+        self.project.search = self.files.refresh
+        self.indexes: dict[str, LineIndex] = {}
+        """The lines of the files that were last asked about."""
+
+    def set_client_options(self, values: object) -> None:
+        """Let the client's section win over the project's."""
+        self.options, _ = read_options(values, "foldline", self._set_by_project)
+
+    @property
+    def counter(self) -> TokenCounter:
+        """Counts tokens as the options say."""
+        return token_counter(self.options.tokens, exact=self.options.exact_tokens)
+
+
+def _walk(root: Path, files: WorkspaceFiles) -> Iterator[tuple[str, object]]:
+    for stamp in files.access(root).file_backend.walk():
+        yield str(root / stamp.path), stamp

@@ -1,0 +1,16 @@
+"""Loads what questions need, between the answer to `initialize` and the first of them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import walk_packages
+
+
+def warm_up() -> None:
+    """Load what features and commands import in their questions. For a thread: it takes a while."""
+    from foldline.server import static
+
+    for module in walk_packages(static.__path__, f"{static.__name__}."):
+        import_module(module.name)
+    for name in ("backends.file_access", "server.prompt_folder", "server.quick_fixes"):
+        import_module(f"foldline.{name}")

@@ -1,0 +1,62 @@
+"""An editor waits for the answer to `initialize`: what it does not need is loaded after it."""
+
+from __future__ import annotations
+
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+from foldline.server import static
+
+# Each costs milliseconds, or memory that many workspaces never need.
+LATER = (
+    "foldline.backends.file_access",
+    "foldline.backends.lsp",
+    "foldline.server.findings",
+    "foldline.server.prompt_folder",
+    "foldline.server.static",
+    "jedi",
+    "mcp",
+    "platformdirs",
+    "rs_bpe",
+    "sqlite3",
+    "starlette",
+    "tomllib",
+    "tree_sitter",
+)
+
+CREATE = "from foldline.server.app import create_server; create_server()"
+WARM_UP = "from foldline.server.warm_up import warm_up; warm_up()"
+
+
+def loaded(program: str) -> set[str]:
+    """The modules that a program has loaded when it ends."""
+    result = subprocess.run(
+        [sys.executable, "-c", f"{program}\nimport sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(result.stdout.split())
+
+
+@pytest.fixture(scope="module")
+def created() -> set[str]:
+    return loaded(CREATE)
+
+
+@pytest.mark.parametrize("module", LATER)
+def test_a_server_starts_without(module: str, created: set[str]) -> None:
+    assert "foldline.server.app" in created
+    assert module not in created
+
+
+def test_the_first_question_finds_its_modules_loaded() -> None:
+    warm = loaded(f"{CREATE}; {WARM_UP}")
+    modules = pkgutil.walk_packages(static.__path__, f"{static.__name__}.")
+    assert {each.name for each in modules} <= warm
+    assert {"foldline.backends.file_access", "foldline.server.findings"} <= warm
+    # A tokenizer takes 60 MB: it is loaded for the first count.
+    assert "rs_bpe" not in warm
