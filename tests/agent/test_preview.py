@@ -173,3 +173,11 @@ def keep_writing(file: Path, text: str, until: threading.Event) -> None:
     """Write `text` to `file` every now and then."""
     while not until.wait(0.3):
         file.write_text(text, encoding="utf-8")
+
+
+def test_chapters_are_opened_where_they_may() -> None:
+    opened = preview(f"{EXAMPLE}:reviewer", "--chapter", "planning", "--chapter", "incidents")
+    assert "Plan First" in opened.stdout
+    assert opened.returncode == 1
+    assert "the chapter 'incidents' stays closed: its `enabled` forbids it" in opened.stderr
+    assert "there is no chapter 'plan'" in preview(str(EXAMPLE), "--chapter", "plan").stderr

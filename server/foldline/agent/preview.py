@@ -15,6 +15,7 @@ from foldline.server.version import VERSION
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from foldline.agent.verbs import Verbs
     from foldline.server.preview.renderer import Job, Renderer
@@ -47,6 +48,13 @@ def register(verbs: Verbs) -> None:
         "--set", metavar="NAME", dest="parameter_set", help="the parameter set, or `none`"
     )
     parser.add_argument(
+        "--chapter",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="open a chapter, as an evaluation may; may be repeated",
+    )
+    parser.add_argument(
         "--diff", metavar="REV[..REV]", help="show what has changed since a revision of git"
     )
     parser.add_argument("--interpreter", metavar="PYTHON", help="the Python that renders it")
@@ -74,7 +82,9 @@ async def _serve(options: argparse.Namespace) -> int:
     try:
         file, name = _file_and_name(options.target)
         values = {"params": _read_params(options), "parameter_set": options.parameter_set}
-        served = Served(file, name, _root_of(file), options.interpreter, options.open, values)
+        sections, chapters = options.open, options.chapter
+        root = _root_of(file)
+        served = Served(file, name, root, options.interpreter, sections, chapters, values)
     except (ValuesError, FileNotFoundError) as error:
         print(f"foldline preview: {error}", file=sys.stderr)  # noqa: T201
         return 2
@@ -136,14 +146,26 @@ async def _render(renderer: Renderer, options: argparse.Namespace) -> _Shown:
         of_user = isinstance(error, RenderError) and error.kind not in ("prompt", "tool")
         return _Shown(1 if of_user else 2, None, (str(error),))
     render: dict[str, Any] = answer["render"] if options.open else answer
+    closed = list(_closed_chapters(answer["chapters"], options.chapter))
     failed = [block for block in render["blocks"] if block["error"] is not None]
     problems = [f"{block['key']}: {block['error']['message']}" for block in failed]
+    problems += closed
     if options.json:
         text = json.dumps({**answer, "fidelity": "executed"}, indent=2)
     else:
         text = str(render["text"])
         problems = [f"{name} was made up: give --params" for name in answer["generated"]] + problems
-    return _Shown(1 if failed else 0, text, tuple(problems))
+    return _Shown(1 if failed or closed else 0, text, tuple(problems))
+
+
+def _closed_chapters(chapters: Sequence[Mapping[str, Any]], wanted: Iterable[str]) -> Iterator[str]:
+    """Why the wanted chapters that are not open are closed."""
+    known = {each["key"]: each for each in chapters}
+    for key in wanted:
+        if key not in known:
+            yield f"there is no chapter {key!r}; there is {', '.join(known) or 'none'}"
+        elif not known[key]["open"]:
+            yield f"the chapter {key!r} stays closed: {'; '.join(known[key]['reasons'])}"
 
 
 def _print(shown: _Shown) -> None:
@@ -184,6 +206,7 @@ def _job(options: argparse.Namespace) -> Job:
             "name": name or _first_prompt(file),
             "params": _read_params(options),
             "parameter_set": options.parameter_set,
+            "chapters": options.chapter,
             "values": sources.request,
             "network": sources.network,
             "overrides": {},

@@ -41,6 +41,7 @@ class Served:
     root: Path
     interpreter: str | None
     open: Sequence[str]
+    chapters: Sequence[str]
     values: Mapping[str, object]
 
 
@@ -125,9 +126,13 @@ async def _start(client: _Client, served: Served) -> str:
     session = preview["sessionId"]
     if any(served.values.values()):
         await client.ask("prompt.setParams", sessionId=session, **served.values)
-    if served.open:
-        keys = list(served.open)
-        await client.ask("prompt.openSections", sessionId=session, section_keys=keys)
+    if served.open or served.chapters:
+        await client.ask(
+            "prompt.openSections",
+            sessionId=session,
+            section_keys=list(served.open),
+            chapters=list(served.chapters),
+        )
     page = await client.ask("prompt.serve", sessionId=session)
     return str(page["url"])
 

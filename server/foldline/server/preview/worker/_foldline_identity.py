@@ -2,9 +2,11 @@
 
 import json
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 
+@cache
 def identity() -> dict[str, str | None]:
     """The version of Python, and that of the installed foldline; None where there is none."""
     try:

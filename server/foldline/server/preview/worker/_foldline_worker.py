@@ -18,6 +18,7 @@ from typing import BinaryIO
 # An interpreter that is told to be safe does not look beside the script by itself.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
 
+import _foldline_identity
 import _foldline_supervisor
 import _foldline_warmth
 
@@ -40,6 +41,8 @@ def main() -> int:
                 return 0
             if not warmth.take(modules):
                 return UNSAFE
+            # Known by now, or found out while nobody waits: what is forked next has it.
+            _foldline_identity.identity()
     return 0
 
 
