@@ -160,7 +160,8 @@ def _input_end() -> asyncio.Task[Any]:
     A terminal has other ways to say so, and no input at all says nothing.
     """
     over = asyncio.Event()
-    mode = os.fstat(0).st_mode
+    # None where it was closed before we began: then it cannot end any more.
+    mode = os.fstat(0).st_mode if sys.stdin is not None else 0
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
         loop = asyncio.get_running_loop()
 
