@@ -230,6 +230,16 @@ async def test_wrong_options_are_told_with_their_path(connect: Connect, tmp_path
     assert "fixtures[1]: expected str, got int" in told
 
 
+async def test_a_set_that_the_project_names_in_vain_is_told_and_the_source_shown(
+    editor: Editor, tmp_path: Path
+) -> None:
+    wrong = '[tool.foldline.preview]\nuse = "loud"\n'
+    (tmp_path / "pyproject.toml").write_text(wrong, encoding="utf-8")
+    state = await shown(editor, PROMPT + FIXTURES)
+    assert (state["fidelity"], state["stale"]["kind"]) == ("static", "values")
+    assert "no parameter set 'loud' for hello; there is ada, bob, none" in state["stale"]["message"]
+
+
 async def test_a_project_denies_the_network(editor: Editor, tmp_path: Path) -> None:
     denied = '[tool.foldline.preview]\nnetwork = "deny"\n'
     (tmp_path / "pyproject.toml").write_text(denied, encoding="utf-8")

@@ -82,8 +82,9 @@ class Fixtures:
             (each["use"] for each in (*own, sources["all"]) if each["use"]), None
         )
         if wanted is not None and wanted != NONE and wanted not in self._sets:
+            # What a project sets may be mended while the preview goes on; a request is refused.
             raise RequestError(
-                "prompt",
+                "prompt" if request.get("parameter_set") else "values",
                 f"There is no parameter set {wanted!r} for {name}; there is "
                 f"{', '.join((*self._sets, NONE))}",
                 near=[*self._sets, NONE],
