@@ -9,8 +9,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from foldline.server.static.editing.completion import completions
 from foldline.server.static.editing.definition import definitions
@@ -20,7 +18,6 @@ from foldline.server.static.editing.references import highlights, references
 from foldline.server.static.editing.rename import RenameRefusedError, rename, renameable
 from foldline.server.static.editing.structure import foldings, links, selection, semantic_tokens
 from foldline.server.static.editing.symbols import symbols
-from foldline.server.static.project import Project
 from foldline.server.static.tokens import token_counter
 
 if TYPE_CHECKING:
@@ -462,42 +459,3 @@ def test_addresses_in_templates_are_links(fixtures: Fixtures) -> None:
         "https://example.org/a?b=1",
         "http://x.y/z",
     ]
-
-
-# Whatever is typed
-
-
-@given(st.data())
-@settings(max_examples=150, deadline=None)
-def test_no_question_fails_on_any_damaged_text(data: st.DataObject) -> None:
-    whole = KEYED + USES.replace("$0", "") + RENAMED
-    at = data.draw(st.integers(0, len(whole) - 1))
-    text = data.draw(st.sampled_from([whole[:at], whole[:at] + whole[at + 1 :]]))
-    offset = min(len(text), at)
-    project = Project()
-    project.open("/w/prompt.py", whole if data.draw(st.booleans()) else text)
-    project.open("/w/prompt.py", text)
-    analysis = project.analysis("/w/prompt.py")
-    assert analysis is not None
-    ask_everything(project, analysis, offset)
-
-
-def ask_everything(project: Project, analysis: ModuleAnalysis, offset: int) -> None:
-    completions(analysis, offset)
-    hover(analysis, offset, COUNTER)
-    definitions(analysis, offset)
-    references(project, analysis, offset, include_declaration=True)
-    highlights(analysis, offset)
-    selection(analysis, offset)
-    length = len(analysis.text)
-    for symbol in symbols(analysis):
-        for each in symbol.walk():
-            assert 0 <= each.range.start <= each.selection.start
-            assert each.selection.end <= each.range.end <= length
-    for lens in lenses(analysis, COUNTER):
-        assert 0 <= lens.place.start <= lens.place.end <= length
-    inlays(analysis, COUNTER)
-    for span in foldings(analysis):
-        assert span.end <= length
-    links(analysis)
-    semantic_tokens(analysis)

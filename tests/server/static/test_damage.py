@@ -1,0 +1,111 @@
+"""Whatever is typed, every question has an answer, and what is not touched stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foldline.server.static.checks import diagnostics
+from foldline.server.static.editing.completion import completions
+from foldline.server.static.editing.definition import definitions
+from foldline.server.static.editing.hover import hover
+from foldline.server.static.editing.lenses import inlays, lenses
+from foldline.server.static.editing.references import highlights, references
+from foldline.server.static.editing.structure import foldings, links, selection, semantic_tokens
+from foldline.server.static.editing.symbols import symbols
+from foldline.server.static.project import Project
+from foldline.server.static.tokens import token_counter
+
+from .test_editing import KEYED, RENAMED, USES
+
+if TYPE_CHECKING:
+    from foldline.server.static.analysis import ModuleAnalysis
+
+COUNTER = token_counter(exact=False)
+
+
+def ask_everything(project: Project, analysis: ModuleAnalysis, offset: int) -> None:
+    diagnostics(analysis)
+    completions(analysis, offset)
+    hover(analysis, offset, COUNTER)
+    definitions(analysis, offset)
+    references(project, analysis, offset, include_declaration=True)
+    highlights(analysis, offset)
+    selection(analysis, offset)
+    length = len(analysis.text)
+    for symbol in symbols(analysis):
+        for each in symbol.walk():
+            assert 0 <= each.range.start <= each.selection.start
+            assert each.selection.end <= each.range.end <= length
+    for lens in lenses(analysis, COUNTER):
+        assert 0 <= lens.place.start <= lens.place.end <= length
+    inlays(analysis, COUNTER)
+    for span in foldings(analysis):
+        assert span.end <= length
+    links(analysis)
+    semantic_tokens(analysis)
+
+
+@given(st.data())
+@settings(max_examples=150, deadline=None)
+def test_no_question_fails_on_any_damaged_text(data: st.DataObject) -> None:
+    whole = KEYED + USES.replace("$0", "") + RENAMED
+    at = data.draw(st.integers(0, len(whole) - 1))
+    text = data.draw(st.sampled_from([whole[:at], whole[:at] + whole[at + 1 :]]))
+    offset = min(len(text), at)
+    project = Project()
+    project.open("/w/prompt.py", whole if data.draw(st.booleans()) else text)
+    project.open("/w/prompt.py", text)
+    analysis = project.analysis("/w/prompt.py")
+    assert analysis is not None
+    ask_everything(project, analysis, offset)
+
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "code_reviewer" / "reviewer_prompt.py"
+TEXT = EXAMPLE.read_text(encoding="utf-8")
+FIRST = TEXT.index("@FrozenDataclass()")
+
+
+def told(text: str, *earlier: str) -> dict[str, tuple[int, int, list[str]]]:
+    """The prompts and sections of the file, each by its source, with its place and its sections."""
+    project = Project()
+    for each in (*earlier, text):
+        project.open("/w/prompt.py", each)
+        analysis = project.analysis("/w/prompt.py")
+        assert analysis is not None
+        ask_everything(project, analysis, len(each) // 2)
+    assert analysis is not None
+    return {
+        text[each.range.start : each.range.end]: (
+            each.range.start,
+            each.range.end,
+            [child.name for child in each.walk() if not child.reference],
+        )
+        for each in symbols(analysis)
+    }
+
+
+WHOLE = told(TEXT)
+
+
+@given(st.integers(0, len(TEXT)), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_any_prefix_of_the_example_has_all_that_ends_before_it(at: int, warm: bool) -> None:
+    found = told(TEXT[:at], *[TEXT] * warm)
+    for source, (_, end, sections) in WHOLE.items():
+        if end < at:
+            assert found[source][2] == sections
+
+
+@given(st.integers(FIRST, len(TEXT) - 1), st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_a_lost_character_costs_nothing_of_the_example_beyond_its_statement(
+    at: int, warm: bool
+) -> None:
+    found = told(TEXT[:at] + TEXT[at + 1 :], *[TEXT] * warm)
+    for source, (start, end, sections) in WHOLE.items():
+        if not start - 40 <= at <= end + 1:
+            assert found[source][2] == sections, f"{TEXT[at - 20 : at]}|{TEXT[at]}"
