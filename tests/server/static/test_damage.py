@@ -106,6 +106,8 @@ def test_a_lost_character_costs_nothing_of_the_example_beyond_its_statement(
     at: int, warm: bool
 ) -> None:
     found = told(TEXT[:at] + TEXT[at + 1 :], *[TEXT] * warm)
+    renamed = TEXT.index("\ntemplate = ") <= at <= TEXT.index(" = PromptTemplate")
     for source, (start, end, sections) in WHOLE.items():
-        if not start - 40 <= at <= end + 1:
+        # Of a template that has another name now, nothing is bound.
+        if not (start - 40 <= at <= end + 1 or (renamed and source.startswith("reviewer"))):
             assert found[source][2] == sections, f"{TEXT[at - 20 : at]}|{TEXT[at]}"
