@@ -126,7 +126,7 @@ class Evaluator:
             return operations.picked(origin, arguments)
         return Specialised(origin, arguments, node.items)
 
-    # Names
+    # Names and bodies
 
     def member(self, module: ModuleScope, name: str) -> Value:
         """What a name means at the top of a module."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.server.static.checks.findings import Code, Finding, at_node
@@ -11,7 +13,7 @@ from foldline.server.static.values import Dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from foldline.server.static.analysis import ModuleAnalysis
+    from foldline.server.static.analysis import ModuleAnalysis, StatementFacts
     from foldline.server.static.values import Field, SectionValue
 
 
@@ -22,26 +24,15 @@ def check_fields(analysis: ModuleAnalysis) -> Iterator[Finding]:
     the rest of the file nor a file that names the dataclass mentions it: `enabled` callables and
     other code may use a field as well.
     """
+    memory = analysis.evaluator.memory
+    declared: dict[int, tuple[Dataclass, Field]] = {}
     used: set[int] = set()
     unsure: set[int] = set()
-    declared: dict[int, tuple[Dataclass, Field]] = {}
-    for section in analysis.sections:
-        params = section.params
-        if not isinstance(params, Dataclass) or params.definition is None:
-            continue
-        fields = {id(each.name): each for each in params.fields if each.name is not None}
-        declared.update((key, (params, each)) for key, each in fields.items())
-        if not params.complete or params.task or params.computed or not _says_all(section):
-            unsure.update(fields)
-    for text in analysis.texts:
-        params = text.section.params
-        if not isinstance(params, Dataclass):
-            continue
-        names = {placeholder.name for placeholder in text.placeholders}
-        used.update(id(each.name) for each in params.fields if each.id in names)
-        # A misspelt placeholder is reported itself; it may well be the one that is missing.
-        if text.mapped.dynamic or any(params.field(name) is None for name in names):
-            unsure.update(id(each.name) for each in params.fields)
+    for facts in analysis.facts:
+        uses = memory.fact(facts.statement.anchor, "fields", partial(_uses, facts))
+        declared.update(uses.declared)
+        used |= uses.used
+        unsure |= uses.unsure
     for key, (kind, field) in declared.items():
         name = field.name
         if key in used or key in unsure or name is None or name.file != analysis.file:
@@ -56,6 +47,37 @@ def check_fields(analysis: ModuleAnalysis) -> Iterator[Finding]:
             at_node(name),
             unnecessary=True,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Uses:
+    """What one statement has to do with fields, by the identity of their declared names."""
+
+    declared: dict[int, tuple[Dataclass, Field]]
+    used: set[int]
+    unsure: set[int]
+
+
+def _uses(facts: StatementFacts) -> _Uses:
+    found = _Uses({}, set(), set())
+    for section in facts.sections:
+        params = section.params
+        if not isinstance(params, Dataclass) or params.definition is None:
+            continue
+        fields = {id(each.name): each for each in params.fields if each.name is not None}
+        found.declared.update((key, (params, each)) for key, each in fields.items())
+        if not params.complete or params.task or params.computed or not _says_all(section):
+            found.unsure.update(fields)
+    for text in facts.texts:
+        params = text.section.params
+        if not isinstance(params, Dataclass):
+            continue
+        names = {placeholder.name for placeholder in text.placeholders}
+        found.used.update(id(each.name) for each in params.fields if each.id in names)
+        # A misspelt placeholder is reported itself; it may well be the one that is missing.
+        if text.mapped.dynamic or any(params.field(name) is None for name in names):
+            found.unsure.update(id(each.name) for each in params.fields)
+    return found
 
 
 def _says_all(section: SectionValue) -> bool:
