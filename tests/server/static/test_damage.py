@@ -19,6 +19,7 @@ from foldline.server.static.editing.symbols import symbols
 from foldline.server.static.project import Project
 from foldline.server.static.tokens import token_counter
 
+from .conftest import HEAD
 from .test_editing import KEYED, RENAMED, USES
 
 if TYPE_CHECKING:
@@ -111,3 +112,40 @@ def test_a_lost_character_costs_nothing_of_the_example_beyond_its_statement(
         # Of a template that has another name now, nothing is bound.
         if not (start - 40 <= at <= end + 1 or (renamed and source.startswith("reviewer"))):
             assert found[source][2] == sections, f"{TEXT[at - 20 : at]}|{TEXT[at]}"
+
+
+PARTS = [
+    "@dataclass\nclass Q(P):\n    more: str = ''\n",
+    "@dataclass\nclass Q:\n    other: int = 1\n    more: str = ''\n",
+    "BODY = '${name} ${more}'\n",
+    "BODY = '${other} $'\n",
+    "S = MarkdownSection[Q](title='T', key='k', template=BODY)\n",
+    "S = MarkdownSection[Q](title='', key='K', template=BODY, enabled=lambda q: q.more)\n",
+    "X = PromptTemplate(ns='a', key='b', sections=[S, S])\n",
+    "X = PromptTemplate(ns='a', key='b', sections=[S])\n",
+    "X.bind(Q(), Q())\n",
+    "Q = 1\n",
+    "",
+]
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from(PARTS)), min_size=1, max_size=8))
+@settings(max_examples=80, deadline=None)
+def test_what_is_told_after_edits_is_what_a_fresh_start_tells(
+    edits: list[tuple[int, str]],
+) -> None:
+    parts = [PARTS[0], PARTS[2], PARTS[4], PARTS[7], PARTS[8], ""]
+    project = Project()
+    for place, part in [(5, ""), *edits]:
+        parts[place] = part
+        text = HEAD + "\n".join(parts)
+        project.open("/w/prompt.py", text)
+        fresh = Project()
+        fresh.open("/w/prompt.py", text)
+        answers = []
+        for each in (project, fresh):
+            analysis = each.analysis("/w/prompt.py")
+            assert analysis is not None
+            told_of = (diagnostics(analysis), symbols(analysis), lenses(analysis, COUNTER))
+            answers.append((*told_of, semantic_tokens(analysis), foldings(analysis)))
+        assert answers[0] == answers[1]
