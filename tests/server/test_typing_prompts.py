@@ -167,6 +167,22 @@ async def test_the_symbols_of_files_that_nobody_has_open_are_found(typed: Editor
     assert [symbol.name for symbol in found] == ["2. Two"]
 
 
+async def test_a_section_that_a_variable_holds_is_found_once_where_it_stands(
+    typed: Editor, root: Path
+) -> None:
+    (root / "held.py").write_text(
+        "from foldline.prompts import MarkdownSection, PromptTemplate\n"
+        'HELD = MarkdownSection[None](title="🎉 Held", key="held", template="t")\n'
+        'X = PromptTemplate(ns="n", key="k", sections=[HELD])\n'
+    )
+    found = await typed.client.workspace_symbol_async(types.WorkspaceSymbolParams("held"))
+    assert found is not None
+    (symbol,) = found
+    assert symbol.name == "🎉 Held"
+    assert isinstance(symbol.location, types.Location)
+    assert symbol.location.range.start == types.Position(1, 50)
+
+
 async def test_a_file_changed_on_disk_is_read_anew(typed: Editor, root: Path) -> None:
     uri = typed.open("prompt.py")
     assert await diagnostics_of(typed, uri) == []

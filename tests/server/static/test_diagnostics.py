@@ -1,5 +1,7 @@
 """Every diagnostic where it belongs and nowhere else, in all ways that clients write and count."""
 
+# ruff: noqa: E501 - a fixture reads best as its author would write it.
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -63,3 +65,34 @@ def test_every_code_has_cases_that_are_found_and_cases_that_are_not() -> None:
         found = [case for case in about if f"^ {code}\n" in case]
         assert len(found) >= 2, code
         assert len(about) - len(found) >= 2, code
+
+
+@pytest.mark.parametrize("code", sorted(set(Code) - {Code.TOKEN_BUDGET}))
+def test_every_code_can_be_turned_off_and_down(workspace: WorkspaceFiles, code: Code) -> None:
+    source = next(case for case in CASES.values() if f"^ {code}\n" in case)
+    desk = set_up(workspace, source)
+    for severity, expected in (("hint", types.DiagnosticSeverity.Hint), ("off", None)):
+        assert desk.server.prompts.set_client_options({"severity": {str(code): severity}}) == ()
+        found = {each.severity for each in found_in(desk) if each.code == code}
+        assert found == ({expected} if expected is not None else set())
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_a_prompt_over_its_budget_is_told_at_its_name(
+    fixtures: Fixtures, workspace: WorkspaceFiles, way: Way
+) -> None:
+    source = """
+SMALL = PromptTemplate(ns="a", key="b", sections=[MarkdownSection[None](title="T", key="k", template="t")])
+LARGE = PromptTemplate(ns="a", key="c", sections=[MarkdownSection[None](title="T", key="k", template="🎉 A text of more than ten tokens, as far as anybody can count them.")])
+^^^^^ token-budget
+"""
+    desk = set_up(workspace, source, way)
+    desk.server.prompts.set_client_options({"tokenBudget": 10})
+    spans = [
+        (*desk.span(each.range), str(each.code))
+        for each in found_in(desk)
+        if each.code == Code.TOKEN_BUDGET
+    ]
+    assert fixtures.render(desk.written.fixture, spans) == source
+    desk.server.prompts.set_client_options({"tokenBudget": 1000})
+    assert all(each.code != Code.TOKEN_BUDGET for each in found_in(desk))
