@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from foldline.server.convert import LineIndex
 from foldline.server.options import PromptOptions, read_options, read_project_options
 from foldline.server.prompt_index import PromptIndex
 from foldline.server.static.checks import Severity
@@ -66,7 +67,7 @@ def test_a_document_that_is_no_file_is_read_by_itself() -> None:
         "import os\nfrom foldline.prompts import MarkdownSection\n"
         'S = MarkdownSection[None](title="", key="k", template="")\n'
     )
-    index.take("untitled:Untitled-1", text)
+    index.take("untitled:Untitled-1", LineIndex.of(text))
     found = index.answer(
         "untitled:Untitled-1", "utf-16", lambda asked: len(list(asked.analysis.sections))
     )

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from lsprotocol import types
 from pytest_lsp import make_test_lsp_client
+
+from foldline.server.convert import LineIndex
+from foldline.server.diagnostics import DiagnosticsPublisher
+from foldline.server.prompt_index import PromptIndex
+from foldline.server.workspace import WorkspaceFiles
 
 from .conftest import SERVE, Editor
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
+
+    from foldline.server.server import FoldlineServer
 
 RIGHT = """\
 from foldline.prompts import MarkdownSection, PromptTemplate
@@ -135,6 +143,26 @@ async def test_what_is_wrong_is_pushed_with_its_version_and_cleared(root: Path) 
         assert await editor.next(4) == ("prompt.py", None, [])
         editor.open("prompt.py", WRONG)
         assert await editor.next(5) == ("prompt.py", 1, ["unknown-placeholder Error"])
+
+
+async def test_what_is_pushed_has_the_version_of_the_text_that_was_checked(root: Path) -> None:
+    uri = (root / "prompt.py").as_uri()
+    files = WorkspaceFiles()
+    files.set_roots([root.as_uri()])
+    pushed: list[types.PublishDiagnosticsParams] = []
+    codec = SimpleNamespace(encoding=types.PositionEncodingKind.Utf16)
+    server = SimpleNamespace(
+        prompts=PromptIndex(files),
+        # The editor sends version 2 between the two: while the text waits to be checked.
+        documents=SimpleNamespace(
+            position_codec=codec, document=lambda _: SimpleNamespace(version=1)
+        ),
+        client_capabilities=types.ClientCapabilities(),
+        text_document_publish_diagnostics=pushed.append,
+    )
+    server.prompts.take(uri, LineIndex.of(WRONG), 2)
+    await DiagnosticsPublisher(cast("FoldlineServer", server))._publish(uri, ())
+    assert [each.version for each in pushed] == [2]
 
 
 async def test_nothing_is_pushed_of_what_is_right_or_did_not_change(root: Path) -> None:

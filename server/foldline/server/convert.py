@@ -9,27 +9,29 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import cached_property
+from itertools import accumulate
 from typing import Any, TypeVar, get_args, get_origin
 
 from cattrs import BaseValidationError, Converter, ForbiddenExtraKeysError, transform_error
 from cattrs.errors import IterableValidationError, IterableValidationNote
 from lsprotocol.types import Position, PositionEncodingKind, Range
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)")
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LineIndex:
     r"""Maps offsets of one text to LSP positions and back.
 
     Lines end at `\n`, `\r\n` or `\r` and at nothing else, as LSP demands: a form feed or U+2028
-    does not end a line, although `str.splitlines` says so.
+    does not end a line, although `str.splitlines` says so. They are looked for by whoever first
+    asks for one, be it in a thread.
     """
 
     text: str
-    starts: tuple[int, ...]
     encoding: PositionEncodingKind | str
 
     @classmethod
@@ -37,8 +39,12 @@ class LineIndex:
         cls, text: str, encoding: PositionEncodingKind | str | None = PositionEncodingKind.Utf16
     ) -> "LineIndex":
         """The index of `text` for a client that counts in units of `encoding`, or UTF-16."""
-        starts = (0, *(match.end() for match in _LINE_END.finditer(text)))
-        return cls(text, starts, encoding or PositionEncodingKind.Utf16)
+        return cls(text, encoding or PositionEncodingKind.Utf16)
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The offset at which each line starts."""
+        return tuple(accumulate(map(len, _LINE.findall(self.text)), initial=0))
 
     def position(self, offset: int) -> Position:
         """The position of `offset`; offsets outside the text are moved to its nearer end."""

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+# What an editor asks along with a change, as completions, is answered first.
+PAUSE_SECONDS = 0.003
+
 
 class DiagnosticsPublisher:
     """Publishes what is new whenever a document or a preview changes.
@@ -49,6 +52,7 @@ class DiagnosticsPublisher:
         prompts, previews = self._ls.prompts, self._ls.previews
         documents_seen = problems_seen = -1
         while (documents_seen, problems_seen) != (prompts.version, previews.problems.version):
+            await asyncio.sleep(PAUSE_SECONDS)
             if self.pulled and documents_seen != prompts.version:
                 self._refresh()
             documents_seen, problems_seen = prompts.version, previews.problems.version
@@ -65,7 +69,8 @@ class DiagnosticsPublisher:
         version = document.version if document is not None else None
         found: list[Diagnostic] = []
         if not self.pulled and self._is_open(uri):
-            found += await ask(self._ls, uri, _wrong) or []
+            # The text may have changed in the meantime, and the version is that of the answer.
+            version, found = await ask(self._ls, uri, _wrong) or (version, [])
         if problems:
             found += await problem_diagnostics(self._ls, uri, problems)
         if not problems and not self._is_open(uri):
@@ -89,7 +94,7 @@ class DiagnosticsPublisher:
             self._ls.workspace_diagnostic_refresh(None, partial(lambda _: None))
 
 
-def _wrong(asked: Asked) -> list[Diagnostic]:
+def _wrong(asked: Asked) -> tuple[int | None, list[Diagnostic]]:
     from foldline.server.findings import lsp_diagnostics
 
-    return lsp_diagnostics(asked)
+    return asked.version, lsp_diagnostics(asked)

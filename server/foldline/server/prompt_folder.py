@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from foldline.server.convert import LineIndex
     from foldline.server.workspace import WorkspaceFiles
 
 
@@ -28,8 +27,6 @@ class Folder:
         self.options = self._set_by_project
         self.files = PromptFiles(partial(_walk, root, files))
         self.project.search = self.files.refresh
-        self.indexes: dict[str, LineIndex] = {}
-        """The lines of the files that were last asked about."""
 
     def set_client_options(self, values: object) -> None:
         """Let the client's section win over the project's."""

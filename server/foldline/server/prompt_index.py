@@ -39,6 +39,8 @@ class Asked:
     project: Project
     folder: Folder
     encoding: PositionEncodingKind | str | None
+    version: int | None
+    """The editor's version of the text; None where nobody has it open."""
 
     @property
     def options(self) -> PromptOptions:
@@ -67,28 +69,37 @@ class Asked:
         return Location(uri_of_file(place.file), index.range(place.start, place.end))
 
 
+@dataclass(frozen=True, slots=True)
+class OpenDocument:
+    """A document as an editor holds it."""
+
+    uri: str
+    index: LineIndex
+    version: int | None
+
+
 class PromptIndex:
     """Keeps one `Folder` for each workspace folder, with the texts that the editor holds."""
 
     def __init__(self, files: WorkspaceFiles) -> None:
         self._files = files
         self._folders: dict[Path, Folder] = {}
-        self._texts: dict[str, tuple[str, str]] = {}
+        self._open: dict[str, OpenDocument] = {}
         self._client: object = None
         self._lock = Lock()
         self.version = 0
         """Grows with every change that may change an answer."""
 
-    def take(self, uri: str, text: str) -> None:
-        """Let a text stand for the document; it is read when somebody asks."""
+    def take(self, uri: str, index: LineIndex, version: int | None = None) -> None:
+        """Let the text of `index` stand for the document; it is read when somebody asks."""
         with self._lock:
-            self._texts[file_of(uri)] = (uri, text)
+            self._open[file_of(uri)] = OpenDocument(uri, index, version)
             self.version += 1
 
     def drop(self, uri: str) -> None:
         """Let the disk's text stand for the document again."""
         with self._lock:
-            self._texts.pop(file_of(uri), None)
+            self._open.pop(file_of(uri), None)
             self.version += 1
 
     def changed_on_disk(self, uri: str) -> None:
@@ -149,7 +160,7 @@ class PromptIndex:
     def open_documents(self) -> dict[str, str]:
         """The URI of each open document, by file."""
         with self._lock:
-            return {file: uri for file, (uri, _) in self._texts.items()}
+            return {file: document.uri for file, document in self._open.items()}
 
     def answer(
         self,
@@ -163,28 +174,27 @@ class PromptIndex:
         """
         file = file_of(uri)
         folder = self.folder(Path(file))
-        with self._lock:
-            texts = {
-                each: text
-                for each, (_, text) in self._texts.items()
-                if each == file or Path(each).is_relative_to(folder.root)
-            }
         project = folder.project
         with project.lock:
+            with self._lock:
+                documents = {
+                    each: document
+                    for each, document in self._open.items()
+                    if each == file or Path(each).is_relative_to(folder.root)
+                }
             for each in project.open_files:
-                if each not in texts:
+                if each not in documents:
                     project.close(each)
-                    folder.indexes.pop(each, None)
-            for each, text in texts.items():
-                project.open(each, text)
+            for each, document in documents.items():
+                project.open(each, document.index.text)
             project.look_at_disk()
             analysis = project.analysis(file)
             if analysis is None:
                 return None
-            index = folder.indexes.get(file)
-            if index is None or index.text is not analysis.text or index.encoding != encoding:
-                index = folder.indexes[file] = LineIndex.of(analysis.text, encoding)
-            return question(Asked(uri, index, analysis, project, folder, encoding))
+            asked = documents.get(file)
+            index = asked.index if asked is not None else LineIndex.of(analysis.text, encoding)
+            version = asked.version if asked is not None else None
+            return question(Asked(uri, index, analysis, project, folder, encoding, version))
 
 
 async def ask(ls: FoldlineServer, uri: str, question: Callable[[Asked], Answer]) -> Answer | None:

@@ -73,7 +73,7 @@ class FoldlineServer(LanguageServer):
         if document is not None and path is not None:
             self.files.set_overlay(path, document.source)
         if document is not None:
-            self.prompts.take(uri, document.source)
+            self.prompts.take(uri, document.index, document.version)
             self.diagnostics.schedule()
         self.show_again()
 

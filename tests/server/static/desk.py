@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
 
+from foldline.server.convert import LineIndex
 from foldline.server.prompt_index import PromptIndex
 from foldline.server.settings import Settings
 
@@ -107,6 +108,11 @@ class Written:
     new: tuple[int, ...]
     old: tuple[int, ...]
 
+    @property
+    def lines(self) -> LineIndex:
+        """The text as the server gets it."""
+        return LineIndex.of(self.text, self.way.encoding)
+
     def position(self, offset: int) -> types.Position:
         """Where an offset of the fixture is to the client."""
         at = self.new[offset]
@@ -188,7 +194,7 @@ class Desk:
     def type(self, text: str) -> None:
         """Replace the file's text, as an edit does."""
         self.files[self.file] = self.written.way.write(text)
-        self.server.prompts.take(self.uri, self.written.text)
+        self.server.prompts.take(self.uri, self.written.lines)
 
     def edited(self, edit: types.WorkspaceEdit) -> dict[str, str]:
         """The texts of the files that an edit changes, after it."""
@@ -234,5 +240,5 @@ def set_up(workspace: WorkspaceFiles, source: str, way: Way = WAYS[0], *, head: 
     )
     desk = Desk(folder, written, written[file].position(cursor), file, head, server)
     for name, each in written.items():
-        prompts.take(desk.uri_of(name), each.text)
+        prompts.take(desk.uri_of(name), each.lines)
     return desk
