@@ -11,6 +11,7 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import make_test_lsp_client
 
+from foldline.server.configuration import configure
 from foldline.server.convert import LineIndex
 from foldline.server.diagnostics import DiagnosticsPublisher
 from foldline.server.prompt_index import PromptIndex
@@ -248,6 +249,21 @@ async def test_the_clients_settings_win_and_what_is_wrong_is_said_once(root: Pat
         editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
         assert await editor.next(count + 1) == ("prompt.py", 1, [])
         assert len(editor.shown) == 1
+
+
+async def test_what_a_client_pushed_holds_when_the_server_is_initialized_later(root: Path) -> None:
+    files = WorkspaceFiles()
+    files.set_roots([root.as_uri()])
+    server = SimpleNamespace(
+        prompts=PromptIndex(files),
+        client_capabilities=types.ClientCapabilities(),
+        reported=set(),
+        diagnostics=SimpleNamespace(schedule=lambda: None),
+    )
+    ls = cast("FoldlineServer", server)
+    await configure(ls, {"foldline": {"tokenBudget": 7}})
+    await configure(ls)
+    assert ls.prompts.folder(root / "prompt.py").options.token_budget == 7
 
 
 async def test_a_client_that_is_not_asked_sends_its_settings(root: Path) -> None:

@@ -30,13 +30,13 @@ async def configure(ls: FoldlineServer, pushed: object = None) -> None:
     if workspace is not None and workspace.configuration:
         items = [ConfigurationItem(section=SECTION)]
         answers = await ls.workspace_configuration_async(ConfigurationParams(items))
-        values = answers[0] if answers else None
+        problems = ls.prompts.set_client_options(answers[0] if answers else None)
+    elif isinstance(pushed, Mapping):
+        problems = ls.prompts.set_client_options(pushed.get(SECTION, pushed))
     else:
-        values = pushed.get(SECTION, pushed) if isinstance(pushed, Mapping) else None
-    problems = list(await asyncio.to_thread(ls.prompts.set_client_options, values))
+        problems = ()  # What it pushed before still holds.
     folders = await asyncio.to_thread(ls.prompts.folders)
-    problems += [problem for folder in folders for problem in folder.problems]
-    report(ls, problems)
+    report(ls, [*problems, *(problem for folder in folders for problem in folder.problems)])
     ls.diagnostics.schedule()
 
 
