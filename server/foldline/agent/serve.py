@@ -47,6 +47,8 @@ def run(options: argparse.Namespace) -> int:
 
     gc.freeze()
     gc.enable()
+    # An answer that one thread has ready waits this long at most while another one computes.
+    sys.setswitchinterval(0.001)
     logging.basicConfig(
         level=options.log_level.upper(),
         stream=sys.stderr,

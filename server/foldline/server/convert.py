@@ -17,7 +17,8 @@ from cattrs import BaseValidationError, Converter, ForbiddenExtraKeysError, tran
 from cattrs.errors import IterableValidationError, IterableValidationNote
 from lsprotocol.types import Position, PositionEncodingKind, Range
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 
 T = TypeVar("T")
 
@@ -44,7 +45,11 @@ class LineIndex:
     @cached_property
     def starts(self) -> tuple[int, ...]:
         """The offset at which each line starts."""
-        return tuple(accumulate(map(len, _LINE.findall(self.text)), initial=0))
+        if _LONE_RETURN.search(self.text):
+            return (0, *(match.end() for match in _LINE_END.finditer(self.text)))
+        # Three times as fast, and needed at every key.
+        *lines, _ = self.text.split("\n")
+        return tuple(accumulate((len(line) + 1 for line in lines), initial=0))
 
     def position(self, offset: int) -> Position:
         """The position of `offset`; offsets outside the text are moved to its nearer end."""
