@@ -11,8 +11,8 @@ PromptError
 ├── ToolValidationError (ValueError)      a tool call with unusable parameters
 └── VisibilityExpansionRequired           control flow: the model asked for sections to be opened
 
-`EvaluationFailure` says why an evaluation came to no answer; an `ErrorHandler` stands in for sections
-that cannot be rendered.
+`EvaluationFailure` says why an evaluation came to no answer; an `ErrorHandler` stands in for
+sections that cannot be rendered.
 """
 
 from __future__ import annotations
