@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DID_UPDATE = "foldline/preview/didUpdate"
-DEBOUNCE_SECONDS = 0.1
 # Failures of the user's code and of what it runs in. They may be mended, so a preview starts all
 # the same.
 MENDABLE = frozenset(
@@ -252,7 +252,7 @@ class PreviewHub:
         """
         while True:
             await preview.changed.wait()
-            await asyncio.sleep(DEBOUNCE_SECONDS)
+            await asyncio.sleep(preview.pace.seconds)
             preview.changed.clear()
             refresh = asyncio.create_task(self._refresh(ls, preview))
             changed = asyncio.create_task(preview.changed.wait())
@@ -323,6 +323,7 @@ class PreviewHub:
         """A render, and where it is not an executed one, why."""
         if target is None:
             target = await find_prompt(ls, preview.uri, preview.name)
+        began = time.monotonic()
         try:
             render = await prompts.render(ls, target, choices, tolerant=True)
         except RequestFailed as error:
@@ -334,6 +335,7 @@ class PreviewHub:
                 raise (error if _kind(unknown) == "no_prompt" else unknown) from None
             ls.focus.prompt(target.document.uri, static["name"])
             return static, _reason(error)
+        preview.pace.took(time.monotonic() - began)
         return render, None
 
     def _may_be_static(self, preview: Preview, error: RequestFailed) -> bool:

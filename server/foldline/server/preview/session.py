@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from foldline.server.preview import costs
 from foldline.server.preview.choices import TOKENS, Choices
 from foldline.server.preview.diff import Side
+from foldline.server.preview.pace import Pace
 from foldline.server.preview.versions import Versions
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Preview:
         fidelity: Whether the blocks were executed, or are what the source alone shows (`static`).
         stale: Why the blocks are not executed ones of the newest text; None where they are.
         past: What earlier versions showed.
+        pace: How long to wait after a change before rendering.
         changed: Set when a document has changed since the last render started.
         turn: Held while the choices change, so that each change starts from the one before.
         watchers: Who else is told what the client is told; None tells them that it is over.
@@ -64,6 +66,7 @@ class Preview:
     fidelity: str = ""
     stale: Mapping[str, Any] | None = None
     past: Versions = field(default_factory=Versions)
+    pace: Pace = field(default_factory=Pace)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     watchers: list[Watcher] = field(default_factory=list)
