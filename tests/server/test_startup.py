@@ -14,6 +14,8 @@ from foldline.server import static
 LATER = (
     "foldline.backends.file_access",
     "foldline.backends.lsp",
+    "foldline.backends.models",
+    "foldline.backends.semantics",
     "foldline.server.findings",
     "foldline.server.prompt_folder",
     "foldline.server.static",

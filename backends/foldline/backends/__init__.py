@@ -24,22 +24,6 @@ from foldline.backends.errors import (
     SymbolNotFoundError,
     UnreadablePathError,
 )
-from foldline.backends.models import (
-    FileOutline,
-    FileText,
-    FileTree,
-    GrepMatch,
-    GrepResults,
-    Reference,
-    ReferenceKind,
-    References,
-    SearchHit,
-    SearchResults,
-    SymbolDetail,
-    SymbolInfo,
-    SymbolKind,
-    TreeEntry,
-)
 from foldline.backends.protocol import FileAnalysisBackend, FileBackend
 
 if TYPE_CHECKING:
@@ -49,6 +33,22 @@ if TYPE_CHECKING:
     from foldline.backends.files.local import LocalFileBackend
     from foldline.backends.files.memory import MemoryFileBackend
     from foldline.backends.index import WorkspaceIndex
+    from foldline.backends.models import (
+        FileOutline,
+        FileText,
+        FileTree,
+        GrepMatch,
+        GrepResults,
+        Reference,
+        ReferenceKind,
+        References,
+        SearchHit,
+        SearchResults,
+        SymbolDetail,
+        SymbolInfo,
+        SymbolKind,
+        TreeEntry,
+    )
 
 __all__ = [
     "ASTFileAnalysisBackend",
@@ -91,14 +91,28 @@ __all__ = [
 ]
 
 
-# What works is loaded when it is first used: whoever catches an error, or starts a server that
-# reads files only later, does not wait for it.
+# All but the errors is loaded when it is first used: whoever catches one, or starts a server that
+# reads files only later, does not wait for the rest.
 _HOMES = {
     "ASTFileAnalysisBackend": "ast_backend",
     "AsyncSmartFileAccess": "async_access",
+    "FileOutline": "models",
+    "FileText": "models",
+    "FileTree": "models",
+    "GrepMatch": "models",
+    "GrepResults": "models",
     "LocalFileBackend": "files.local",
     "MemoryFileBackend": "files.memory",
+    "Reference": "models",
+    "ReferenceKind": "models",
+    "References": "models",
+    "SearchHit": "models",
+    "SearchResults": "models",
     "SmartFileAccess": "file_access",
+    "SymbolDetail": "models",
+    "SymbolInfo": "models",
+    "SymbolKind": "models",
+    "TreeEntry": "models",
     "WorkspaceIndex": "index",
 }
 

@@ -6,10 +6,11 @@ import logging
 from typing import TYPE_CHECKING, TypeVar
 
 from foldline.backends.errors import LSPError, PathError, SymbolError
-from foldline.backends.semantics import Navigator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from foldline.backends.semantics import Navigator
 
     Answer = TypeVar("Answer")
 
@@ -40,6 +41,8 @@ def ask_navigator(
     engine: object, question: Callable[[Navigator], Answer], nothing: Callable[[str], Answer]
 ) -> Answer:
     """The server's answer, or `nothing` with the reason why there is none."""
+    from foldline.backends.semantics import Navigator
+
     if not isinstance(engine, Navigator):
         return nothing("no language server was asked")
     navigator: Navigator = engine

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from foldline.backends.models import COMPLETE
-
 if TYPE_CHECKING:
     from foldline.backends.models import (
         FileOutline,
@@ -220,6 +218,8 @@ def cut_line(line: str, column: int) -> str:
 
 def remarks(reason: str, coverage: str) -> list[str]:
     """The lines that say what is to be known of an answer, where there is anything."""
+    from foldline.backends.models import COMPLETE
+
     said = [f"({reason})"] if reason else []
     if coverage != COMPLETE:
         said.append(f"(coverage: {coverage})")
