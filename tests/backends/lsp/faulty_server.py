@@ -108,7 +108,7 @@ def go_wrong_at_start() -> None:
     elif WAY == "greets":
         write(b"Welcome!\n\nThis is no protocol at all.\n")
     elif WAY == "dies at once":
-        sys.stderr.write("I cannot go on\n")
+        sys.stderr.write("error: I cannot go on\nfrom there\n")
         sys.exit(3)
 
 

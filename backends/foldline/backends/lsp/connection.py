@@ -157,7 +157,7 @@ class Connection:
         await self.process.wait(1.0)
         code, tail = self.process.exit_code, self.process.stderr_tail
         how = "closed its output" if code is None else _how_it_ended(code)
-        last = f"; it last wrote: {tail.splitlines()[-1]}" if tail else ""
+        last = f"; it last wrote: {_last_words(tail)}" if tail else ""
         self._fail(LSPDiedError(f"the server {how}{last}", self.name, code, tail))
 
     def _fail(self, error: LSPError) -> None:
@@ -165,6 +165,13 @@ class Connection:
             self._failure = error
         self._client.protocol.fail_all(self._failure)
         self._ended.set()
+
+
+def _last_words(tail: str) -> str:
+    """The line that tells most: below an error a server may write where it arose."""
+    lines = tail.splitlines()
+    errors = [line for line in lines if "error" in line.lower()]
+    return (errors or lines)[-1].strip()
 
 
 def _how_it_ended(code: int) -> str:
