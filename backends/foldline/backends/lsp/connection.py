@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import time
 from collections import deque
 from copy import copy
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from foldline.backends.lsp.process import ServerProcess
+
+# As most languages put it: `error: …`, `Error: …`, `ModuleNotFoundError: …`, but no `io::error::…`.
+_ERROR = re.compile(r"(?:error|exception)(?:\[\w+\])?:(?!:)", re.IGNORECASE)
 
 log = logging.getLogger(__name__)
 
@@ -170,7 +174,7 @@ class Connection:
 def _last_words(tail: str) -> str:
     """The line that tells most: below an error a server may write where it arose."""
     lines = tail.splitlines()
-    errors = [line for line in lines if "error" in line.lower()]
+    errors = [line for line in lines if _ERROR.search(line)]
     return (errors or lines)[-1].strip()
 
 
