@@ -60,5 +60,11 @@ def test_the_first_question_finds_its_modules_loaded() -> None:
     modules = pkgutil.walk_packages(static.__path__, f"{static.__name__}.")
     assert {each.name for each in modules} <= warm
     assert {"foldline.backends.file_access", "foldline.server.findings"} <= warm
-    # A tokenizer takes 60 MB: it is loaded for the first count.
     assert "rs_bpe" not in warm
+
+
+def test_a_tokenizer_is_loaded_for_the_first_text_that_is_counted() -> None:
+    pytest.importorskip("rs_bpe")
+    program = "from foldline.server.static.tokens import token_counter; token_counter()"
+    assert "rs_bpe" not in loaded(program)
+    assert "rs_bpe" in loaded(f"{program}.count('text')")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol, cast
@@ -51,6 +51,8 @@ class TokenCounter:
 def token_counter(encoding: str = ENCODINGS[0], *, exact: bool = True) -> TokenCounter:
     """The best counter for an encoding that is installed.
 
+    A tokenizer takes 60 MB: it is loaded for the first text that is counted.
+
     Args:
         encoding: One of `ENCODINGS`.
         exact: Whether a tokenizer may be loaded; if not, the counter estimates.
@@ -78,18 +80,26 @@ class _Encodes(Protocol):
 def _rs_bpe(encoding: str) -> Callable[[str], int] | None:
     if find_spec("rs_bpe") is None:
         return None
-    # The inner module exists only once the package is imported.
-    module = import_module("rs_bpe").bpe.openai
-    make = cast("Callable[[], _Counts]", getattr(module, f"{encoding}_base"))
-    return make().count
+
+    @cache
+    def tokenizer() -> _Counts:
+        # The inner module exists only once the package is imported.
+        module = import_module("rs_bpe").bpe.openai
+        return cast("Callable[[], _Counts]", getattr(module, f"{encoding}_base"))()
+
+    return lambda text: tokenizer().count(text)
 
 
 def _bpe_openai(encoding: str) -> Callable[[str], int] | None:
     if find_spec("bpe_openai") is None:
         return None
-    get = cast("Callable[[str], _Encodes]", import_module("bpe_openai").get_encoding)
-    tokenizer = get(f"{encoding}_base")
-    return lambda text: len(tokenizer.encode_ordinary(text))
+
+    @cache
+    def tokenizer() -> _Encodes:
+        get = cast("Callable[[str], _Encodes]", import_module("bpe_openai").get_encoding)
+        return get(f"{encoding}_base")
+
+    return lambda text: len(tokenizer().encode_ordinary(text))
 
 
 def estimate(text: str) -> int:
