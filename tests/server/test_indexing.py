@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -108,7 +109,9 @@ async def test_a_real_building_tells_the_client(
     # They hold the values, whatever their type says.
     reports = cast("dict[object, list[object]]", editor.client.progress_reports)
     async with asyncio.timeout(SECONDS):
-        while not any(isinstance(each[-1], types.WorkDoneProgressEnd) for each in reports.values()):
+        while not any(
+            isinstance(each, types.WorkDoneProgressEnd) for each in chain(*reports.values())
+        ):
             await editor.client.wait_for_notification("$/progress")
     [shown] = reports.values()
     assert shown[0] == types.WorkDoneProgressBegin(
