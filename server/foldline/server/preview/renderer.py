@@ -303,7 +303,8 @@ class _Worker:
         assert self._process.stdin is not None
         # A worker that has left is noticed by the answer that does not come.
         with contextlib.suppress(ConnectionError):
-            self._process.stdin.write(json.dumps(message).encode() + b"\n")
+            data = json.dumps(message).encode()
+            self._process.stdin.write(b"%d\n%b" % (len(data), data))
             await self._process.stdin.drain()
 
     async def _drain(self) -> None:

@@ -1,4 +1,4 @@
-"""What is imported before the user's module is: the installed packages that it needed last time.
+"""What is imported before the user's module is: what is installed and was needed last time.
 
 They are imported into the process that forks the others, so that each of those has them at once. No
 module of the workspace ever is: those are imported afresh for each request.
@@ -34,18 +34,25 @@ class Warmth:
 
 
 def installed_modules(root: str, known: Collection[str]) -> list[str]:
-    """The imported modules, in order, that are neither `known` nor the user's."""
-    names = []
-    for name, module in tuple(sys.modules.items()):
-        if name in known or name.startswith("_foldline_"):
-            continue
-        file = getattr(module, "__file__", None)
-        if not isinstance(file, str):
-            continue
-        path = Path(file)
-        if {"site-packages", "dist-packages"} & set(path.parts) or not path.is_relative_to(root):
-            names.append(name)
-    return names
+    """The imported modules, in order, that are neither `known` nor the user's.
+
+    Ours are among them only if foldline is installed: they bring it along.
+    """
+    modules = tuple(sys.modules.items())
+    names = [name for name, module in modules if name not in known and _is_installed(module, root)]
+    if _is_installed(sys.modules.get("foldline.prompts"), root):
+        return names
+    return [name for name in names if not name.startswith("_foldline_")]
+
+
+def _is_installed(module: object, root: str) -> bool:
+    file = getattr(module, "__file__", None)
+    if not isinstance(file, str):
+        return False
+    path = Path(file)
+    return bool({"site-packages", "dist-packages"} & set(path.parts)) or not path.is_relative_to(
+        root
+    )
 
 
 def _stamp() -> tuple[tuple[str, int], ...]:

@@ -1,9 +1,9 @@
 """Carries out requests about prompt modules, in the user's interpreter.
 
 Started by its path, so it is made of the standard library and, in the processes that it forks, of
-the user's own foldline. A request is one line of JSON on standard input, its answer one line on
-standard output. Standard input stays open for as long as somebody waits for answers; a line that
-comes before the answer takes the request back.
+the user's own foldline. A request on standard input is a line with its length in bytes, and so many
+bytes of JSON; its answer is one line on standard output. Standard input stays open for as long as
+somebody waits for answers; what comes before the answer takes the request back.
 
 With the argument `--once` it carries out one request and leaves. Without, it stays, and imports the
 installed packages that the user's module needed, so that the next process has them from the start.
@@ -13,6 +13,7 @@ import json
 import os
 import sys
 from functools import partial
+from io import RawIOBase
 from typing import BinaryIO
 
 # An interpreter that is told to be safe does not look beside the script by itself.
@@ -30,8 +31,9 @@ def main() -> int:
     requests, answers = _claim_standard_streams()
     warmth = None if "--once" in sys.argv else _foldline_warmth.Warmth()
     with os.fdopen(requests, "rb", buffering=0) as stream, os.fdopen(answers, "wb") as out:
-        while line := stream.readline():
-            request = json.loads(line)
+        # Nothing is buffered: what takes a request back is for whoever watches the pipe meanwhile.
+        while size := stream.readline():
+            request = json.loads(_read(stream, int(size)))
             if "file" not in request:
                 continue  # What it takes back was answered already.
             if warmth is not None and warmth.is_stale():
@@ -44,6 +46,13 @@ def main() -> int:
             # Known by now, or found out while nobody waits: what is forked next has it.
             _foldline_identity.identity()
     return 0
+
+
+def _read(stream: RawIOBase, size: int) -> bytes:
+    data = b""
+    while len(data) < size and (chunk := stream.read(size - len(data))):
+        data += chunk
+    return data
 
 
 def _send(out: BinaryIO, answer: bytes) -> None:
