@@ -167,6 +167,8 @@ class Follower:
                 self._show(path, read)
                 self._documents.hide(path)
             return types.FileEvent(uri, types.FileChangeType.Created)
+        if self._spec.opens_changed_files:
+            self._show(path, read)
         return types.FileEvent(uri, types.FileChangeType.Changed)
 
     def _show(self, path: str, read: Callable[[str], str | None], *, pinned: bool = False) -> None:

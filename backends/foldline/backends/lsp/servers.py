@@ -91,6 +91,8 @@ class ServerSpec:
         answers: What it answers truly and completely.
         settings: What it gets when it asks for `workspace/configuration`.
         opens_new_files: It sees a new file only once it was opened.
+        opens_changed_files: It watches files by itself, and late: it sees at once what has changed
+            in one only if that is opened.
         opens_candidates: It may know open files alone, so those that may hold an answer are opened
             first, up to a limit. With one of `project_files` it finds the others by itself.
         diagnoses_what_it_read: It publishes diagnostics for every open file once it has read it,
@@ -112,6 +114,7 @@ class ServerSpec:
     settings: Mapping[str, object] = field(default_factory=dict)
     hiding: tuple[Hiding, ...] = ()
     opens_new_files: bool = False
+    opens_changed_files: bool = False
     opens_candidates: bool = False
     project_files: tuple[str, ...] = ()
     diagnoses_what_it_read: bool = False
@@ -230,6 +233,7 @@ SERVERS = (
         executes_workspace=True,
         readiness=Readiness(ReadyWhen.NO_PROGRESS),
         initialization_options={"disableAutomaticTypingAcquisition": True},
+        opens_changed_files=True,
         hiding=(Hiding("tsconfig.json", "include"), Hiding("tsconfig.json", "files")),
         opens_candidates=True,
         project_files=("tsconfig.json", "jsconfig.json"),
@@ -242,6 +246,7 @@ SERVERS = (
         _SCRIPT_MARKERS,
         readiness=Readiness(ReadyWhen.NO_PROGRESS),
         settings={"typescript": {"disableAutomaticTypeAcquisition": True}},
+        opens_changed_files=True,
         hiding=(Hiding("tsconfig.json", "include"), Hiding("tsconfig.json", "files")),
         opens_candidates=True,
         project_files=("tsconfig.json", "jsconfig.json"),
