@@ -64,7 +64,6 @@ def test_the_first_question_finds_its_modules_loaded() -> None:
 
 
 def test_a_tokenizer_is_loaded_for_the_first_text_that_is_counted() -> None:
-    pytest.importorskip("rs_bpe")
     program = "from foldline.server.static.tokens import token_counter; token_counter()"
     assert "rs_bpe" not in loaded(program)
     assert "rs_bpe" in loaded(f"{program}.count('text')")

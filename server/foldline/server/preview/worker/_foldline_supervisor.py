@@ -37,7 +37,7 @@ def supervise(request: _foldline_job.Request, leash: int, send: Send) -> list[st
     """Sends the answer to `request`; None when nobody waits for answers any more.
 
     `leash` is the descriptor of the requests: before the answer its end says that nobody waits, and
-    a further line that this request is taken back.
+    whatever else comes that this request is taken back.
 
     Returns:
         The installed modules that were imported for it, and that this process does not have yet.
