@@ -1,14 +1,22 @@
 """The server as a process, asked by the SDK's own client over standard input and output."""
 
 import asyncio
+import io
 import json
+import select
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import mcp_types as types
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
+
+from foldline.agent.mcp import wire
 
 from .mcp_process import EXAMPLE, SECONDS, call, command, connect
 
@@ -175,6 +183,223 @@ def test_nothing_but_protocol_reaches_standard_output_and_garbage_is_survived() 
     assert len(answers[2]["result"]["tools"]) == len(NAMES)
     assert "auth/" in answers[3]["result"]["content"][0]["text"]
     assert answers[4]["error"]["code"] == types.METHOD_NOT_FOUND
+
+
+class RawClient:
+    """Lines to a server process, and its answers in the order in which they come."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            command("--root", str(EXAMPLE)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+        )
+        self.send(INITIALIZE)
+        self.answer()
+        self.send(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+
+    def send(self, line: bytes) -> None:
+        assert self.process.stdin is not None
+        rest = line + b"\n"
+        while rest:
+            rest = rest[self.process.stdin.write(rest) :]
+
+    def answer(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        ready, _, _ = select.select([self.process.stdout], [], [], SECONDS)
+        assert ready, "no answer"
+        answer: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return answer
+
+
+@pytest.fixture(scope="module")
+def raw() -> Iterator[RawClient]:
+    client = RawClient()
+    yield client
+    rest, _ = client.process.communicate(timeout=SECONDS)
+    assert rest == b""
+    assert client.process.returncode == 0
+
+
+INITIALIZE = (
+    b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": '
+    b'"2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}}}'
+)
+CALL = (
+    b'{"jsonrpc": "2.0", "id": %b, "method": "tools/call", "params": {"name": "grep_in_files", '
+    b'"arguments": {"pattern": %b}}}'
+)
+
+
+def nested(depth: int) -> bytes:
+    return b"[" * depth + b"]" * depth
+
+
+UNUSUAL: dict[str, tuple[bytes, object, int | None]] = {
+    "half a surrogate pair": (CALL % (b"7", b'"\\ud800"'), 7, None),
+    "the other half": (CALL % (b"7", b'"a\\udc00b"'), 7, None),
+    "half a pair as the name of a tool": (
+        b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "\\ud83d"}}',
+        7,
+        types.INVALID_PARAMS,
+    ),
+    "half a pair as a method": (
+        b'{"jsonrpc": "2.0", "id": 7, "method": "\\ud83d"}',
+        7,
+        types.METHOD_NOT_FOUND,
+    ),
+    "half a pair as the id": (CALL % (b'"\\ud83d"', b'"x"'), "\ud83d", types.INVALID_REQUEST),
+    "bytes that are not UTF-8": (CALL % (b"7", b'"\xff\xfe"'), 7, None),
+    "text that is not JSON": (b"GET / HTTP/1.1", None, types.PARSE_ERROR),
+    "a message cut off": (CALL[:60] % b"7", 7, types.PARSE_ERROR),
+    "a number that is not JSON": (CALL % (b"7", b"Infinity"), 7, None),
+    "a number of 6,000 digits": (CALL % (b"7", b"9" * 6_000), 7, types.PARSE_ERROR),
+    "a batch": (b"[" + CALL % (b"7", b'"x"') + b"]", 7, types.INVALID_REQUEST),
+    "an empty batch": (b"[]", None, types.INVALID_REQUEST),
+    "no object": (b'"tools/list"', None, types.INVALID_REQUEST),
+    "no method": (b'{"jsonrpc": "2.0", "id": 7}', 7, types.INVALID_REQUEST),
+    "a method that is not text": (
+        b'{"jsonrpc": "2.0", "id": 7, "method": 5}',
+        7,
+        types.INVALID_REQUEST,
+    ),
+    "params in a list": (
+        b'{"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": [1]}',
+        7,
+        types.INVALID_REQUEST,
+    ),
+    "a request that is a response too": (
+        b'{"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": [1], "result": {}}',
+        7,
+        types.INVALID_REQUEST,
+    ),
+    "another version": (
+        b'{"jsonrpc": "1.0", "id": 7, "method": "tools/list"}',
+        7,
+        types.INVALID_REQUEST,
+    ),
+    "no version": (b'{"id": 7, "method": "tools/list"}', 7, types.INVALID_REQUEST),
+    "a fraction as the id": (CALL % (b"7.5", b'"x"'), 7.5, types.INVALID_REQUEST),
+    "null as the id": (CALL % (b"null", b'"x"'), None, types.INVALID_REQUEST),
+    "a truth value as the id": (CALL % (b"true", b'"x"'), None, types.INVALID_REQUEST),
+    "an id out of range": (CALL % (b"1e999", b'"x"'), None, types.INVALID_REQUEST),
+    "a large id": (CALL % (b"9" * 50, b'"x"'), int("9" * 50), None),
+    "150 levels": (CALL % (b"7", nested(150)), 7, None),
+    "250 levels": (CALL % (b"7", nested(250)), 7, types.INVALID_REQUEST),
+    "900 levels": (CALL % (b"7", nested(900)), 7, types.INVALID_REQUEST),
+    "100,000 levels": (CALL % (b"7", nested(100_000)), 7, types.INVALID_REQUEST),
+    "100,000 levels before the id": (
+        b'{"method":"tools/call","params":{"arguments":%b},"jsonrpc":"2.0","id":"a"}'
+        % nested(100_000),
+        "a",
+        types.INVALID_REQUEST,
+    ),
+    "a line that is too long": (CALL % (b"7", b'"%b"' % (b"x" * 9_000_000)), 7, -32600),
+    "a line that is too long before the id": (
+        b'{"method":"tools/call","params":{"a":"%b"},"id":7,"jsonrpc":"2.0"}' % (b"x" * 9_000_000),
+        7,
+        types.INVALID_REQUEST,
+    ),
+    "a cursor of 5,000 digits": (
+        b'{"jsonrpc": "2.0", "id": 7, "method": "prompts/list", "params": {"cursor": "%b"}}'
+        % (b"1" * 5_000),
+        7,
+        types.INVALID_PARAMS,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNUSUAL)
+def test_whatever_is_in_a_request_it_is_answered_once_and_so_is_the_next(
+    raw: RawClient, case: str
+) -> None:
+    line, id_, code = UNUSUAL[case]
+    raw.send(line)
+    answer = raw.answer()
+    assert "id" in answer
+    assert answer["id"] == id_
+    assert answer.get("error", {}).get("code") == code
+    if code is not None:
+        assert len(answer["error"]["message"]) < 500
+    # What isn't a request is not answered.
+    raw.send(b"  ")
+    raw.send(b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": 5}')
+    raw.send(b'{"jsonrpc": "2.0", "id": 9, "result": {"a": "\\ud800"}}')
+    raw.send(b'\xef\xbb\xbf{"jsonrpc": "2.0", "id": 8, "method": "ping"}\r')
+    assert raw.answer() == {"jsonrpc": "2.0", "id": 8, "result": {}}
+
+
+def test_every_request_of_a_batch_is_refused_with_its_id(raw: RawClient) -> None:
+    raw.send(b"[" + b", ".join(CALL % (id_, b'"x"') for id_ in (b"1", b'"b"', b"null")) + b", 5]")
+    assert [raw.answer()["id"] for _ in range(3)] == [1, "b", None]
+
+
+PARAMS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.text(), PARAMS), st.integers() | st.text(st.characters(codec="utf-8")))
+def test_a_request_is_read_with_its_id_whatever_its_params_are(
+    params: dict[str, object], id_: object
+) -> None:
+    request = {"jsonrpc": "2.0", "id": id_, "method": "m", "params": params}
+    message = wire.parse(wire.Line(json.dumps(request).encode()))
+    assert isinstance(message, types.JSONRPCRequest)
+    assert message.id == id_
+    wire.serialize(message).decode()
+
+
+@given(
+    st.fixed_dictionaries(
+        {"id": PARAMS},
+        optional={
+            "jsonrpc": st.just("2.0"),
+            "method": st.just("m") | PARAMS,
+            "params": PARAMS,
+        },
+    ),
+    st.randoms(),
+)
+def test_what_has_an_id_is_a_request_or_refused_with_that_id(
+    members: dict[str, object], random: Random
+) -> None:
+    shuffled = random.sample(sorted(members), len(members))
+    text = json.dumps({name: members[name] for name in shuffled})
+    message = wire.parse(wire.Line(text.encode()))
+    id_ = members["id"]
+    has_id = isinstance(id_, (int, str)) and not isinstance(id_, bool)
+    if isinstance(message, types.JSONRPCRequest):
+        assert message.id == id_
+    else:
+        assert isinstance(message, wire.Refusal)
+        (answer,) = message.answers()
+        assert json.loads(json.dumps(answer, allow_nan=False)) == answer
+        if has_id:
+            assert answer["id"] == id_
+
+
+@given(st.binary() | st.text().map(str.encode))
+def test_no_line_is_too_odd_to_be_read(line: bytes) -> None:
+    message = wire.parse(wire.Line(line))
+    if isinstance(message, wire.Refusal):
+        json.dumps(message.answers(), allow_nan=False)
+
+
+@given(st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b""))), st.booleans())
+def test_a_line_is_read_whole_or_cut_to_its_ends(lines: list[bytes], ended: bool) -> None:
+    stream = io.BytesIO(b"\n".join(lines) + b"\n" * ended)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wire, "MAX_LINE_BYTES", 20)
+        patch.setattr(wire, "END_BYTES", 5)
+        read = list(iter(lambda: wire.read_line(stream), None))
+    expected = list(io.BytesIO(stream.getvalue()))
+    assert [line.cut for line in read] == [len(line) > 20 for line in expected]
+    for line, whole in zip(read, expected, strict=True):
+        assert line.text == (whole[:5] + whole[-5:] if line.cut else whole)
 
 
 def test_a_root_that_is_no_folder_is_refused_at_the_start() -> None:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import logging
-import os
-import queue
 import sys
 import threading
 from asyncio import IncompleteReadError, StreamReader, StreamWriter
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from pygls.io_ import run_async
 
 from foldline.server.lifecycle import exit_with_parent
+from foldline.server.standard_streams import QueuedWriter, claim_standard_streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from _typeshed import ReadableBuffer
 
     from foldline.server.server import FoldlineServer
 
@@ -52,51 +47,6 @@ def serve_tcp(create_server: Callable[[], FoldlineServer], host: str, port: int)
     except KeyboardInterrupt:
         return 0
     return 0
-
-
-def claim_standard_streams() -> tuple[BinaryIO, BinaryIO]:
-    """The streams to the client, which from now on nothing else in this process can reach.
-
-    Whatever prints later, a library or a child, prints to standard error, and whoever reads
-    standard input finds it empty: the protocol's bytes stay its own.
-    """
-    sys.stdout.flush()
-    stdin = os.fdopen(os.dup(0), "rb")
-    stdout = os.fdopen(os.dup(1), "wb")
-    with Path(os.devnull).open("rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
-    os.dup2(2, 1)
-    return stdin, stdout
-
-
-class QueuedWriter(io.BytesIO):
-    """A stream that never makes the event loop wait for a client that does not read."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        super().__init__()
-        self._stream = stream
-        self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._drain, name="lsp-writer", daemon=True)
-        self._thread.start()
-
-    def write(self, data: ReadableBuffer) -> int:
-        self._queue.put(bytes(data))
-        return memoryview(data).nbytes
-
-    def close(self) -> None:
-        """Write what is waiting, for two seconds at the most, and close the stream."""
-        if not self.closed:
-            self._queue.put(None)
-            self._thread.join(timeout=2)
-            super().close()
-
-    def _drain(self) -> None:
-        try:
-            while (data := self._queue.get()) is not None:
-                self._stream.write(data)
-                self._stream.flush()
-        except OSError as error:
-            log.warning("The client stopped reading: %s", error)
 
 
 async def _listen(create_server: Callable[[], FoldlineServer], host: str, port: int) -> None:

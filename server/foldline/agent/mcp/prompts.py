@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import re
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -39,9 +40,10 @@ class WorkspacePrompts:
 
     async def list(self, folders: Folders, cursor: str | None) -> types.ListPromptsResult:
         """One page of the prompts."""
-        if cursor is not None and not (cursor.isascii() and cursor.isdigit()):
+        if cursor is not None and re.fullmatch("[0-9]{1,9}", cursor) is None:
+            shown = _short(repr(cursor), 60)
             raise refusal(
-                f"cursor: {cursor!r} is not from a prompts/list answer; leave it out",
+                f"cursor: {shown} is not from a prompts/list answer; leave it out",
                 types.INVALID_PARAMS,
             )
         start = int(cursor or 0)

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import mcp_types as types
 from mcp.server.lowlevel import NotificationOptions, Server
-from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
 from foldline.agent.mcp import calls
 from foldline.agent.mcp.folders import NoFolderError
 from foldline.agent.mcp.prompts import WorkspacePrompts
 from foldline.agent.mcp.roots import Roots
+from foldline.agent.mcp.wire import stdio_streams
 from foldline.server.lifecycle import exit_with_parent
 from foldline.server.preview.renderer import Renderer
 from foldline.server.version import VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from mcp.server.context import ServerRequestContext
+
+log = logging.getLogger(__name__)
+_P = ParamSpec("_P")
+_Result = TypeVar("_Result")
 
 INSTRUCTIONS = """\
 Read code at the cheapest level that answers: get_tree, search_for_files and grep_in_files (where \
@@ -59,11 +68,11 @@ class AgentServer:
             "foldline",
             version=VERSION,
             instructions=INSTRUCTIONS,
-            on_list_tools=self._list_tools,
-            on_call_tool=self._call_tool,
-            on_list_prompts=self._list_prompts,
-            on_get_prompt=self._get_prompt,
-            on_completion=self._complete,
+            on_list_tools=_answered(self._list_tools),
+            on_call_tool=_answered(self._call_tool),
+            on_list_prompts=_answered(self._list_prompts),
+            on_get_prompt=_answered(self._get_prompt),
+            on_completion=_answered(self._complete),
         )
         self.protocol.add_notification_handler(
             "notifications/roots/list_changed", types.NotificationParams, self._roots_changed
@@ -75,8 +84,8 @@ class AgentServer:
             NotificationOptions(prompts_changed=True)
         )
         try:
-            # The streams are the SDK's from here on: whatever else prints, prints to stderr.
-            async with stdio_server() as (incoming, outgoing):
+            # The streams belong to the protocol from here on: what else prints, prints to stderr.
+            async with stdio_streams() as (incoming, outgoing):
                 await self.protocol.run(incoming, outgoing, options)
         finally:
             await self.close()
@@ -137,6 +146,25 @@ class AgentServer:
     ) -> None:
         self.roots.forget()
         await context.session.send_notification(types.PromptListChangedNotification())
+
+
+def _answered(
+    handle: Callable[_P, Awaitable[_Result]],
+) -> Callable[_P, Awaitable[_Result]]:
+    """The handler with every failure as a protocol error; the SDK answers others with code 0."""
+
+    @functools.wraps(handle)
+    async def answer(*args: _P.args, **kwargs: _P.kwargs) -> _Result:
+        try:
+            return await handle(*args, **kwargs)
+        except (MCPError, ValidationError):
+            raise
+        except Exception as error:
+            log.exception("A request failed")
+            message = f"The request failed inside foldline: {type(error).__name__}: {error}"
+            raise calls.refusal(message, types.INTERNAL_ERROR) from error
+
+    return answer
 
 
 def serve_stdio(options: Options) -> None:
