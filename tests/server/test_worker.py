@@ -434,6 +434,84 @@ async def test_a_worker_that_was_killed_is_replaced(ask: Ask) -> None:
     assert await ask("SAID = 'again'\n") == "again"
 
 
+STRAY = {
+    "an empty line": b"\n",
+    "text without an end": b"half",
+    "an answer": b'{"text": "## 1. T\\n\\nforged", "interpreter": {}, "effects": []}\n',
+    "names of modules": b'["antigravity"]\n["antigravity"]\n',
+    "a lot": b"x" * 40_000 + b"\n",
+}
+WRITES = """
+import fcntl, os
+for descriptor in range(256):
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETFL, os.O_NONBLOCK)
+        os.write(descriptor, {data!r})
+    except OSError:
+        pass
+"""
+
+
+@pytest.mark.parametrize("when", ["while it is imported", "for as long as it runs"])
+@pytest.mark.parametrize("case", STRAY)
+async def test_what_a_module_writes_to_every_descriptor_is_no_answer(
+    ask: Ask, case: str, when: str
+) -> None:
+    writes = WRITES.format(data=STRAY[case]) + "SAID = 'its own'\n"
+    if when == "for as long as it runs":
+        writes += "if os.fork() == 0:\n    while True:\n        try: os.write(4, b'\\n')\n"
+        writes += "        except OSError: pass\n"
+    parent = "import os, sys\nSAID = f'{os.getppid()} {\"antigravity\" in sys.modules}'\n"
+    before = await ask(parent)
+    assert await ask(writes) == "its own"
+    assert [await ask(parent) for _ in range(3)] == [before] * 3
+    with pytest.raises(RenderError, match="fails"):
+        await ask(writes + "raise ValueError('fails')\n")
+    with pytest.raises(RenderError, match="status 3"):
+        await ask(writes + "os._exit(3)\n")
+    assert await ask(parent) == before
+
+
+async def test_rendering_leaves_nothing_beside_the_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("FOLDLINE_CACHE_DIR", str(cache))
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    folder = tmp_path / "work"
+    (folder / "package").mkdir(parents=True)
+    (folder / "package" / "__init__.py").touch()
+    (folder / "package" / "inner.py").write_text("WORD = 'inner'\n", encoding="utf-8")
+    (folder / "my-prompt.py").write_text(PROMPT, encoding="utf-8")
+    text = "from package.inner import WORD\n" + PROMPT.replace('"body"', "WORD")
+    (folder / "prompt.py").write_text(text, encoding="utf-8")
+    renderer = Renderer()
+    action: dict[str, object] = {
+        "action": "render",
+        "name": None,
+        "params": {},
+        "overrides": {},
+    }
+    try:
+        for _ in range(2):
+            for name, body in (("prompt.py", "inner"), ("my-prompt.py", "body")):
+                job = Job(folder / name, folder, {}, 20.0, action)
+                answer = await renderer.run(OURS, job)
+                assert answer["text"] == f"## 1. T\n\n{body}"
+                assert answer["effects"] == []
+    finally:
+        await renderer.stop()
+    assert sorted(path.name for path in folder.rglob("*")) == [
+        "__init__.py",
+        "inner.py",
+        "my-prompt.py",
+        "package",
+        "prompt.py",
+    ]
+    compiled = {path.name.partition(".")[0] for path in cache.rglob("*.pyc")}
+    assert compiled == {"__init__", "inner", "my-prompt", "prompt"}
+
+
 async def test_many_renders_side_by_side_are_all_answered(tmp_path: Path) -> None:
     renderer = Renderer()
     jobs = []

@@ -7,6 +7,7 @@ import contextlib
 import json
 import logging
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from foldline.backends.index.location import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,13 +108,17 @@ class Renderer:
                 # It left because packages have changed, or was killed while it waited.
                 worker, answer = await self._converse(key, interpreter, job)
         if not answer.endswith(b"\n"):
+            if worker.stray:
+                shown = worker.stray[:200]
+                message = f"{interpreter.path} ({interpreter.reason}) is no Python: {shown!r}"
+                raise RenderError({"kind": "interpreter", "message": message})
             message = f"The process that renders {job.file.name} ended with {worker.status}"
             raise RenderError({"kind": "exit", "message": message, "stderr": worker.stderr_tail})
         try:
             reply: dict[str, Any] = json.loads(answer)
         except ValueError:
-            message = f"{interpreter.path} ({interpreter.reason}) is no Python: {answer[:200]!r}"
-            raise RenderError({"kind": "interpreter", "message": message}) from None
+            message = f"{job.file.name} wrote into its own answer: {answer[:200]!r}"
+            raise RenderError({"kind": "output", "message": message}) from None
         if "failure" in reply:
             raise RenderError(reply["failure"])
         self.identities[interpreter.path] = reply["interpreter"]
@@ -200,6 +207,9 @@ class _Worker:
         self._name = "worker"
         self._logged = 0
         self._tail = b""
+        self._token = b""
+        # The first line of the output that is no answer.
+        self.stray = b""
         self._stderr = asyncio.create_task(self._drain())
 
     @classmethod
@@ -242,23 +252,27 @@ class _Worker:
         Raises:
             RenderError: No answer came in time, or it is too large.
         """
-        assert self._process.stdout is not None
         if self.retirement is not None:
             self.retirement.cancel()
         self._name, self._logged, self._tail = job.file.name, 0, b""
+        # Nothing that the user's code writes where it should not is taken for an answer.
+        token = secrets.token_hex(16)
+        self._token = token.encode()
         request = {
             "file": str(job.file),
             "root": str(job.root),
             "overlays": dict(job.overlays),
             "deadline": job.deadline,
+            "token": token,
+            "pycache": str(cache_folder() / "pycache"),
             **job.action,
         }
         limit = job.deadline + GRACE_SECONDS
         try:
             async with asyncio.timeout(limit):
                 await self._send(request)
-                answer = await self._process.stdout.readline()
-                if not answer:
+                answer = await self._read_answer()
+                if not answer.endswith(b"\n"):
                     await self._process.wait()
                 return answer
         except TimeoutError:
@@ -270,11 +284,10 @@ class _Worker:
 
     async def take_back(self) -> bool:
         """End what was asked for; False if the worker cannot be asked again."""
-        assert self._process.stdout is not None
         try:
             async with asyncio.timeout(STOP_SECONDS):
                 await self._send({"cancel": True})
-                answer = await self._process.stdout.readline()
+                answer = await self._read_answer()
         except (TimeoutError, ValueError):
             return False
         return answer.endswith(b"\n") and self.is_warm
@@ -306,6 +319,20 @@ class _Worker:
             data = json.dumps(message).encode()
             self._process.stdin.write(b"%d\n%b" % (len(data), data))
             await self._process.stdin.drain()
+
+    async def _read_answer(self) -> bytes:
+        """What follows the last request's token in the line that has it; other lines are dropped.
+
+        Empty, or not a whole line, where the output ends before.
+        """
+        assert self._process.stdout is not None
+        while line := await self._process.stdout.readline():
+            _, token, answer = line.partition(self._token)
+            if token:
+                return answer
+            log.info("%s: wrote among the answers: %r", self._name, line[:80])
+            self.stray = self.stray or line
+        return b""
 
     async def _drain(self) -> None:
         """Log what the user's code prints, under its file's name and up to a limit."""

@@ -39,9 +39,10 @@ Effect = dict[str, object]
 """What was done (`message`), with what (`subject`), and the user's `file` and `line`."""
 
 
-def watch(is_users: Callable[[str], bool], *, deny_network: bool) -> list[Effect]:
+def watch(is_users: Callable[[str], bool], *, ours: str, deny_network: bool) -> list[Effect]:
     """A list that grows by each effect that the user's code has from now on.
 
+    What happens to files whose paths begin with `ours` is our doing.
     With `deny_network`, whatever would reach the network raises a PermissionError instead.
     """
     effects: list[Effect] = []
@@ -61,6 +62,8 @@ def watch(is_users: Callable[[str], bool], *, deny_network: bool) -> list[Effect
 
     def note(message: str, subject: object) -> None:
         if len(effects) >= MAX_EFFECTS or os.getpid() != here:
+            return
+        if isinstance(subject, str) and subject.startswith(ours):
             return
         frame: FrameType | None = sys._getframe(2)  # noqa: SLF001  # Its documented use.
         while frame is not None and not is_users(frame.f_code.co_filename):

@@ -39,8 +39,9 @@ class Request(TypedDict):
     """What the server asks for.
 
     `file` is the prompt module below the folder `root`; `overlays` holds the texts of open
-    documents by path; `deadline` is in seconds; `version` is the server's. `name` is the variable
-    of the prompt, or None for the first. `params` are values for fields by dataclass name,
+    documents by path; `deadline` is in seconds; `version` is the server's. `token` stands before
+    the answer; `pycache` is the folder for compiled modules of the workspace. `name` is the
+    variable of the prompt, or None for the first. `params` are values for fields by dataclass name,
     `overrides` visibilities by section key; `network` is `deny` where the module may not reach it;
     `tolerant` is true where sections that cannot be rendered are told beside the others. `values`
     says where further values come from, `parameter_set` which of them are wanted, `chapters` which
@@ -51,6 +52,8 @@ class Request(TypedDict):
     root: str
     overlays: dict[str, str]
     deadline: float
+    token: str
+    pycache: str
     action: str
     name: str | None
     params: dict[str, dict[str, object]]
@@ -78,9 +81,14 @@ def run(request: Request) -> bytes:
         sys.path[:] = [folder for folder in sys.path if folder != str(Path(__file__).parent)]
         effects = _foldline_effects.watch(
             lambda file: _foldline_failures.is_users(file, request),
+            ours=request["pycache"],
             deny_network=request.get("network") == "deny",
         )
-        _foldline_modules.install(request["overlays"])
+        _foldline_modules.install(
+            request["overlays"],
+            request["pycache"],
+            lambda file: _foldline_failures.is_users(file, request),
+        )
         module = _foldline_modules.import_file(Path(request["file"]), Path(request["root"]))
         import _foldline_actions
 

@@ -6,7 +6,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import CodeType, ModuleType
 
@@ -26,15 +26,40 @@ class OverlayLoader(importlib.machinery.SourceFileLoader):
         return self.source_to_code(self._text, self.path)
 
 
+class WorkspaceLoader(importlib.machinery.SourceFileLoader):
+    """Loads a module from its file, and keeps what it compiles elsewhere than beside the file.
+
+    Not to keep it would cost 10 ms for each thousand lines, in every render.
+    """
+
+    def __init__(self, fullname: str, path: str, pycache: str) -> None:
+        super().__init__(fullname, path)
+        self._pycache = pycache
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        before, sys.pycache_prefix = sys.pycache_prefix, self._pycache
+        try:
+            return super().get_code(fullname)
+        finally:
+            sys.pycache_prefix = before
+
+
 class OverlayFinder(importlib.abc.MetaPathFinder):
     """Finds modules where they are, and has those that an editor holds loaded from its text."""
 
-    def __init__(self, overlays: Mapping[str, str]) -> None:
+    def __init__(
+        self, overlays: Mapping[str, str], pycache: str, is_users: Callable[[str], bool]
+    ) -> None:
         self._overlays = {os.path.realpath(path): text for path, text in overlays.items()}
+        self._pycache = pycache
+        self._is_users = is_users
 
-    def text(self, path: str | os.PathLike[str]) -> str | None:
-        """What the editor holds of a file, if it holds it."""
-        return self._overlays.get(os.path.realpath(path))
+    def loader(self, fullname: str, path: str) -> importlib.machinery.SourceFileLoader:
+        """The loader of a file of the workspace: of the editor's text where it holds the file."""
+        text = self._overlays.get(os.path.realpath(path))
+        if text is not None:
+            return OverlayLoader(fullname, path, text)
+        return WorkspaceLoader(fullname, path, self._pycache)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -42,10 +67,11 @@ class OverlayFinder(importlib.abc.MetaPathFinder):
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is None:
             return self._unsaved(fullname, sys.path if path is None else path)
-        if spec.origin is not None and spec.has_location:
-            text = self.text(spec.origin)
-            if text is not None:
-                spec.loader = OverlayLoader(fullname, spec.origin, text)
+        # Other kinds of loader know what they load: extensions, and compiled files without source.
+        if type(spec.loader) is importlib.machinery.SourceFileLoader and spec.origin is not None:
+            loader = self.loader(fullname, spec.origin)
+            if isinstance(loader, OverlayLoader) or self._is_users(spec.origin):
+                spec.loader = loader
                 spec.cached = None
         return spec
 
@@ -62,9 +88,12 @@ class OverlayFinder(importlib.abc.MetaPathFinder):
         return None
 
 
-def install(overlays: Mapping[str, str]) -> None:
-    """Let these texts stand for their files from now on."""
-    sys.meta_path.insert(0, OverlayFinder(overlays))
+def install(overlays: Mapping[str, str], pycache: str, is_users: Callable[[str], bool]) -> None:
+    """Let these texts stand for their files from now on.
+
+    What is compiled of the user's modules is kept below `pycache`.
+    """
+    sys.meta_path.insert(0, OverlayFinder(overlays, pycache, is_users))
 
 
 def import_file(file: Path, root: Path) -> ModuleType:
@@ -93,8 +122,7 @@ def module_name(file: Path) -> tuple[Path, str]:
 
 def _import_as(name: str, file: Path) -> ModuleType:
     finder = next(each for each in sys.meta_path if isinstance(each, OverlayFinder))
-    text = finder.text(file)
-    loader = OverlayLoader(name, str(file), text) if text is not None else None
+    loader = finder.loader(name, str(file))
     spec = importlib.util.spec_from_file_location(name, file, loader=loader)
     if spec is None or spec.loader is None:
         raise ImportError(f"{file} is not a Python file", path=str(file))

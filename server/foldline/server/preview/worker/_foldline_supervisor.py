@@ -15,7 +15,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
 from json import dumps, loads
 from pathlib import Path
 
@@ -30,18 +29,22 @@ POLL_SECONDS = 0.01
 # What it may take, after the answer, to tell which modules it took.
 MODULES_SECONDS = 1.0
 
-Send = Callable[[bytes], None]
 
-
-def supervise(request: _foldline_job.Request, leash: int, send: Send) -> list[str] | None:
+def supervise(request: _foldline_job.Request, leash: int, answers: int) -> list[str] | None:
     """Sends the answer to `request`; None when nobody waits for answers any more.
 
     `leash` is the descriptor of the requests: before the answer its end says that nobody waits, and
-    whatever else comes that this request is taken back.
+    whatever else comes that this request is taken back. `answers` is the one to write to. The
+    request's token stands before its answer: what else is written there, or to the pipe between the
+    two processes, isn't taken for one.
 
     Returns:
         The installed modules that were imported for it, and that this process does not have yet.
     """
+
+    def send(answer: bytes) -> None:
+        _write(answers, _token(request) + answer + b"\n")
+
     if not hasattr(os, "fork"):
         send(_run_here(request, leash))
         return []
@@ -52,7 +55,8 @@ def supervise(request: _foldline_job.Request, leash: int, send: Send) -> list[st
     dump_reader, dump_writer = os.pipe()
     child = os.fork()
     if child == 0:
-        for descriptor in (leash, answer_reader, dump_reader):
+        # The user's code must not reach what belongs to other requests.
+        for descriptor in (leash, answers, answer_reader, dump_reader):
             os.close(descriptor)
         _run_in_fork(request, answer_writer, dump_writer)
     os.close(answer_writer)
@@ -88,7 +92,7 @@ def _run_in_fork(request: _foldline_job.Request, answer: int, dump: int) -> None
         faulthandler.dump_traceback_later(
             max(request["deadline"] - DUMP_SECONDS, request["deadline"] / 2), file=dump
         )
-        _write(answer, _foldline_job.run(request) + b"\n")
+        _write(answer, _token(request) + _foldline_job.run(request) + b"\n")
         modules = _foldline_warmth.installed_modules(request["root"], known)
         _write(answer, dumps(modules).encode() + b"\n")
         status = 0
@@ -110,7 +114,7 @@ def _watch(
 ) -> tuple[bytes | None, bytes | None]:
     """The answer, None when nobody waits for it; and what was read behind the process's own."""
     deadline = time.monotonic() + request["deadline"]
-    answer = b""
+    answer = _Answer(_token(request))
     while True:
         status = _reap(child)
         # Only what was written before the end counts: a process that it left behind may hold the
@@ -121,11 +125,9 @@ def _watch(
                 return None, None
             return _foldline_failures.failure("cancelled", "The request was taken back"), None
         if answer_reader in readable and (chunk := os.read(answer_reader, 1 << 16)):
-            answer += chunk
-            if b"\n" in chunk:
-                reply, _, rest = answer.partition(b"\n")
-                return reply, rest
-            if len(answer) > MAX_ANSWER_BYTES:
+            if (whole := answer.add(chunk)) is not None:
+                return whole
+            if answer.size > MAX_ANSWER_BYTES:
                 message = f"The answer is larger than {MAX_ANSWER_BYTES} bytes"
                 return _foldline_failures.failure("output", message), None
             continue
@@ -139,6 +141,38 @@ def _watch(
             return _foldline_failures.late(request, places), None
 
 
+class _Answer:
+    """An answer as it arrives: between its token and the end of that line."""
+
+    def __init__(self, token: bytes) -> None:
+        self._token = token
+        self._data = bytearray()
+        self._start = -1
+
+    @property
+    def size(self) -> int:
+        return len(self._data)
+
+    def add(self, chunk: bytes) -> tuple[bytes, bytes] | None:
+        """The answer once it is whole, with what follows it."""
+        # What was looked through before is not again: an answer may come in many parts.
+        new = len(self._data)
+        self._data += chunk
+        if self._start < 0:
+            found = self._data.find(self._token, max(0, new - len(self._token)))
+            if found < 0:
+                return None
+            new = self._start = found + len(self._token)
+        end = self._data.find(b"\n", new)
+        if end < 0:
+            return None
+        return bytes(self._data[self._start : end]), bytes(self._data[end + 1 :])
+
+
+def _token(request: _foldline_job.Request) -> bytes:
+    return request["token"].encode()
+
+
 def _modules(answer_reader: int, line: bytes) -> list[str]:
     """The names in the line that follows an answer, of which some may have been read already."""
     end = time.monotonic() + MODULES_SECONDS
@@ -149,8 +183,11 @@ def _modules(answer_reader: int, line: bytes) -> list[str]:
         if not chunk:
             return []
         line += chunk
-    names: list[str] = loads(line)
-    return names
+    try:
+        names = loads(line)
+    except ValueError:
+        return []  # The user's code wrote there too.
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def _is_readable(descriptor: int, seconds: float = 0) -> bool:

@@ -2,8 +2,9 @@
 
 Started by its path, so it is made of the standard library and, in the processes that it forks, of
 the user's own foldline. A request on standard input is a line with its length in bytes, and so many
-bytes of JSON; its answer is one line on standard output. Standard input stays open for as long as
-somebody waits for answers; what comes before the answer takes the request back.
+bytes of JSON; its answer is one line on standard output, which begins with the request's token.
+Standard input stays open for as long as somebody waits for answers; what comes before the answer
+takes the request back.
 
 With the argument `--once` it carries out one request and leaves. Without, it stays, and imports the
 installed packages that the user's module needed, so that the next process has them from the start.
@@ -12,9 +13,7 @@ installed packages that the user's module needed, so that the next process has t
 import json
 import os
 import sys
-from functools import partial
 from io import RawIOBase
-from typing import BinaryIO
 
 # An interpreter that is told to be safe does not look beside the script by itself.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
@@ -30,7 +29,7 @@ STALE, UNSAFE = 75, 76
 def main() -> int:
     requests, answers = _claim_standard_streams()
     warmth = None if "--once" in sys.argv else _foldline_warmth.Warmth()
-    with os.fdopen(requests, "rb", buffering=0) as stream, os.fdopen(answers, "wb") as out:
+    with os.fdopen(requests, "rb", buffering=0) as stream:
         # Nothing is buffered: what takes a request back is for whoever watches the pipe meanwhile.
         while size := stream.readline():
             request = json.loads(_read(stream, int(size)))
@@ -38,7 +37,7 @@ def main() -> int:
                 continue  # What it takes back was answered already.
             if warmth is not None and warmth.is_stale():
                 return STALE
-            modules = _foldline_supervisor.supervise(request, requests, partial(_send, out))
+            modules = _foldline_supervisor.supervise(request, requests, answers)
             if modules is None or warmth is None:
                 return 0
             if not warmth.take(modules):
@@ -53,11 +52,6 @@ def _read(stream: RawIOBase, size: int) -> bytes:
     while len(data) < size and (chunk := stream.read(size - len(data))):
         data += chunk
     return data
-
-
-def _send(out: BinaryIO, answer: bytes) -> None:
-    out.write(answer + b"\n")
-    out.flush()
 
 
 def _claim_standard_streams() -> tuple[int, int]:
