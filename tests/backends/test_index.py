@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -252,6 +253,73 @@ def test_damage_while_the_index_is_open_is_no_wrong_answer(root: Path) -> None:
     corrupt(index_location(root))
     assert index.files_with("first").paths == ("src/a.py", "src/b.py")
     assert not index.trouble
+    index.close()
+
+
+LIVE = """
+import sys
+from pathlib import Path
+from foldline.backends import LocalFileBackend, WorkspaceIndex
+root = Path(sys.argv[1])
+index = WorkspaceIndex(LocalFileBackend(root), patience=None)
+for line in sys.stdin:
+    (root / "src" / f"{line.strip()}.py").write_text("first()\\n")
+    index.keep_outline(line.encode(), "an outline")
+    print(*index.files_with("first").paths, flush=True)
+index.close()
+"""
+
+LIVE_DAMAGE: dict[str, Callable[[Path], object]] = {
+    "cut to nothing": lambda path: os.truncate(path, 0),
+    "cut in half": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "overwritten": lambda path: path.write_bytes(b"\xff" * path.stat().st_size),
+    "longer": lambda path: path.write_bytes(path.read_bytes() + b"garbage" * 10_000),
+    "removed": Path.unlink,
+}
+
+
+@pytest.mark.parametrize("damage", LIVE_DAMAGE)
+def test_a_live_process_survives_whatever_happens_to_its_files(root: Path, damage: str) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", LIVE, str(root)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        expected = ["src/a.py", "src/b.py"]
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def ask(name: str) -> None:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            expected.append(f"src/{name}.py")
+            process.stdin.write(f"{name}\n")
+            process.stdin.flush()
+            assert process.stdout.readline().split() == sorted(expected)
+
+        ask("c0")
+        location = index_location(root)
+        files = sorted(location.parent.glob(f"{location.name}*"))
+        assert location in files
+        for number, file in enumerate(files, 1):
+            LIVE_DAMAGE[damage](file)
+            ask(f"c{number}")
+        ask("last")
+        process.stdin.close()
+        assert process.wait(60) == 0
+    assert files_with(root, "first") == tuple(sorted(expected))
+
+
+def test_no_file_is_mapped_that_another_process_may_cut(root: Path) -> None:
+    files_with(root, "first")
+    index = WorkspaceIndex(LocalFileBackend(root))
+    index.refresh()
+    location = index_location(root)
+    names = {path.name for path in location.parent.glob(f"{location.name}*")}
+    assert names <= {location.name, f"{location.name}-journal"}
+    maps = Path("/proc/self/maps")
+    assert not maps.exists() or location.name not in maps.read_text()
     index.close()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import weakref
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.files.walk import FileStamp, Look, Seen
@@ -23,6 +23,7 @@ SCHEMA_VERSION = 1
 _APPLICATION_ID = 0x666F6C64
 _BUSY_SECONDS = 2.0
 _MOST_OUTLINES = 20_000
+_OUTLINES_AT_ONCE = 64
 _SCHEMA = """
 CREATE TABLE files (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL,
@@ -60,6 +61,7 @@ class Store:
 
     def __init__(self, location: Path | None) -> None:
         self._lock = threading.RLock()
+        self._outlines: dict[bytes, str] = {}
         self._connection = sqlite3.connect(
             ":memory:" if location is None else location,
             check_same_thread=False,
@@ -76,8 +78,12 @@ class Store:
 
     def _open(self) -> None:
         run = self._connection.execute
-        run("PRAGMA journal_mode = WAL")
-        # A crash may lose the last changes, which are then found again; it corrupts nothing.
+        # A write-ahead log would map a file that all processes share: who cuts that file short, or
+        # keeps it on a network drive, ends them by SIGBUS. Nor is the index itself mapped.
+        run("PRAGMA mmap_size = 0")
+        run("PRAGMA journal_mode = TRUNCATE")
+        # Readers wait only for the moment in which a change is written, not while it grows.
+        run("PRAGMA cache_spill = OFF")
         run("PRAGMA synchronous = NORMAL")
         run("PRAGMA trusted_schema = OFF")
         if self._is_current():
@@ -93,8 +99,10 @@ class Store:
             run(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def close(self) -> None:
-        """Close the connection."""
+        """Write what is waiting, and close the connection."""
         with self._lock:
+            with suppress(sqlite3.Error):
+                self._write_outlines()
             self._connection.close()
 
     def version(self) -> int:
@@ -188,22 +196,36 @@ class Store:
     def outline(self, key: bytes) -> str | None:
         """The outline that was kept under the key of its content."""
         with self._lock:
+            if key in self._outlines:
+                return self._outlines[key]
             row = self._connection.execute(
                 "SELECT outline FROM outlines WHERE key = ?", (key,)
             ).fetchone()
         return None if row is None else str(row[0])
 
     def keep_outline(self, key: bytes, outline: str) -> None:
-        """Keep an outline; the oldest ones make room."""
-        with self._lock, self._writing():
-            self._connection.execute(
-                "INSERT OR REPLACE INTO outlines VALUES (?, ?)", (key, outline)
+        """Keep an outline; the oldest ones make room.
+
+        Other processes see it a few later: a transaction for each would keep them waiting.
+        """
+        with self._lock:
+            self._outlines[key] = outline
+            if len(self._outlines) >= _OUTLINES_AT_ONCE:
+                self._write_outlines()
+
+    def _write_outlines(self) -> None:
+        if not self._outlines:
+            return
+        # Whatever comes of it: those that could not be written are made again.
+        outlines, self._outlines = self._outlines, {}
+        with self._writing():
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO outlines VALUES (?, ?)", outlines.items()
             )
             last = self._number("SELECT max(rowid) FROM outlines")
-            if last % 1000 == 0:
-                self._connection.execute(
-                    "DELETE FROM outlines WHERE rowid <= ?", (last - _MOST_OUTLINES,)
-                )
+            self._connection.execute(
+                "DELETE FROM outlines WHERE rowid <= ?", (last - _MOST_OUTLINES,)
+            )
 
     def _is_current(self) -> bool:
         version = self._number("PRAGMA user_version")
@@ -212,7 +234,7 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """One transaction; other processes go on reading what was there before."""
+        """One transaction; until its end other processes read what was there before."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
