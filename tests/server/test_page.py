@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import select
+import socket
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
@@ -14,6 +16,7 @@ import psutil
 import pytest
 
 from foldline.server.app import create_server
+from foldline.server.page import listener
 from foldline.server.page.admission import KEPT, Admission
 from foldline.server.page.feed import Feed
 from foldline.server.preview.session import Preview
@@ -152,6 +155,49 @@ async def test_an_address_opens_once(url: str, visitor: Visitor, stranger: Visit
     assert b"opens once" in refused.read()
     again = await visitor.get(f"?{query}")
     assert (again.status, again.headers["Location"]) == (303, visitor.path)
+
+
+PARTS = {
+    "nothing": b"",
+    "a letter": b"G",
+    "a head without an end": b"GET / HTTP/1.1\r\nHost: x\r\n",
+    "a request that is refused": b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a body without an end": b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1",
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+async def test_who_sends_slowly_keeps_no_browser_out(url: str, part: str) -> None:
+    host, _, port = urlsplit(url).netloc.partition(":")
+    with ExitStack() as plugs:
+        for _ in range(100):
+            plug = plugs.enter_context(socket.create_connection((host, int(port))))
+            plug.sendall(PARTS[part])
+        visitor = await Visitor.admitted(url)
+        assert (await visitor.get("page.js")).status == 200
+        visitor.close()
+
+
+@pytest.mark.parametrize("part", PARTS)
+async def test_who_takes_too_long_for_a_head_is_closed(
+    url: str, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listener, "HEAD_SECONDS", 0.5)
+    host, _, port = urlsplit(url).netloc.partition(":")
+
+    def trickle() -> None:
+        # Each byte comes in time; the head as a whole doesn't.
+        with socket.create_connection((host, int(port))) as plug:
+            plug.sendall(PARTS[part])
+            for letter in b"GET / HTTP/1.1\r\nX: " + b"x" * 10_000:
+                readable, _, _ = select.select([plug], [], [], 0.02)
+                if readable and not plug.recv(1 << 16):
+                    return
+                plug.sendall(bytes([letter]))
+        raise AssertionError("it was not closed")
+
+    with suppress(ConnectionError):
+        await asyncio.to_thread(trickle)
 
 
 async def test_each_asking_gives_another_address_of_the_same_page(

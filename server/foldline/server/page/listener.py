@@ -9,16 +9,21 @@ import socket
 from typing import TYPE_CHECKING
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from starlette.types import ASGIApp
+    from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 
 log = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"
 MAX_CONNECTIONS = 64
+# Of these, the ones that may wait for a request. Only an admitted browser can hold one for longer.
+MAX_WAITING = 16
+HEAD_SECONDS = 5.0
 MAX_HEADER_BYTES = 1 << 14
 CLOSE_SECONDS = 1
 
@@ -32,7 +37,7 @@ class Listener:
         self._server = _Server(
             uvicorn.Config(
                 create_app(self.authority),
-                http="h11",
+                http=_Connection,
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -55,6 +60,56 @@ class Listener:
         """Stop listening, and wait until all answers have ended."""
         self.close()
         await asyncio.wait({self._task})
+
+
+class _Connection(H11Protocol):
+    """A connection that is closed where the head of a request takes too long.
+
+    Where too many wait for one, the one that has waited longest makes room: other programs on this
+    machine can't keep a browser out, however many connections they open.
+    """
+
+    deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # As in the base.
+        super().connection_made(transport)
+        self._watch_head()
+        waiting = {
+            connection: connection.deadline.when()
+            for connection in self.connections
+            if isinstance(connection, _Connection) and connection.deadline is not None
+        }
+        if len(waiting) > MAX_WAITING:
+            min(waiting, key=lambda connection: waiting[connection]).give_up()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch_head()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._stop_waiting()
+
+    def _watch_head(self) -> None:
+        """Start the time for the next head, or stop it once that is here."""
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            self._stop_waiting()
+        elif self.deadline is None and not self.transport.is_closing():
+            self.deadline = self.loop.call_later(HEAD_SECONDS, self.give_up)
+
+    def _stop_waiting(self) -> None:
+        if self.deadline is not None:
+            self.deadline.cancel()
+            self.deadline = None
+
+    def give_up(self) -> None:
+        self._stop_waiting()
+        self.transport.abort()
 
 
 class _Server(uvicorn.Server):
