@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from foldline.server.page.app import SHOWN_FILES
 
@@ -26,6 +27,45 @@ def test_the_build_never_rewrites_sources_globally() -> None:
     assert "sources" not in configuration["tool"]["hatch"].get("build", {}), (
         "[tool.hatch.build] sources leaves the wheel that is built from the sdist empty"
     )
+
+
+MACHINES = {
+    "glibc and musl": {"sys_platform": "linux", "platform_machine": "x86_64"},
+    "macOS": {"sys_platform": "darwin", "platform_machine": "arm64"},
+    "Windows": {"sys_platform": "win32", "platform_machine": "AMD64"},
+    "Windows on ARM": {"sys_platform": "win32", "platform_machine": "ARM64"},
+}
+WITHOUT_WHEELS = {
+    ("google-re2", "glibc and musl"),
+    ("rs-bpe", "Windows on ARM"),
+}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_no_extra_but_re2_needs_what_has_no_wheel_for_the_machine(machine: str) -> None:
+    """Nothing tells musl from glibc: what has no wheel for one of them is an extra of its own."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for extra, requirements in project["optional-dependencies"].items():
+        for requirement in map(Requirement, requirements):
+            applies = requirement.marker is None or requirement.marker.evaluate(
+                {**MACHINES[machine], "python_version": "3.13"}
+            )
+            if extra != "re2" and (requirement.name, machine) in WITHOUT_WHEELS:
+                assert not applies
+            elif requirement.name in ("google-re2", "rs-bpe"):
+                assert applies
+    assert "re2" not in str(project["optional-dependencies"]["all"])
+
+
+def test_every_dependency_says_which_versions_it_may_have() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    assert not project["dependencies"]
+    for requirement in (Requirement(text) for texts in extras.values() for text in texts):
+        if requirement.name != "foldline":
+            operators = {specifier.operator for specifier in requirement.specifier}
+            assert ">=" in operators
+            assert operators <= {">=", "<"}, "an exact version excludes other packages"
 
 
 @pytest.fixture(scope="module")

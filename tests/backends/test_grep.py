@@ -1,10 +1,17 @@
 """Grep: linear time, honest totals, pages."""
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.backends import GrepMatch, InvalidArgumentError, MemoryFileBackend
+from foldline.backends import (
+    GrepMatch,
+    InvalidArgumentError,
+    MemoryFileBackend,
+    bounded_regex,
+)
 from foldline.backends.grep import grep
 from foldline.backends.text import format_grep
 
@@ -16,6 +23,15 @@ FILES: dict[str, str | bytes] = {
     ".gitignore": "*.log\n",
     "d.log": "os\n",
 }
+
+
+@pytest.fixture(params=["re2", "regex"], scope="module", autouse=True)
+def engine(request: pytest.FixtureRequest) -> Iterator[str]:
+    """RE2, and what stands in for it where it isn't installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounded_regex, "HAS_RE2", request.param == "re2")
+        patch.setattr(bounded_regex, "GREP_SECONDS", 1.0)
+        yield request.param
 
 
 def found(pattern: str, glob: str | None = None, **options: int) -> list[tuple[str, int, str]]:
@@ -61,17 +77,52 @@ def test_lines_around_a_match() -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "message"),
-    [("(", r"missing \)"), (r"(a)\1", "back-references"), ("(?=a)", "look-around"), ("[", "]")],
+    [
+        ("(", r"missing \)"),
+        (r"(a)\1", "back-references"),
+        ("(?=a)", "look-around"),
+        ("[", r"]|character set"),
+    ],
 )
-def test_a_pattern_that_does_not_compile_says_what_is_missing(pattern: str, message: str) -> None:
+def test_a_pattern_that_does_not_compile_says_what_is_missing(
+    engine: str, pattern: str, message: str
+) -> None:
+    if engine == "regex" and message in ("back-references", "look-around"):
+        pytest.skip("regex has them")
     with pytest.raises(InvalidArgumentError, match=message):
         found(pattern)
 
 
-def test_no_pattern_can_hang_it() -> None:
-    files = MemoryFileBackend({"a.txt": "a" * 200_000 + "!\n"})
-    for pattern in ("(a+)+$", "(a|a)*b", "(a*)*c", "a?" * 50 + "a" * 50 + "b"):
-        assert grep(files, pattern).total == 0
+def test_no_pattern_can_hang_it(engine: str) -> None:
+    files = MemoryFileBackend({"a.txt": "a" * 200_000 + "!\n", "b.txt": "a" * 300 + "!\n"})
+    outcomes: set[object] = set()
+    for pattern in ("(a+)+$", "(a|a)*b", "(a*)*c", "(a|aa)+$", "a?" * 50 + "a" * 50 + "b"):
+        try:
+            outcomes.add(grep(files, pattern).total)
+        except InvalidArgumentError as error:
+            outcomes.add("takes too long" in str(error))
+    assert outcomes == ({0} if engine == "re2" else {0, True})
+
+
+def test_no_ignore_pattern_can_hang_it() -> None:
+    files: dict[str, str | bytes] = {"a" * 250 + f"{n}.py": "x" for n in range(20)}
+    files[".gitignore"] = "a*" * 60 + "b\n*.log\n"
+    files["a.log"] = "x"
+    assert grep(MemoryFileBackend(files), "x").total == 20
+
+
+@given(
+    st.sampled_from(["a", "^a", "a$", "[^a]", r"\w+", r"a\s*b", r"\bb", "^$", "é", "(?i)É?a", "$"]),
+    st.lists(st.text(alphabet="ab\r é\ufffd", max_size=6), max_size=6),
+)
+def test_both_engines_find_the_same(pattern: str, lines: list[str]) -> None:
+    files = MemoryFileBackend({"a.txt": "\n".join(lines)})
+    results = []
+    for has_re2 in (True, False):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bounded_regex, "HAS_RE2", has_re2)
+            results.append(grep(files, pattern))
+    assert results[0] == results[1]
 
 
 def test_pages_cover_every_match_once_and_fit_the_budget() -> None:

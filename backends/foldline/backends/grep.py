@@ -1,11 +1,11 @@
-"""Regular expressions over files, with an engine whose time is linear in the text."""
+"""Regular expressions over files, with an engine whose time is bounded."""
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from foldline.backends import budget as budgets
+from foldline.backends.bounded_regex import PatternError, PatternTimeoutError, compile_lines
 from foldline.backends.errors import FileTooLargeError, InvalidArgumentError, PathError
 from foldline.backends.models import GrepMatch, GrepResults
 from foldline.backends.scopes import Scope
@@ -13,19 +13,9 @@ from foldline.backends.text import grep_lines, grep_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Protocol
 
+    from foldline.backends.bounded_regex import Match, Pattern
     from foldline.backends.files.base import BaseFileBackend
-
-    class Match(Protocol):
-        """The part of a match that is used."""
-
-        def start(self) -> int: ...
-
-    class Pattern(Protocol):
-        """The part of a compiled pattern that is used."""
-
-        def search(self, text: bytes, pos: int = 0) -> Match | None: ...
 
 
 _KIND = "grep"
@@ -106,33 +96,21 @@ def _reason(searched: int, total: int, too_large: list[str]) -> str:
     return "; ".join(reasons)
 
 
-@lru_cache(maxsize=32)
 def _compile(pattern: str, *, ignore_case: bool) -> Pattern:
-    # The wheel carries no types.
-    import re2  # type: ignore[import-untyped]
-
-    options = re2.Options()
-    options.log_errors = False
-    options.never_nl = True
-    options.case_sensitive = not ignore_case
     try:
-        compiled: Pattern = re2.compile(f"(?m){pattern}", options)
-    except re2.error as error:
-        message = error.args[0] if error.args else error
-        shown = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
+        return compile_lines(pattern, ignore_case=ignore_case)
+    except PatternError as error:
         raise InvalidArgumentError(
             "pattern",
-            f"{shown.replace('(?m)', '', 1)}; the syntax is RE2's, without look-around and "
-            "back-references",
+            f"{error}; the syntax is RE2's, without look-around and back-references",
         ) from None
-    return compiled
 
 
 def _matching_lines(pattern: Pattern, data: bytes) -> Iterator[tuple[int, int, int]]:
     """Row, byte where the line starts, and byte of the first match in it, for each such line."""
     position = row = 0
     counted = 0
-    while position <= len(data) and (match := pattern.search(data, position)):
+    while position <= len(data) and (match := _search(pattern, data, position)):
         at = match.start()
         start = data.rfind(b"\n", 0, at) + 1
         if start >= len(data) and data:
@@ -144,6 +122,17 @@ def _matching_lines(pattern: Pattern, data: bytes) -> Iterator[tuple[int, int, i
         if end < 0:
             return
         position = end + 1
+
+
+def _search(pattern: Pattern, data: bytes, position: int) -> Match | None:
+    try:
+        return pattern.search(data, position)
+    except PatternTimeoutError:
+        raise InvalidArgumentError(
+            "pattern",
+            "takes too long: leave out repetition within repetition, such as (a+)+; or install "
+            "foldline[re2], whose time is linear",
+        ) from None
 
 
 def _match(path: str, data: bytes, place: tuple[int, int, int], context: int) -> GrepMatch:

@@ -49,6 +49,27 @@ def test_every_private_name_that_is_changed_is_still_there() -> None:
         assert hasattr(module, name), f"{module.__name__} has lost {name}: see worker.py"
 
 
+OTHER_JEDI = """
+import sys
+sys.path.insert(0, {folder!r})
+import worker
+worker.MISSING.append("_A_LIMIT")
+worker.main()
+"""
+
+
+def test_a_jedi_that_lacks_a_private_name_is_said_to_leave_files_out(
+    access: SmartFileAccess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other_worker.py"
+    other.write_text(OTHER_JEDI.format(folder=str(engine.WORKER.parent)))
+    monkeypatch.setattr(engine, "WORKER", other)
+    found = access.find_references("Hub.spin", seconds=PATIENCE)
+    assert found.confirmed == USERS + 1
+    assert found.coverage.startswith("partial: ")
+    assert "jedi may leave files out: the installed version has no _A_LIMIT" in found.coverage
+
+
 def test_more_files_are_looked_into_than_jedi_would_by_itself(access: SmartFileAccess) -> None:
     found = access.find_references("Hub.spin", seconds=PATIENCE)
     assert (found.confirmed, found.possible) == (USERS + 1, 2)

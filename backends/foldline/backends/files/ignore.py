@@ -197,15 +197,17 @@ class _PrefixedRules(_Rules):
 
 @lru_cache(maxsize=4096)
 def _compile(lines: tuple[str, ...], base: str, source: str, prefix: str = "") -> _Rules:
-    from pathspec import GitIgnoreSpec
     from pathspec.patterns.gitignore import GitIgnorePatternError
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+    from foldline.backends.bounded_regex import compile_ignore_patterns
 
     try:
-        spec = GitIgnoreSpec.from_lines(lines)
+        spec = compile_ignore_patterns([GitIgnoreSpecPattern(line) for line in lines])
     except GitIgnorePatternError:
         # As git does: a malformed pattern matches nothing, the others still count.
         lines = tuple(line for line in lines if _is_well_formed(line))
-        spec = GitIgnoreSpec.from_lines(lines)
+        spec = compile_ignore_patterns([GitIgnoreSpecPattern(line) for line in lines])
     if prefix:
         return _PrefixedRules(base, source, lines, spec, prefix)
     return _Rules(base, source, lines, spec)

@@ -39,10 +39,14 @@ _MAX_LINE = 1 << 26
 
 @dataclass(frozen=True, slots=True)
 class JediPlaces:
-    """Places as (path, line from 1, column from 0, length); `cut` when jedi ran out of time."""
+    """Places as (path, line from 1, column from 0, length); `cut` when jedi ran out of time.
+
+    `missing` are the private names that this version of jedi lacks, so that it may leave files out.
+    """
 
     places: tuple[tuple[str, int, int, int], ...]
     cut: bool
+    missing: tuple[str, ...] = ()
 
 
 class JediEngine:
@@ -128,7 +132,9 @@ class JediEngine:
             await self._rest()
         if "error" in reply:
             raise LSPResponseError(str(reply["error"]), NAME)
-        return JediPlaces(tuple(map(tuple, reply["places"])), bool(reply["cut"]))
+        return JediPlaces(
+            tuple(map(tuple, reply["places"])), bool(reply["cut"]), tuple(reply["missing"])
+        )
 
     async def _exchange(self, request: dict[str, Any]) -> dict[str, Any]:
         from foldline.backends.lsp.process import ServerProcess

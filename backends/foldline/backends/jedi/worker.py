@@ -32,7 +32,7 @@ def _nothing(*_: object, **__: object) -> None:
     return None
 
 
-# What of jedi and parso is changed, all of it private: pinned, and guarded by a test.
+# What of jedi and parso is changed, all of it private. Each answer names what is missing of it.
 CHANGES: tuple[tuple[ModuleType, str, object], ...] = (
     (jedi_references, "_PARSED_FILE_LIMIT", NO_LIMIT),
     (jedi_references, "_OPENED_FILE_LIMIT", NO_LIMIT),
@@ -43,6 +43,12 @@ CHANGES: tuple[tuple[ModuleType, str, object], ...] = (
 )
 # What stands in for it during each question.
 WALK = (jedi_references, "_find_project_modules")
+CACHE = (parso.cache, "parser_cache", {})  # type: ignore[var-annotated]  # Empty where it is missing.
+MISSING = [
+    name
+    for module, name in (*((module, name) for module, name, _ in CHANGES), WALK, CACHE[:2])
+    if not hasattr(module, name)
+]
 
 
 class Candidates:
@@ -71,13 +77,16 @@ class Candidates:
 
     def forget_overlays(self) -> None:
         """Drop the parsed modules of open buffers, which are kept by the time of the disk's."""
-        for modules in parso.cache.parser_cache.values():
+        for modules in getattr(*CACHE).values():
             for path in self._overlays:
                 modules.pop(Path(path), None)
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """The places of a name: path, line from 1, column from 0, length; `cut` when time was up."""
+    """The places of a name: path, line from 1, column from 0, length; `cut` when time was up.
+
+    `missing` are the private names that this version of jedi lacks, so that it may leave files out.
+    """
     root = Path(request["root"])
     candidates = Candidates(root, request)
     setattr(*WALK, candidates.files)
@@ -97,7 +106,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         for name in names
         if name.module_path is not None and Path(name.module_path).is_relative_to(root)
     ]
-    return {"places": places, "cut": candidates.cut}
+    return {"places": places, "cut": candidates.cut, "missing": MISSING}
 
 
 def main() -> None:

@@ -90,6 +90,10 @@ class ServerConfirmation(ServerQuestions):
         remarks = [*dict.fromkeys(map(str, failures))][:2]
         if any(found.places.cut for found in by_jedi):
             remarks.append(f"jedi looked at some files only, for {SEARCH_SECONDS:.0f} s")
+        for missing in dict.fromkeys(found.places.missing for found in by_jedi):
+            if missing:
+                names = ", ".join(missing)
+                remarks.append(f"jedi may leave files out: the installed version has no {names}")
         if len(targets) > len(asked):
             remarks.append(f"asked about {len(asked)} of {len(targets)} definitions")
         if left_out:

@@ -1,0 +1,181 @@
+"""Regular expressions of strangers, with a bound on their time.
+
+RE2 takes time linear in the text. There are no wheels of it for musl, and no marker that tells musl
+from glibc; so where it isn't installed, `regex` stands in, whose time is limited by a clock.
+"""
+
+from __future__ import annotations
+
+import time
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Protocol
+
+# Neither wheel carries types.
+import regex  # type: ignore[import-untyped]
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pathspec import GitIgnoreSpec
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+HAS_RE2 = find_spec("re2") is not None
+# What all searches with one pattern may take together.
+GREP_SECONDS = 5.0
+IGNORE_SECONDS = 0.2
+_MOST_CHARACTERS = 10_000
+
+
+class Match(Protocol):
+    """The part of a match that is used."""
+
+    def start(self) -> int: ...
+
+
+class Pattern(Protocol):
+    """The part of a compiled pattern that is used."""
+
+    def search(self, text: bytes, pos: int = 0) -> Match | None: ...
+
+
+class PatternError(ValueError):
+    """A pattern that does not compile; the message says why."""
+
+
+class PatternTimeoutError(Exception):
+    """A pattern whose time is up."""
+
+
+def compile_lines(pattern: str, *, ignore_case: bool) -> Pattern:
+    """A pattern to be searched for within the lines of a text.
+
+    Raises:
+        PatternError: It does not compile.
+    """
+    return (_re2 if HAS_RE2 else _Lines)(pattern, ignore_case=ignore_case)
+
+
+def compile_ignore_patterns(patterns: Sequence[GitIgnoreSpecPattern]) -> GitIgnoreSpec:
+    """The patterns of an ignore file. One whose time is up hides nothing from then on."""
+    from pathspec import GitIgnoreSpec
+
+    if HAS_RE2:
+        return GitIgnoreSpec(patterns, backend="re2")
+    for pattern in patterns:
+        if pattern.regex is not None:
+            # As much of a compiled pattern as is used.
+            pattern.regex = _Bounded(pattern.regex.pattern)  # type: ignore[assignment]
+    return GitIgnoreSpec(patterns, backend="simple")
+
+
+def _re2(pattern: str, *, ignore_case: bool) -> Pattern:
+    import re2  # type: ignore[import-untyped]
+
+    options = re2.Options()
+    options.log_errors = False
+    options.never_nl = True
+    options.case_sensitive = not ignore_case
+    try:
+        compiled: Pattern = re2.compile(f"(?m){pattern}", options)
+    except re2.error as error:
+        message = error.args[0] if error.args else error
+        shown = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
+        raise PatternError(shown.replace("(?m)", "", 1)) from None
+    return compiled
+
+
+class _Clock:
+    """The time that the searches with one pattern have left."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+
+    def search(self, compiled: Any, text: str, pos: int = 0, end: int | None = None) -> Any:
+        """Search as `regex` does, without the interpreter's lock.
+
+        Raises:
+            PatternTimeoutError: The time is up.
+        """
+        if self._left <= 0:
+            raise PatternTimeoutError
+        started = time.monotonic()
+        try:
+            return compiled.search(text, pos, end, concurrent=True, timeout=self._left)
+        except (TimeoutError, MemoryError):
+            self._left = 0
+            raise PatternTimeoutError from None
+        finally:
+            self._left -= time.monotonic() - started
+
+
+class _Lines:
+    """A pattern whose matches never span lines, over UTF-8.
+
+    It may have look-around and back-references, which RE2 has not: the clock bounds these too.
+    """
+
+    def __init__(self, pattern: str, *, ignore_case: bool) -> None:
+        if len(pattern) > _MOST_CHARACTERS:
+            raise PatternError(f"is longer than {_MOST_CHARACTERS} characters")
+        # Words and digits are ASCII, as RE2 has them.
+        flags = regex.MULTILINE | regex.ASCII | (regex.IGNORECASE if ignore_case else 0)
+        try:
+            self._compiled = regex.compile(pattern, flags, cache_pattern=False)
+        except (regex.error, RecursionError, OverflowError, ValueError) as error:
+            raise PatternError(str(error)) from None
+        self._clock = _Clock(GREP_SECONDS)
+        self._data = b""
+        self._text = ""
+        # A place in both, from which on the next is counted.
+        self._at = (0, 0)
+
+    def search(self, text: bytes, pos: int = 0) -> Match | None:
+        if text is not self._data:
+            self._data, self._text, self._at = text, text.decode("utf-8", "surrogateescape"), (0, 0)
+        start = self._character(pos)
+        while (found := self._clock.search(self._compiled, self._text, start)) is not None:
+            first = self._text.rfind("\n", 0, found.start()) + 1
+            end = self._text.find("\n", found.start())
+            end = len(self._text) if end < 0 else end
+            # What was found may go on behind the line's end, where nothing counts.
+            line = self._text[max(first, start) : end]
+            within = self._clock.search(self._compiled, line)
+            if within is not None:
+                return _Found(self._byte(max(first, start) + within.start()))
+            if end >= len(self._text):
+                break
+            start = end + 1
+        return None
+
+    def _character(self, byte: int) -> int:
+        at_byte, at = self._at if self._at[0] <= byte else (0, 0)
+        at += len(self._data[at_byte:byte].decode("utf-8", "surrogateescape"))
+        self._at = (byte, at)
+        return at
+
+    def _byte(self, character: int) -> int:
+        at_byte, at = self._at if self._at[1] <= character else (0, 0)
+        return at_byte + len(self._text[at:character].encode("utf-8", "surrogateescape"))
+
+
+class _Found:
+    def __init__(self, start: int) -> None:
+        self._start = start
+
+    def start(self) -> int:
+        return self._start
+
+
+class _Bounded:
+    """As much of a compiled pattern as pathspec uses."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        self._compiled = regex.compile(pattern)
+        self._clock = _Clock(IGNORE_SECONDS)
+
+    def search(self, text: str) -> Any:
+        try:
+            return self._clock.search(self._compiled, text)
+        except PatternTimeoutError:
+            return None
