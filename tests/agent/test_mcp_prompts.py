@@ -117,6 +117,15 @@ async def test_a_module_that_fails_is_an_error_with_its_line(workspace: Path) ->
         assert (await client.list_prompts()).prompts
 
 
+async def test_placeholders_stay_in_text_and_count_as_not_given_elsewhere(workspace: Path) -> None:
+    async with connect_here(Options(roots=(workspace,), trusted=True)) as client:
+        text = await text_of(client, "demo/greeting", name="$1", times="$2", open_sections="$3")
+        assert "Hello $1, 1 times." in text
+        assert "Some rules." in text
+        with pytest.raises(MCPError, match="times: '\\$x' is not int"):
+            await text_of(client, "demo/greeting", name="$1", times="$x")
+
+
 async def test_open_sections_are_completed_one_after_another(workspace: Path) -> None:
     reference = types.PromptReference(name="demo/greeting")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 HAS_RE2 = find_spec("re2") is not None
 # What all searches with one pattern may take together.
-GREP_SECONDS = 5.0
+GREP_SECONDS = 20.0
 IGNORE_SECONDS = 0.2
 _MOST_CHARACTERS = 10_000
 

@@ -26,6 +26,7 @@ OPEN_SECTIONS = "open_sections"
 PAGE = 100
 COMPLETIONS = 100
 RENDER_SECONDS = 10.0
+_PLACEHOLDER = re.compile(r"\$[0-9]{1,3}")
 UNTRUSTED = (
     "Rendering a prompt executes its module, and this workspace is not trusted. Start the server "
     "with `foldline mcp --trust` where you trust its code"
@@ -63,6 +64,7 @@ class WorkspacePrompts:
             MCPError: There is no such prompt, it may not be executed, or it failed.
         """
         prompt = _named(await _find(folders), name)
+        arguments = _without_placeholders(prompt, arguments)
         params = _params(prompt, arguments)
         if not self._trusted:
             raise refusal(UNTRUSTED, kind="untrusted")
@@ -166,6 +168,23 @@ def _argument(parameter: Parameter) -> types.PromptArgument:
         description=_short("; ".join(about), 160),
         required=parameter.required,
     )
+
+
+def _without_placeholders(prompt: CatalogPrompt, arguments: Mapping[str, str]) -> Mapping[str, str]:
+    """The arguments but for those that the client means to fill in later and that aren't text.
+
+    Some clients ask with `$1`, `$2` … as values, and put the user's words into the answer.
+    """
+    others = {OPEN_SECTIONS} | {
+        parameter.name
+        for parameter in prompt.parameters
+        if parameter.kind in ("int", "float", "bool")
+    }
+    return {
+        name: text
+        for name, text in arguments.items()
+        if name not in others or _PLACEHOLDER.fullmatch(text) is None
+    }
 
 
 def _params(prompt: CatalogPrompt, arguments: Mapping[str, str]) -> dict[str, dict[str, object]]:
