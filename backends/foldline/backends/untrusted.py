@@ -21,6 +21,7 @@ from foldline.backends.index.location import cache_folder
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+WINDOWS = os.name == "nt"
 # Without them programs find neither their own settings nor room for what they write.
 _KEPT = frozenset({"HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP"})
 # What makes Node.js load a file before the program: a relative one is looked for in the workspace.
@@ -83,7 +84,7 @@ def find_on_path(
 def find_in(folder: Path, program: str) -> Path | None:
     """The program in the folder, with the extension that Windows needs."""
     names = [program]
-    if os.name == "nt":
+    if WINDOWS:
         endings = os.environ.get("PATHEXT", ".COM;.EXE;.BAT;.CMD").lower().split(";")
         if not program.lower().endswith(tuple(endings)):
             names = [program + ending for ending in endings]

@@ -87,7 +87,10 @@ class ServerCatalog:
             if spec.understands(path) and self.command(spec)[1] == UNTRUSTED
         ]
         if waiting:
-            return f"no language server for {path} but {', '.join(waiting)}: {UNTRUSTED}"
+            return (
+                f"{', '.join(waiting)} may run code of the workspace, which is not trusted; "
+                "no other language server is installed"
+            )
         return f"no language server is installed for {path}; `foldline doctor` says which would do"
 
     def command(self, spec: ServerSpec) -> tuple[tuple[str, ...], str]:
