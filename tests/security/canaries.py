@@ -35,6 +35,7 @@ class Canary:
         variables: What the environment has; `PATH` is put before the real one.
         expects: What the answer holds in the workspace that isn't trusted.
         fires: Trust makes it run.
+        questions: It is for language servers: every shell is asked about the code.
     """
 
     files: Mapping[str, str]
@@ -43,6 +44,7 @@ class Canary:
     variables: Mapping[str, str] = field(default_factory=dict)
     expects: str = ANSWERED
     fires: bool = False
+    questions: bool = True
 
 
 SOURCES = {
@@ -138,19 +140,16 @@ CANARIES = {
     "vtsls": Canary(TYPESCRIPT, "ts", ("vtsls",)),
     "tsgo": Canary(TYPESCRIPT, "ts", ("tsgo",)),
     "clangd": Canary(
-        {"evil": SHELL, "compile_commands.json": _compiled("clang", *_OFFLOAD, "-c")},
-        "c",
-        fires=True,
-    ),
-    "clangd-driver": Canary(
         {
             "evil": SHELL,
-            "compile_commands.json": _compiled("ROOT/evil", "-c"),
+            "compile_commands.json": _compiled("ROOT/evil", *_OFFLOAD, "-c"),
+            "compile_flags.txt": "\n".join(_OFFLOAD),
             ".clangd": "CompileFlags:\n  Compiler: ROOT/evil\n",
         },
         "c",
+        fires=True,
     ),
-    "interpreter": Canary(VENV, servers=("ty",), variables={"VIRTUAL_ENV": "ROOT/.venv"}),
+    "interpreter": Canary(VENV, variables={"VIRTUAL_ENV": "ROOT/.venv"}, questions=False),
     "git": Canary(
         {
             "evil": SHELL,
@@ -162,7 +161,7 @@ CANARIES = {
             "\tfsmonitor = ROOT/evil\n\tpager = ROOT/evil\n\tsshCommand = ROOT/evil\n"
             "[diff]\n\texternal = ROOT/evil\n[alias]\n\trev-parse = !ROOT/evil\n",
         },
-        servers=("ty",),
+        questions=False,
     ),
 }
 

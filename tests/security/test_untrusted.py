@@ -8,11 +8,13 @@ import shutil
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import mcp_types
 import pytest
 from lsprotocol import types
 from mcp import Client, StdioServerParameters
+from pygls.exceptions import JsonRpcException
 from pytest_lsp import client_capabilities, make_test_lsp_client
 
 from foldline.backends.lsp.risks import RISKS, as_markdown
@@ -26,7 +28,7 @@ from foldline.backends.untrusted import (
 )
 
 from ..backends.lsp.programs import PACKAGES, spec_from_npm
-from .canaries import BY_JEDI, CANARIES, plant
+from .canaries import BY_JEDI, CANARIES, MODULE, plant
 
 DOCS = Path(__file__).parents[2] / "docs" / "security.md"
 FOLDLINE = str(Path(sys.executable).with_name("foldline"))
@@ -73,6 +75,15 @@ async def by_mcp(root: Path, environment: Environment) -> str:
 
 
 async def by_language_server(root: Path, environment: Environment) -> str:
+    asked = {"name": "pay", "seconds": SECONDS}
+    answer = await server_command(root, environment, "code.findReferences", asked)
+    return str(answer["text"])
+
+
+async def server_command(
+    root: Path, environment: Environment, name: str, asked: dict[str, Any]
+) -> dict[str, Any]:
+    """The answer of a new language server to a command."""
     client = make_test_lsp_client()
     await client.start_io(FOLDLINE, "serve", "--stdio", cwd=root, env=environment)
     try:
@@ -82,11 +93,10 @@ async def by_language_server(root: Path, environment: Environment) -> str:
                 workspace_folders=[types.WorkspaceFolder(root.as_uri(), root.name)],
             )
         )
-        asked = {"name": "pay", "seconds": SECONDS}
-        params = types.ExecuteCommandParams("foldline.server.code.findReferences", [asked])
+        params = types.ExecuteCommandParams(f"foldline.server.{name}", [asked])
         answer = await client.workspace_execute_command_async(params)
         assert isinstance(answer, dict)
-        return str(answer["text"])
+        return answer
     finally:
         await client.shutdown_session()
         await client.stop()  # type: ignore[no-untyped-call]  # Untyped in pygls.
@@ -112,7 +122,7 @@ def planted(name: str, tmp_path: Path) -> tuple[Path, Path, Environment]:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize("name", CANARIES)
+@pytest.mark.parametrize("name", [name for name, canary in CANARIES.items() if canary.questions])
 async def test_a_workspace_that_is_not_trusted_runs_nothing(
     name: str, shell: str, planted: tuple[Path, Path, Environment]
 ) -> None:
@@ -174,6 +184,55 @@ async def test_the_doctor_asks_no_interpreter_of_a_file_elsewhere(
     assert not mark.exists(), mark.read_text()
     await command(here, environment, "doctor", str(root / "a.py"), "--trust")
     assert mark.exists()
+
+
+@pytest.mark.parametrize("name", ["git"])
+async def test_comparing_revisions_waits_for_trust(
+    name: str, planted: tuple[Path, Path, Environment]
+) -> None:
+    root, mark, environment = planted
+    (root / "p.py").write_text(PROMPT)
+    asked = {"uri": (root / "p.py").as_uri(), "revision": "HEAD"}
+    with pytest.raises(JsonRpcException, match="not trusted"):
+        await server_command(root, environment, "prompt.diff", asked)
+    assert not mark.exists(), mark.read_text()
+
+
+PROMPT = """
+from foldline.prompts import MarkdownSection, PromptTemplate
+
+template = PromptTemplate(
+    ns="demo", key="p", sections=[MarkdownSection[None](title="A", key="a", template="B.")]
+)
+"""
+PARSING = """
+from foldline.backends.parsing import Parsed
+from foldline.backends.parsing_pool import PoolParsing
+
+if __name__ == "__main__":
+    pool = PoolParsing(1)
+    source = Parsed("a.py", "python", b"def function(): pass\\n" * 10_000)
+    print(len(pool.outline(source).symbols))
+    pool.close()
+"""
+
+
+async def test_workers_that_parse_import_nothing_from_the_working_directory(
+    tmp_path: Path,
+) -> None:
+    mark = tmp_path / "mark"
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    for name in ("multiprocessing", "selectors", "signal", "pickle"):
+        (workspace / f"{name}.py").write_text(MODULE.replace("MARK", str(mark)))
+    script = tmp_path / "parse.py"
+    script.write_text(PARSING)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(script), cwd=workspace, stdout=asyncio.subprocess.PIPE
+    )
+    printed, _ = await process.communicate()
+    assert printed == b"10000\n"
+    assert not mark.exists(), mark.read_text()
 
 
 # The table

@@ -139,7 +139,7 @@ RISKS = (
         "`.clangd`, the compiler in `compile_commands.json`",
         "a compiler, where `--query-driver` allows it",
         "`--enable-config=false`, and no `--query-driver`",
-        canary="clangd-driver",
+        canary="clangd",
     ),
     Risk(
         "previews, and `foldline doctor`",
