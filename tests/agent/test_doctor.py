@@ -59,6 +59,7 @@ def test_what_may_choose_a_program_needs_trust_and_the_report_says_so(
     found = servers(capsys, "--root", str(tmp_path))
     assert found["ty"]["command"] == [str(Path(sys.executable).with_name("ty")), "server"]
     assert next(iter(found)) == "ty"
+    assert "confined as the workspace is not trusted" in str(found["basedpyright"]["reason"])
     assert found["clangd"]["reason"] == "disabled in [tool.foldline.lsp]"
     assert main(["doctor", "--root", str(tmp_path)]) == 0
     shown = capsys.readouterr().out

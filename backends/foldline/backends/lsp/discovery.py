@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.backends.lsp.configuration import read_configuration
+from foldline.backends.lsp.servers import Pinned
 from foldline.backends.untrusted import (
     empty_folder,
     find_in,
@@ -121,6 +122,8 @@ class ServerCatalog:
         if spec.executes_workspace and not self._trusted:
             return (), UNTRUSTED
         why = "preferred in [tool.foldline.lsp]" if spec.name in self._choice.preferred else "found"
+        if spec.confined and spec.pinned != Pinned():
+            why += ", and confined as the workspace is not trusted"
         return (str(found), *spec.command[1:]), why
 
 

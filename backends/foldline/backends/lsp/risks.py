@@ -131,7 +131,7 @@ RISKS = (
         "clangd",
         "`compile_commands.json`, `compile_flags.txt`: arguments such as `--amdgpu-arch-tool`",
         "the program that the argument names",
-        "neither is read: `--compile-commands-dir` is an empty folder",
+        "it reads neither, as `--compile-commands-dir` is an empty folder",
         canary="clangd",
     ),
     Risk(
@@ -153,7 +153,7 @@ RISKS = (
         "git, for a prompt's history",
         "`.git/config` (`core.fsmonitor`, `core.pager`, `diff.external` …), hooks",
         "the programs that it names",
-        "comparing revisions executes the prompt, and so waits",
+        "comparing revisions executes the prompt",
         True,
         "git",
     ),
