@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from foldline.agent.cli import main
+from foldline.backends.lsp.configuration import read_configuration
 from foldline.server.app import COMMANDS
+from foldline.server.preview.options import read_preview_options
 from foldline.server.settings import Settings
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.DOTALL)
@@ -46,3 +50,33 @@ def test_every_path_of_the_architecture_exists() -> None:
         r"`((?:tests|prompts|backends|server|editors|examples)/[\w/.]*)`", architecture
     ):
         assert (root / path).exists(), path
+
+
+SETTINGS = [
+    pytest.param(table, id=f"{page.name}-{number}")
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    for number, table in enumerate(
+        re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    )
+    if "[tool.foldline" in table
+]
+
+
+@pytest.mark.parametrize("table", SETTINGS)
+@pytest.mark.parametrize("verb", ["check", "tokens"])
+def test_what_a_project_may_set_is_understood_by_every_verb(
+    verb: str,
+    table: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(table, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main([verb]) == 0, capsys.readouterr().err
+    assert read_configuration(tmp_path, trusted=True).problems == ()
+    assert read_preview_options(tmp_path / "prompt.py", tmp_path).problems == ()
+
+
+def test_there_are_settings_to_understand() -> None:
+    assert len(SETTINGS) >= 3

@@ -1,6 +1,7 @@
 """`foldline doctor` says what it found, what it chooses, and why."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,24 +40,31 @@ def test_a_project_chooses_orders_and_disables(
     (tmp_path / "pyproject.toml").write_text(
         "[tool.foldline.lsp]\nuse = ['basedpyright']\ndisable = ['clangd']\n"
     )
-    found = servers(capsys, "--root", str(tmp_path))
+    found = servers(capsys, "--root", str(tmp_path), "--trust")
     assert next(iter(found)) == "basedpyright"
     assert found["basedpyright"]["chosen_for"] == ["python"]
     assert found["clangd"]["reason"] == "disabled in [tool.foldline.lsp]"
 
 
-def test_a_command_of_the_workspace_needs_trust(
+def test_what_may_choose_a_program_needs_trust_and_the_report_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "pyproject.toml").write_text(
+        "[tool.foldline.lsp]\nuse = ['basedpyright']\ndisable = ['clangd']\n"
         "[tool.foldline.lsp.servers.ty]\ncommand = ['./evil', '--stdio']\n"
     )
     evil = tmp_path / "evil"
     evil.write_text("#!/bin/sh\ntouch " + str(tmp_path / "executed") + "\n")
     evil.chmod(0o755)
     found = servers(capsys, "--root", str(tmp_path))
-    assert found["ty"]["command"] == []
-    assert "not trusted" in str(found["ty"]["reason"])
+    assert found["ty"]["command"] == [str(Path(sys.executable).with_name("ty")), "server"]
+    assert next(iter(found)) == "ty"
+    assert "confined as the workspace is not trusted" in str(found["basedpyright"]["reason"])
+    assert found["clangd"]["reason"] == "disabled in [tool.foldline.lsp]"
+    assert main(["doctor", "--root", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "not read: [tool.foldline.lsp] use and servers may choose what is run" in shown
+    assert "with --trust" in shown
     assert not (tmp_path / "executed").exists()
     trusted = servers(capsys, "--root", str(tmp_path), "--trust")
     assert trusted["ty"]["command"] == [str(evil), "--stdio"]

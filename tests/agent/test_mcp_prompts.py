@@ -1,5 +1,6 @@
 """The workspace's prompts as MCP prompts: listed by reading, rendered only where trusted."""
 
+import socket
 from pathlib import Path
 
 import mcp_types as types
@@ -155,3 +156,22 @@ async def test_many_prompts_are_listed_in_pages(tmp_path: Path) -> None:
         assert names == [f"many/k{number:03}" for number in range(150)]
         with pytest.raises(MCPError, match="leave it out"):
             await client.list_prompts(cursor="soon")
+
+
+@pytest.mark.parametrize("denied", [True, False])
+async def test_a_project_denies_its_prompts_the_network(workspace: Path, denied: bool) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        connect_to_it = f"import socket\nsocket.create_connection({listener.getsockname()})\n"
+        (workspace / "greeting.py").write_text(connect_to_it + PROMPT)
+        if denied:
+            (workspace / "pyproject.toml").write_text('[tool.foldline.preview]\nnetwork = "deny"\n')
+        async with connect_here(Options(roots=(workspace,), trusted=True)) as client:
+            if denied:
+                with pytest.raises(MCPError, match=r"preview\.network denies it"):
+                    await client.get_prompt("demo/greeting", {"name": "Ada"})
+                with pytest.raises(BlockingIOError):
+                    listener.accept()
+            else:
+                assert "Hello Ada" in await text_of(client, "demo/greeting", name="Ada")
+                listener.accept()[0].close()

@@ -132,6 +132,16 @@ def test_files_that_are_gone_from_the_disk_are_found(repository: Path) -> None:
         texts_at(repository / "other.py", "HEAD")
 
 
+def test_the_repository_is_that_of_the_file_whatever_the_environment_names(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path_factory.mktemp("other")
+    git(other, "init", "-q", "-b", "main")
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    file = next(repository.glob("*.py"))
+    assert str(file) in texts_at(file, "HEAD")
+
+
 def test_a_folder_without_a_repository_says_so(tmp_path: Path) -> None:
     with pytest.raises(RevisionError, match="not a git repository"):
         texts_at(tmp_path / "both.py", "HEAD")

@@ -6,12 +6,14 @@ server that must answer meanwhile hands larger ones, and many at once, to worker
 
 from __future__ import annotations
 
+import contextlib
 import logging
-import multiprocessing
+import os
 import threading
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import TYPE_CHECKING
+from multiprocessing.context import SpawnContext, SpawnProcess
+from typing import TYPE_CHECKING, Any
 
 from foldline.backends.outlines import outline_source
 from foldline.backends.parsing import InProcessParsing, Parsed
@@ -25,8 +27,41 @@ if TYPE_CHECKING:
 # Below this a parse takes less than sending the source to a worker and reading its answer.
 _WORTH_SENDING = 100_000
 _BATCH_BYTES = 500_000
+_SAFE_PATH = "PYTHONSAFEPATH"
+_starting = threading.Lock()
 
 logger = logging.getLogger(__name__)
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let Pythons that start meanwhile import nothing from the working directory.
+
+    That may be a workspace that isn't trusted, and `multiprocessing` starts them by `-c`.
+    """
+    with _starting:
+        before = os.environ.get(_SAFE_PATH)
+        os.environ[_SAFE_PATH] = "1"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[_SAFE_PATH]
+            else:
+                os.environ[_SAFE_PATH] = before
+
+
+class _Process(SpawnProcess):
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:  # noqa: N802  # What multiprocessing calls.
+        with _safe_path():
+            return SpawnProcess._Popen(process_obj)  # noqa: SLF001  # Its only hook.
+
+
+class _Context(SpawnContext):
+    """Starts workers afresh: a fork would copy the locks that other threads hold."""
+
+    Process = _Process
 
 
 class PoolParsing:
@@ -79,10 +114,9 @@ class PoolParsing:
     def _started(self) -> ProcessPoolExecutor:
         with self._lock:
             if self._pool is None:
-                # A fork would copy the locks that other threads hold.
-                self._pool = ProcessPoolExecutor(
-                    self._workers, mp_context=multiprocessing.get_context("spawn")
-                )
+                # Its queues start a process that keeps track of them.
+                with _safe_path():
+                    self._pool = ProcessPoolExecutor(self._workers, mp_context=_Context())
             return self._pool
 
     def _forget(self) -> None:

@@ -3,6 +3,8 @@
 ---@type vim.lsp.Config
 return {
   cmd = { 'foldline', 'serve', '--stdio' },
+  -- A PATH that leads to where it starts must not lead into the folder that is opened.
+  cmd_cwd = vim.uv.os_homedir(),
   filetypes = { 'python' },
   -- Trust is a folder's, so a file that belongs to no project is at home in its own folder.
   root_dir = function(bufnr, on_dir)

@@ -2,6 +2,7 @@
 
 import { execFile } from 'node:child_process';
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import * as path from 'node:path';
 
 export interface Launch {
@@ -10,6 +11,9 @@ export interface Launch {
   /** Where it was found, as the log and the status say it. */
   origin: string;
 }
+
+/** Where whatever is started starts: in a folder of the user's, as some systems look there first. */
+export const START_FOLDER = homedir();
 
 export interface Surroundings {
   /** The setting's words; empty when it is not set. */
@@ -25,13 +29,10 @@ export interface Surroundings {
  * The command that starts the server, or null when there is none.
  *
  * Nothing inside a workspace folder is started before that folder is trusted: an interpreter
- * or a script that came with it is code of the workspace like any other.
+ * or a script that came with it is code of the workspace like any other, also where the user's own
+ * setting leads to it. The command is an absolute path, so that nothing is looked for again.
  */
 export async function findServer(where: Surroundings): Promise<Launch | null> {
-  const [command, ...args] = where.setting;
-  if (command !== undefined) {
-    return { command, args, origin: 'the setting foldline.server.command' };
-  }
   const allowed = (file: string): boolean => {
     if (where.trusted || !isInside(file, where.folders)) {
       return true;
@@ -39,23 +40,45 @@ export async function findServer(where: Surroundings): Promise<Launch | null> {
     where.log(`${file} is passed over: it is inside a folder that is not trusted`);
     return false;
   };
-  if (where.interpreter === null) {
+  const [name, ...args] = where.setting;
+  if (name !== undefined) {
+    const programs = programsOf(name, where);
+    const command = programs.find(allowed);
+    if (command !== undefined) {
+      return { command, args, origin: 'the setting foldline.server.command' };
+    }
+    if (programs.length === 0) {
+      where.log(`foldline.server.command: ${name} is not on PATH; give its absolute path`);
+      return null;
+    }
+  }
+  const interpreter =
+    where.interpreter === null ? undefined : programsOf(where.interpreter, where)[0];
+  if (interpreter === undefined) {
     where.log('No interpreter is chosen; looking on PATH');
-  } else if (allowed(where.interpreter)) {
-    if (await holdsServer(where.interpreter)) {
+  } else if (allowed(interpreter)) {
+    if (await holdsServer(interpreter)) {
       return {
-        command: where.interpreter,
+        command: interpreter,
         // Without -P the folder that is opened could shadow the server's own modules.
         args: ['-P', '-m', 'foldline.agent', 'serve', '--stdio'],
-        origin: `the chosen interpreter, ${where.interpreter}`,
+        origin: `the chosen interpreter, ${interpreter}`,
       };
     }
-    where.log(`${where.interpreter} has no foldline[server]; looking on PATH`);
+    where.log(`${interpreter} has no foldline[server]; looking on PATH`);
   }
   const found = onPath('foldline', where.searchPath).find(allowed);
   return found === undefined
     ? null
     : { command: found, args: ['serve', '--stdio'], origin: `PATH, ${found}` };
+}
+
+/** The absolute paths that a setting may mean: a name is on PATH, a path starts from the folder. */
+function programsOf(program: string, where: Surroundings): string[] {
+  if (path.basename(program) === program) {
+    return onPath(program, where.searchPath);
+  }
+  return [path.resolve(where.folders[0] ?? START_FOLDER, program)];
 }
 
 export function isInside(file: string, folders: readonly string[]): boolean {
@@ -73,7 +96,8 @@ export function isInside(file: string, folders: readonly string[]): boolean {
 
 /** The executables of this name on PATH, first found first; relative entries are ignored. */
 export function onPath(name: string, searchPath: string): string[] {
-  const endings = process.platform === 'win32' ? ['.exe', '.cmd', '.bat'] : [''];
+  const bare = process.platform === 'win32' && path.extname(name) === '';
+  const endings = bare ? ['.exe', '.cmd', '.bat'] : [''];
   return searchPath
     .split(path.delimiter)
     .filter((folder) => path.isAbsolute(folder))
@@ -87,7 +111,8 @@ const PROBE =
 
 function holdsServer(python: string): Promise<boolean> {
   return new Promise((resolve) => {
-    execFile(python, ['-P', '-c', PROBE], { timeout: 10_000 }, (error) => resolve(error === null));
+    const options = { timeout: 10_000, cwd: START_FOLDER };
+    execFile(python, ['-P', '-c', PROBE], options, (error) => resolve(error === null));
   });
 }
 

@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { once } from 'node:events';
 
-import type { Launch } from './launch';
+import { START_FOLDER, type Launch } from './launch';
 
 const GRACE_MS = 2_000;
 
@@ -37,13 +37,9 @@ export class ServerProcess {
   }
 
   /** Starts it; rejects when the command cannot be run. */
-  static async start(
-    launch: Launch,
-    cwd: string | undefined,
-    log: (line: string) => void,
-  ): Promise<ServerProcess> {
+  static async start(launch: Launch, log: (line: string) => void): Promise<ServerProcess> {
     const child = spawn(launch.command, launch.args, {
-      ...(cwd === undefined ? {} : { cwd }),
+      cwd: START_FOLDER,
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
     });

@@ -6,7 +6,7 @@ import json
 import platform
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from foldline.server.version import VERSION
 
@@ -51,26 +51,29 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
     It asks every server found, and the interpreter of previews, for its version.
     """
     from concurrent.futures import ThreadPoolExecutor
+    from functools import partial
 
     from foldline.backends import LocalFileBackend
     from foldline.backends.lsp import LSPBackend, server_version
 
+    root = root.resolve()
     backend = LSPBackend(LocalFileBackend(root), trusted=trusted)
     try:
         servers = backend.report()
         problems = backend.configuration_problems
+        ignored = backend.ignored_configuration
     finally:
         backend.close()
     with ThreadPoolExecutor(4) as pool:
-        versions = list(pool.map(server_version, servers))
-    previews = _previews(file or root.resolve() / "_", root.resolve(), trusted=trusted)
+        versions = list(pool.map(partial(server_version, root=root), servers))
+    previews = _previews(file or root / "_", root, trusted=trusted)
     if previews["mismatch"]:
         problems = (*problems, f"previews: {previews['path']}: {previews['mismatch']}")
     return {
         "foldline": VERSION,
         "python": platform.python_version(),
         "executable": sys.executable,
-        "root": str(root.resolve()),
+        "root": str(root),
         "trusted": trusted,
         "packages": {name: _version(name) for name in PACKAGES},
         "servers": [
@@ -85,12 +88,15 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
             for each, number in zip(servers, versions, strict=True)
         ],
         "previews": previews,
+        "ignored": ignored,
         "problems": list(problems),
     }
 
 
 def _previews(file: Path, root: Path, *, trusted: bool) -> dict[str, str | None]:
     """The interpreter of previews, why it is the one, and the foldline that it has."""
+    from foldline.agent.scan import root_of
+    from foldline.backends.untrusted import empty_folder, is_inside, outside_environment
     from foldline.server.preview.interpreter import ask_identity, find_interpreter, mismatch
 
     interpreter = find_interpreter(file)
@@ -101,10 +107,16 @@ def _previews(file: Path, root: Path, *, trusted: bool) -> dict[str, str | None]
         "foldline": None,
         "mismatch": None,
     }
-    if interpreter.path.is_relative_to(root) and not trusted:
-        return told
+    where: dict[str, Any] = {}
+    if not trusted:
+        # The file may lie elsewhere, and then it is that project that isn't trusted.
+        project = root_of(file)
+        if interpreter.found_in or any(is_inside(interpreter.path, one) for one in (root, project)):
+            return told
+        environment = outside_environment(root, outside_environment(project))
+        where = {"cwd": empty_folder(root), "env": environment}
     try:
-        told |= ask_identity(interpreter.path)
+        told |= ask_identity(interpreter.path, **where)
     except OSError as error:
         return {**told, "mismatch": str(error)}
     return {**told, "mismatch": mismatch(told["foldline"], VERSION)}
@@ -137,6 +149,8 @@ def format_report(report: dict[str, object]) -> str:
         lines.append(f"{mark} {each['name']}{number} for {for_whom}: {where}{each['reason']}")
     jedi = packages["jedi"] or "missing"
     lines.append(f"  Python without any of them: jedi {jedi} in a process of its own")
+    if report["ignored"]:
+        lines.append(f"not read: {report['ignored']}")
     return "\n".join([*lines, *(f"problem: {problem}" for problem in problems)])
 
 

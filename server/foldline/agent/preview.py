@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foldline.server.version import VERSION
-
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -187,34 +185,27 @@ def _clear() -> None:
 
 
 def _job(options: argparse.Namespace) -> Job:
-    from foldline.server.preview.renderer import Job
-    from foldline.server.preview.values import find_sources
+    from foldline.server.preview.jobs import prompt_job
 
     file, name = _file_and_name(options.target)
-    root = _root_of(file)
-    sources = find_sources(file, root, options.params)
-    for problem in sources.problems:
-        print(f"foldline preview: {problem}", file=sys.stderr)  # noqa: T201
-    return Job(
-        file=file,
-        root=root,
-        overlays={},
+    job, problems = prompt_job(
+        "open" if options.open else "render",
+        file,
+        _root_of(file),
+        name=name or _first_prompt(file),
         deadline=RENDER_SECONDS,
-        action={
-            "action": "open" if options.open else "render",
-            "version": VERSION,
-            "name": name or _first_prompt(file),
-            "params": _read_params(options),
-            "parameter_set": options.parameter_set,
-            "chapters": options.chapter,
-            "values": sources.request,
-            "network": sources.network,
-            "overrides": {},
-            "section_keys": options.open,
-            "reason": "Opened on the command line",
-            "tolerant": True,
-        },
+        params_file=options.params,
+        params=_read_params(options),
+        parameter_set=options.parameter_set,
+        chapters=options.chapter,
+        overrides={},
+        section_keys=options.open,
+        reason="Opened on the command line",
+        tolerant=True,
     )
+    for problem in problems:
+        print(f"foldline preview: {problem}", file=sys.stderr)  # noqa: T201
+    return job
 
 
 def _root_of(file: Path) -> Path:

@@ -57,7 +57,8 @@ async def serve(served: Served) -> None:
     client = _Client()
     try:
         # Ctrl-C is ours alone: the server leaves when its input ends.
-        command = (sys.executable, "-m", "foldline.agent", "serve", "--stdio")
+        # -P: the folder that this was called in is no place to import from.
+        command = (sys.executable, "-P", "-m", "foldline.agent", "serve", "--stdio")
         await client.start_io(*command, start_new_session=True)
         url = await _start(client, served)
         print(url, flush=True)  # noqa: T201

@@ -71,7 +71,7 @@ async def take(workspace: Path) -> Tour:
     from pygls.lsp.client import LanguageClient
 
     client = LanguageClient("foldline-tour", "1")
-    await client.start_io(sys.executable, "-m", "foldline.agent", "serve", "--stdio")
+    await client.start_io(sys.executable, "-P", "-m", "foldline.agent", "serve", "--stdio")
     try:
         async with asyncio.timeout(REQUEST_SECONDS):
             await client.initialize_async(

@@ -88,7 +88,7 @@ def read_options(
     for given, value in values.items():
         name = re.sub(r"(?<=[a-z])([A-Z])", r"_\1", str(given)).replace("-", "_").lower()
         if name not in known:
-            if given not in _OTHERS:
+            if not _is_read_elsewhere(str(given)):
                 problems.append(f"{path}.{given} is not an option; options are {_shown(known)}")
             continue
         if value is None:
@@ -107,10 +107,17 @@ def read_options(
     return options, tuple(problems)
 
 
-_OTHERS = frozenset(
-    {"trusted", "interpreter", "render_deadline", "client_commands", "preview", "trace", "server"}
-)
-"""Settings of the client that are read elsewhere."""
+def _is_read_elsewhere(name: str) -> bool:
+    """Whether it is a setting of the client, or a table that something else reads."""
+    from foldline.server.settings import Settings
+
+    if name in {each.name for each in fields(Settings)} | {"trace", "server"}:
+        return True
+    # They take long to import, and only what isn't an option gets here.
+    from foldline.backends.lsp import configuration
+    from foldline.server.preview import options as preview
+
+    return name in (configuration.TABLE, preview.TABLE)
 
 
 def _shown(names: set[str]) -> str:

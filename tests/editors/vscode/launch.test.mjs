@@ -1,8 +1,8 @@
 // Where the extension finds the server, with interpreters and folders of its own.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 
@@ -28,6 +28,40 @@ test('the setting wins over everything else', async () => {
   const found = await find({ setting: ['/opt/foldline', 'serve'], interpreter: python('a/python', 0) });
   assert.deepEqual([found.command, ...found.args], ['/opt/foldline', 'serve']);
   assert.match(found.origin, /foldline\.server\.command/);
+});
+
+test('a name in the setting is looked for on PATH, and nowhere else', async () => {
+  const onPath = script('bin/foldline');
+  const where = { setting: ['foldline', 'serve'], folders: [folder] };
+  const found = await find({ ...where, searchPath: `.::bin:${join(folder, 'bin')}` });
+  assert.equal(found.command, onPath);
+  script('foldline');
+  assert.equal(await find({ ...where, searchPath: '.:' }), null);
+  assert.match(lines.join('\n'), /foldline\.server\.command: foldline is not on PATH/);
+});
+
+test('a relative path in the setting starts from the folder', async () => {
+  const found = await find({ setting: ['./.venv/bin/foldline', 'serve'], folders: [folder] });
+  assert.equal(found.command, join(folder, '.venv/bin/foldline'));
+});
+
+test('the setting leads to nothing inside a folder that is not trusted', async () => {
+  const workspace = join(folder, 'workspace');
+  const inside = script('workspace/.venv/bin/foldline');
+  const onPath = script('bin/foldline');
+  const where = { searchPath: join(folder, 'bin'), folders: [workspace] };
+  for (const setting of [[inside, 'serve'], ['.venv/bin/foldline', 'serve']]) {
+    assert.equal((await find({ ...where, setting, trusted: false })).command, onPath);
+    assert.match(lines.join('\n'), /\.venv\/bin\/foldline is passed over.*not trusted/);
+    assert.equal((await find({ ...where, setting })).command, inside);
+  }
+});
+
+test('the interpreter is asked in a folder of the user', async () => {
+  const asked = join(folder, 'asked');
+  const interpreter = script('env/bin/python', `pwd > ${asked}`);
+  await find({ interpreter, folders: [process.cwd()] });
+  assert.equal(readFileSync(asked, 'utf8').trim(), realpathSync(homedir()));
 });
 
 test('the chosen interpreter comes before PATH when it holds the server', async () => {

@@ -18,6 +18,7 @@ from foldline.backends.errors import (
     LSPUnavailableError,
     PathError,
 )
+from foldline.backends.untrusted import empty_folder, outside_environment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,9 +144,14 @@ class JediEngine:
             self._idle.cancel()
         process = self._process
         if process is None:
-            # -P: the worker's own folder is no place to import from.
+            # It imports what its search path holds: nothing of the workspace, trusted or not, and
+            # not (-P) what lies beside the worker.
+            root = self._files.root
             process = self._process = await ServerProcess.start(
-                NAME, (sys.executable, "-P", str(WORKER)), cwd=self._files.root
+                NAME,
+                (sys.executable, "-P", str(WORKER)),
+                cwd=empty_folder(root),
+                env=outside_environment(root),
             )
         try:
             process.writer.write(json.dumps(request).encode() + b"\n")

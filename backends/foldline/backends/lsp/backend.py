@@ -146,6 +146,11 @@ class LSPBackend(ServerConfirmation, ServerNavigation):
         """What in `[tool.foldline.lsp]` was not understood."""
         return self._catalog.choice.problems
 
+    @property
+    def ignored_configuration(self) -> str:
+        """What in `[tool.foldline.lsp]` waits until the workspace is trusted."""
+        return self._catalog.choice.ignored
+
     def restart(self, name: str | None = None) -> tuple[ServerStatus, ...]:
         """Stop all servers, or those called `name`, and return what they were.
 

@@ -13,7 +13,8 @@ initialization_options = {}
 settings = {}
 ```
 
-A `command` is run only in a trusted workspace: whoever wrote the file would run it here.
+Until the workspace is trusted only `disable` counts. Everything else may choose what is run: a
+`command`, but also the engine, and settings that name an interpreter.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+# The table in `[tool.foldline]`.
+TABLE = "lsp"
 _FILE = "pyproject.toml"
 _KEYS = ("use", "disable", "servers")
 _SERVER_KEYS = ("command", "languages", "root_markers", "initialization_options", "settings")
@@ -41,36 +44,34 @@ _MAX_BYTES = 1 << 20
 class ServerChoice:
     """The table of servers as a project wants it, in the order in which they are tried.
 
-    `commands_from` holds the names of servers whose command the project gave. `problems` says what
-    in its configuration was not understood, and was left out.
+    `problems` says what in its configuration was not understood, and was left out; `ignored` what
+    waits for trust.
     """
 
     servers: tuple[ServerSpec, ...]
     disabled: frozenset[str] = frozenset()
-    commands_from: frozenset[str] = frozenset()
     preferred: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    ignored: str = ""
 
 
-def read_configuration(root: Path) -> ServerChoice:
+def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
     """The servers for the workspace at `root`."""
     problems: list[str] = []
-    table = _table(read_toml(root / _FILE), "tool.foldline.lsp", problems)
+    table = _table(read_toml(root / _FILE), f"tool.foldline.{TABLE}", problems)
     problems.extend(_unknown("[tool.foldline.lsp]", table, _KEYS))
     known = {spec.name: spec for spec in SERVERS}
-    given: set[str] = set()
     for name, values in _table(table, "servers", problems).items():
         spec = _server(name, values, known.get(name), problems)
         if spec is not None:
             known[name] = spec
-            if isinstance(values, dict) and "command" in values:
-                given.add(name)
     use = _names(table, "use", known, problems)
     disabled = frozenset(_names(table, "disable", known, problems))
+    if not trusted:
+        ignored = _ignored(table)
+        return ServerChoice(SERVERS, disabled, problems=tuple(problems), ignored=ignored)
     order = dict.fromkeys([*use, *known])
-    return ServerChoice(
-        tuple(known[name] for name in order), disabled, frozenset(given), use, tuple(problems)
-    )
+    return ServerChoice(tuple(known[name] for name in order), disabled, use, tuple(problems))
 
 
 def hiding_settings(spec: ServerSpec, root: Path) -> tuple[str, ...]:
@@ -119,6 +120,17 @@ def _table(values: object, key: str, problems: list[str]) -> dict[str, object]:
         return values
     problems.append(f"{key} is no table")
     return {}
+
+
+def _ignored(table: Mapping[str, object]) -> str:
+    """What of the table waits for trust, and how to give it; empty where nothing does."""
+    waiting = [key for key in _KEYS if key != "disable" and table.get(key)]
+    if not waiting:
+        return ""
+    return (
+        f"[tool.foldline.{TABLE}] {' and '.join(waiting)} may choose what is run, and waits "
+        "until you trust the workspace: in your editor, or with --trust"
+    )
 
 
 def _server(

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.backends.lsp.configuration import read_configuration
+from foldline.backends.lsp.servers import Pinned
+from foldline.backends.untrusted import (
+    empty_folder,
+    find_in,
+    find_on_path,
+    is_inside,
+    outside_environment,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from foldline.backends.lsp.configuration import ServerChoice
     from foldline.backends.lsp.servers import Answer, ServerSpec
 
+UNTRUSTED = "it may run code of the workspace, which is not trusted"
 _VERSION_SECONDS = 10.0
 # Where a trusted project keeps programs of its own.
 _PROJECT_FOLDERS = (".venv/bin", ".venv/Scripts", "venv/bin", "node_modules/.bin")
@@ -50,8 +57,12 @@ class ServerCatalog:
 
     def look_again(self) -> None:
         """Read the configuration anew, and find the programs anew when they are asked for."""
-        self._choice = read_configuration(self._root)
-        self._servers = self._choice.servers if self._given is None else self._given
+        self._choice = read_configuration(self._root, trusted=self._trusted)
+        servers = self._choice.servers if self._given is None else self._given
+        if not self._trusted:
+            empty = empty_folder(self._root)
+            servers = tuple(confined(spec, empty) for spec in servers)
+        self._servers = servers
         self._found.clear()
 
     @property
@@ -68,6 +79,20 @@ class ServerCatalog:
             and answer in spec.answers
             and (command := self.command(spec)[0])
         ]
+
+    def why_none(self, path: str) -> str:
+        """Why no server can be asked about the file at `path`."""
+        waiting = [
+            spec.name
+            for spec in self._servers
+            if spec.understands(path) and self.command(spec)[1] == UNTRUSTED
+        ]
+        if waiting:
+            return (
+                f"{', '.join(waiting)} may run code of the workspace, which is not trusted; "
+                "no other language server is installed"
+            )
+        return f"no language server is installed for {path}; `foldline doctor` says which would do"
 
     def command(self, spec: ServerSpec) -> tuple[tuple[str, ...], str]:
         """How to start the server, and why so; empty where it must not or cannot be started."""
@@ -89,18 +114,48 @@ class ServerCatalog:
     def _find(self, spec: ServerSpec) -> tuple[tuple[str, ...], str]:
         if spec.name in self._choice.disabled:
             return (), "disabled in [tool.foldline.lsp]"
-        if not self._trusted:
-            if spec.name in self._choice.commands_from:
-                return (), "its command comes from the workspace, which is not trusted"
-            if spec.executes_workspace:
-                return (), "it may run code of the workspace, which is not trusted"
         program = spec.command[0]
         found = find_program(program, self._root, trusted=self._trusted)
         if found is None:
             hint = f"; {spec.install}" if spec.install else ""
             return (), f"{program} was not found{hint}"
+        if spec.executes_workspace and not self._trusted:
+            return (), UNTRUSTED
         why = "preferred in [tool.foldline.lsp]" if spec.name in self._choice.preferred else "found"
+        if spec.confined and spec.pinned != Pinned():
+            why += ", and confined as the workspace is not trusted"
         return (str(found), *spec.command[1:]), why
+
+
+def confined(spec: ServerSpec, empty: Path) -> ServerSpec:
+    """The server as it runs for a workspace that isn't trusted; `empty` is an empty folder."""
+    names = {"{python}": sys.executable, "{empty}": str(empty)}
+
+    def fill(value: object) -> object:
+        if isinstance(value, dict):
+            return {key: fill(one) for key, one in value.items()}
+        if isinstance(value, str):
+            for name, meaning in names.items():
+                value = value.replace(name, meaning)
+        return value
+
+    arguments = tuple(str(fill(argument)) for argument in spec.pinned.arguments)
+    settings = {key: fill(value) for key, value in spec.pinned.settings.items()}
+    return replace(
+        spec,
+        command=(*spec.command, *arguments),
+        settings=_merged(spec.settings, settings),
+        confined=True,
+    )
+
+
+def _merged(below: Mapping[str, object], above: Mapping[str, object]) -> dict[str, object]:
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        both = isinstance(under, dict) and isinstance(value, dict)
+        merged[key] = _merged(under, value) if both else value  # type: ignore[arg-type]  # Just checked.
+    return merged
 
 
 def find_program(program: str, root: Path, *, trusted: bool) -> Path | None:
@@ -108,29 +163,26 @@ def find_program(program: str, root: Path, *, trusted: bool) -> Path | None:
 
     A `PATH` that leads into an untrusted workspace does not count.
     """
-    own = str(Path(sys.executable).parent)
+    own = Path(sys.executable).parent
     if Path(program).name != program:
-        # The user's own configuration gave a path; the workspace's counts only where trusted.
-        found = shutil.which(str(root / program))
-        return Path(found) if found else None
+        # A path, from the user's own configuration or that of a trusted workspace.
+        path = root / program
+        found = find_in(path.parent, path.name)
+        return found if found and (trusted or not is_inside(found, root)) else None
+    folders = [own]
     if trusted:
-        folders = os.pathsep.join(str(root / folder) for folder in _PROJECT_FOLDERS)
-        if found := shutil.which(program, path=folders):
-            return Path(found)
-    if found := shutil.which(program, path=own):
-        return Path(found)
-    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        # An empty or relative entry means the current folder, which may be the workspace.
-        if not Path(folder).is_absolute():
-            continue
-        found = shutil.which(program, path=folder)
-        if found and (trusted or not Path(found).resolve().is_relative_to(root)):
-            return Path(found)
-    return None
+        folders = [*(root / folder for folder in _PROJECT_FOLDERS), own]
+    for folder in folders:
+        if found := find_in(folder, program):
+            return found
+    return find_on_path(program, outside=None if trusted else root)
 
 
-def server_version(found: FoundServer) -> str:
-    """What the server calls its version; where it has no way to say, the empty string."""
+def server_version(found: FoundServer, root: Path) -> str:
+    """What the server calls its version; where it has no way to say, the empty string.
+
+    It is asked outside the workspace at `root`, as what a version needs doesn't lie there.
+    """
     if not found.command:
         return ""
     command = [found.command[0], "--version"]
@@ -146,6 +198,8 @@ def server_version(found: FoundServer) -> str:
             stdin=subprocess.DEVNULL,
             timeout=_VERSION_SECONDS,
             check=False,
+            cwd=empty_folder(root),
+            env=outside_environment(root),
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""

@@ -104,9 +104,7 @@ class ServerPool:
             snapshot = await self.snapshot(time.monotonic())
         path = question.asked_for
         candidates = self._catalog.candidates(language_id(path), question.answer)
-        problem: LSPError = LSPUnavailableError(
-            f"no language server is installed for {path}; `foldline doctor` says which would do"
-        )
+        problem: LSPError = LSPUnavailableError(self._catalog.why_none(path))
         for spec, command in candidates:
             session = self._session(spec, command, path)
             if not session.is_usable:

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import LSPStartError
+from foldline.backends.untrusted import empty_folder, outside_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,12 @@ async def start_server(
     from foldline.backends.lsp.process import ServerProcess
 
     name = spec.name
-    process = await ServerProcess.start(name, command, cwd=root)
+    process = await ServerProcess.start(
+        name,
+        command,
+        cwd=empty_folder(workspace) if spec.confined else root,
+        env=outside_environment(workspace) if spec.confined else None,
+    )
     # These imports take half a second where nothing else of LSP is used: the server starts
     # meanwhile.
     from lsprotocol import types

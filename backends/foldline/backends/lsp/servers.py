@@ -79,6 +79,17 @@ class Hiding:
 
 
 @dataclass(frozen=True, slots=True)
+class Pinned:
+    """What a server gets on top while the workspace isn't trusted; `risks` says what for.
+
+    In its strings `{python}` stands for our own interpreter, `{empty}` for an empty folder.
+    """
+
+    arguments: tuple[str, ...] = ()
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ServerSpec:
     """One language server.
 
@@ -87,7 +98,11 @@ class ServerSpec:
         languages: In LSP's names; the files are those of `LANGUAGE_IDS`.
         version_command: What prints the version, where it is not the program with `--version`.
         root_markers: The nearest folder that holds one of these is the server's root.
-        executes_workspace: It may run what is in the workspace: only where that is trusted.
+        executes_workspace: It may run what is in the workspace, and `pinned` can't keep it from
+            that: it waits for trust.
+        pinned: What keeps it from running anything of a workspace that isn't trusted.
+        confined: It runs for a workspace that isn't trusted, in a folder and with an environment
+            of ours.
         answers: What it answers truly and completely.
         settings: What it gets when it asks for `workspace/configuration`.
         opens_new_files: It sees a new file only once it was opened.
@@ -108,6 +123,8 @@ class ServerSpec:
     root_markers: tuple[str, ...] = ()
     version_command: tuple[str, ...] = ()
     executes_workspace: bool = False
+    pinned: Pinned = Pinned()
+    confined: bool = False
     answers: frozenset[Answer] = frozenset(Answer)
     readiness: Readiness = Readiness()
     initialization_options: Mapping[str, object] = field(default_factory=dict)
@@ -159,6 +176,8 @@ SERVERS = (
         ("pyrightconfig.json", *_PYTHON_MARKERS),
         ("basedpyright", "--version"),
         readiness=Readiness(ReadyWhen.LOGGED, r"Found \d+ source file|No source files found"),
+        # It asks an interpreter for its search path: left to itself, that of the workspace.
+        pinned=Pinned(settings={"python": {"pythonPath": "{python}"}}),
         settings={"basedpyright": {"analysis": {"diagnosticMode": "openFilesOnly"}}},
         hiding=(
             Hiding("pyproject.toml", "tool.basedpyright.include"),
@@ -195,6 +214,8 @@ SERVERS = (
         ("pyrefly", "lsp"),
         PYTHON,
         ("pyrefly.toml", *_PYTHON_MARKERS),
+        # It asks the interpreter that its configuration or the workspace names.
+        executes_workspace=True,
         readiness=Readiness(ReadyWhen.STABLE),
         hiding=(
             Hiding("pyproject.toml", "tool.pyrefly.project-includes"),
@@ -245,6 +266,8 @@ SERVERS = (
         SCRIPT,
         _SCRIPT_MARKERS,
         readiness=Readiness(ReadyWhen.NO_PROGRESS),
+        # It has a TypeScript of its own, and takes the workspace's only where a client says so.
+        pinned=Pinned(settings={"vtsls": {"autoUseWorkspaceTsdk": False}}),
         settings={"typescript": {"disableAutomaticTypeAcquisition": True}},
         opens_changed_files=True,
         hiding=(Hiding("tsconfig.json", "include"), Hiding("tsconfig.json", "files")),
@@ -289,6 +312,8 @@ SERVERS = (
         ("clangd", "--background-index=false", "--enable-config=false"),
         ("c", "cpp"),
         ("compile_commands.json", "compile_flags.txt"),
+        # The arguments in those files can name programs for it to run: it reads neither.
+        pinned=Pinned(("--compile-commands-dir={empty}",)),
         answers=frozenset(Answer) - {Answer.CALLS},
         opens_candidates=True,
         diagnoses_what_it_read=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import logging
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,8 @@ from foldline.agent.mcp.calls import refusal
 from foldline.agent.mcp.catalog import find_prompts
 from foldline.backends.errors import BackendError
 from foldline.server.preview.interpreter import find_interpreter
-from foldline.server.preview.renderer import Job, RenderError
+from foldline.server.preview.jobs import prompt_job
+from foldline.server.preview.renderer import RenderError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from foldline.agent.mcp.catalog import CatalogPrompt, Parameter
     from foldline.agent.mcp.folders import Folders
     from foldline.server.preview.renderer import Renderer
+
+log = logging.getLogger(__name__)
 
 OPEN_SECTIONS = "open_sections"
 PAGE = 100
@@ -69,21 +73,23 @@ class WorkspacePrompts:
         if not self._trusted:
             raise refusal(UNTRUSTED, kind="untrusted")
         keys = _split(arguments.get(OPEN_SECTIONS, ""))
-        job = Job(
-            file=prompt.file,
-            root=prompt.folder.root,
-            overlays={},
-            deadline=RENDER_SECONDS,
-            action={
-                "action": "open" if keys else "render",
-                "name": prompt.prompt.name,
-                "params": params,
-                "overrides": {},
-                "section_keys": keys,
-                "reason": "Asked for by the argument open_sections",
-            },
-        )
         try:
+            job, problems = await asyncio.to_thread(
+                prompt_job,
+                "open" if keys else "render",
+                prompt.file,
+                prompt.folder.root,
+                name=prompt.prompt.name,
+                deadline=RENDER_SECONDS,
+                # The user goes on with this text: what an argument leaves out is for the code.
+                with_samples=False,
+                params=params,
+                overrides={},
+                section_keys=keys,
+                reason="Asked for by the argument open_sections",
+            )
+            for problem in problems:
+                log.warning("%s", problem)
             answer = await self._renderer.run(find_interpreter(prompt.file, self._interpreter), job)
         except RenderError as error:
             raise _failure(error) from error

@@ -16,10 +16,15 @@ IDENTITY_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """A Python executable and why it was chosen."""
+    """A Python executable and why it was chosen.
+
+    `found_in` is the folder around the prompt's module whose environment it is: code of whoever
+    wrote that folder, like the module itself.
+    """
 
     path: Path
     reason: str
+    found_in: Path | None = None
 
 
 def find_interpreter(
@@ -41,7 +46,7 @@ def find_interpreter(
         for name in ENVIRONMENT_FOLDERS:
             python = _python_of(folder / name)
             if python.exists():
-                return Interpreter(python, f"the nearest environment, {folder / name}")
+                return Interpreter(python, f"the nearest environment, {folder / name}", folder)
     return Interpreter(Path(sys.executable), "the server's own interpreter")
 
 
@@ -54,7 +59,9 @@ def mismatch(installed: str | None, ours: str) -> str | None:
     return None
 
 
-def ask_identity(interpreter: Path) -> dict[str, str | None]:
+def ask_identity(
+    interpreter: Path, *, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> dict[str, str | None]:
     """What an interpreter says of itself: the versions of `python` and of its `foldline`.
 
     Raises:
@@ -68,6 +75,8 @@ def ask_identity(interpreter: Path) -> dict[str, str | None]:
             text=True,
             timeout=IDENTITY_SECONDS,
             check=False,
+            cwd=cwd,
+            env=env,
         )
         answer = json.loads(done.stdout)
         return {"python": str(answer["python"]), "foldline": answer["foldline"]}

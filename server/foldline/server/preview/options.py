@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+# The table in `[tool.foldline]`.
+TABLE = "preview"
+
+
 @dataclass(frozen=True, slots=True)
 class PromptTable:
     """What is set for one prompt."""
@@ -85,11 +89,11 @@ def _read(file: Path, _time: int, _size: int) -> PreviewOptions | None:
         values: object = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None  # What reads the other options tells of it.
-    for name in ("tool", "foldline", "preview"):
+    for name in ("tool", "foldline", TABLE):
         if not isinstance(values, Mapping) or name not in values:
             return None
         values = values[name]
-    where = f"{file}: tool.foldline.preview"
+    where = f"{file}: tool.foldline.{TABLE}"
     if not isinstance(values, Mapping):
         return PreviewOptions(file.parent, problems=(f"{where} must be a table, not {values!r}",))
     table, problems = structure_valid(values, PreviewTable, "option")

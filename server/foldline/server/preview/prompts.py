@@ -12,10 +12,10 @@ from foldline.server.errors import RequestFailed
 from foldline.server.preview.choices import Choices
 from foldline.server.preview.costs import with_costs
 from foldline.server.preview.interpreter import find_interpreter, mismatch
-from foldline.server.preview.renderer import Job, RenderError
-from foldline.server.preview.values import ValuesError, find_sources
+from foldline.server.preview.jobs import prompt_job
+from foldline.server.preview.renderer import RenderError
+from foldline.server.preview.values import ValuesError
 from foldline.server.prompt_index import ask
-from foldline.server.settings import Network
 from foldline.server.workspace import uri_of
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ async def _ask(
     target: PromptTarget,
     action: str,
     texts: Mapping[str, str] | None = None,
-    **arguments: object,
+    **arguments: Any,
 ) -> dict[str, Any]:
     """The worker's answer to `action` on the prompt `target`, as its text stands in the editor.
 
@@ -120,31 +120,26 @@ async def _ask(
         raise RequestFailed("untrusted", UNTRUSTED)
     document = target.document
     try:
-        sources = await asyncio.to_thread(find_sources, document.path, document.root)
+        job, problems = await asyncio.to_thread(
+            prompt_job,
+            action,
+            document.path,
+            document.root,
+            name=target.name,
+            deadline=ls.settings.render_deadline,
+            network=ls.settings.preview.network,
+            overlays={
+                **ls.files.overlays(),
+                str(document.path): document.text,
+                **(texts or {}),
+            },
+            **arguments,
+        )
     except ValuesError as error:
         uri = uri_of(error.file)
         file = str(error.file)
         raise RequestFailed("values", str(error), uri=uri, file=file, line=error.line) from error
-    report(ls, list(sources.problems))
-    denied = Network.DENY in (sources.network, ls.settings.preview.network)
-    job = Job(
-        file=document.path,
-        root=document.root,
-        overlays={
-            **ls.files.overlays(),
-            str(document.path): document.text,
-            **(texts or {}),
-        },
-        deadline=ls.settings.render_deadline,
-        action={
-            "action": action,
-            "version": ls.version,
-            "name": target.name,
-            "network": Network.DENY if denied else Network.ALLOW,
-            "values": sources.request,
-            **arguments,
-        },
-    )
+    report(ls, list(problems))
     interpreter = find_interpreter(document.path, ls.settings.interpreter)
     try:
         answer = await ls.renderer.run(interpreter, job)

@@ -7,6 +7,8 @@ import subprocess
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from foldline.backends.untrusted import find_on_path
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -14,6 +16,16 @@ GIT_SECONDS = 10.0
 MAX_FILES = 2000
 # Reading objects runs no hook, filter or monitor of the repository; nothing may be fetched for it.
 ENVIRONMENT = {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+# They name a repository, which is not that of the file: hooks of git, for one, run with them.
+OF_A_REPOSITORY = (
+    "GIT_DIR",
+    "GIT_COMMON_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+)
 
 
 class RevisionError(Exception):
@@ -107,17 +119,19 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def _run(folder: Path, arguments: tuple[str, ...], stdin: str = "") -> bytes:
+    environment = {name: os.environ[name] for name in os.environ if name not in OF_A_REPOSITORY}
+    git = find_on_path("git")
+    if git is None:
+        raise RevisionError("git was not found: revisions cannot be read")
     try:
         done = subprocess.run(
-            ["git", "-C", str(folder), "--no-pager", *arguments],
+            [str(git), "-C", str(folder), "--no-pager", *arguments],
             input=stdin.encode("utf-8", "surrogateescape"),
             capture_output=True,
             timeout=GIT_SECONDS,
-            env={**os.environ, **ENVIRONMENT},
+            env={**environment, **ENVIRONMENT},
             check=False,
         )
-    except FileNotFoundError as error:
-        raise RevisionError("git was not found: revisions cannot be read") from error
     except subprocess.TimeoutExpired as error:
         raise RevisionError(f"git gave no answer within {GIT_SECONDS:g} s") from error
     if done.returncode:
