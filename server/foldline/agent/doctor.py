@@ -55,10 +55,11 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
     from foldline.backends import LocalFileBackend
     from foldline.backends.lsp import LSPBackend, server_version
 
-    backend = LSPBackend(LocalFileBackend(root), trusted=trusted)
+    files = LocalFileBackend(root)
+    backend = LSPBackend(files, trusted=trusted)
     try:
         servers = backend.report()
-        problems = backend.configuration_problems
+        problems = (*backend.configuration_problems, *files.ignore_problems())
     finally:
         backend.close()
     with ThreadPoolExecutor(4) as pool:

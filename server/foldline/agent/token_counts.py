@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from foldline.agent.scan import ScanError
+from foldline.backends.errors import MalformedFileError, PathError
+from foldline.backends.files.limits import BASELINE_BYTES
+from foldline.backends.files.reader import read_json
 from foldline.server.static.editing.hover import opened_costs
 from foldline.server.static.model import Visibility
 
@@ -165,18 +168,23 @@ def read_baseline(file: str) -> Baseline:
         ScanError: The file cannot be read or is something else.
     """
     try:
-        document = json.loads(Path(file).read_text(encoding="utf-8"))
+        document: Any = read_json(Path(file), BASELINE_BYTES)
+    except MalformedFileError as error:
+        raise _no_baseline(file) from error
+    except PathError as error:
+        raise ScanError(str(error)) from error
+    try:
         return Baseline(
             str(document["encoding"]),
             bool(document["exact"]),
             {str(name): int(each["tokens"]) for name, each in document["prompts"].items()},
         )
-    except OSError as error:
-        raise ScanError(f"{file}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ScanError(
-            f"{file} is no baseline: write one with `foldline tokens --json > {file}`"
-        ) from error
+        raise _no_baseline(file) from error
+
+
+def _no_baseline(file: str) -> ScanError:
+    return ScanError(f"{file} is no baseline: write one with `foldline tokens --json > {file}`")
 
 
 def check_comparable(baseline: Baseline, counter: TokenCounter) -> None:
