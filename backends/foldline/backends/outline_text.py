@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _LONGEST_SIGNATURE = 200
 _LONGEST_DOCSTRING = 80
 _LONGEST_IMPORTS = 160
+_LONGEST_DECORATOR = 40
+_MOST_DECORATORS = 8
 
 
 def outline_lines(outline: FileOutline, budget: int | None = None) -> list[str]:
@@ -108,14 +110,19 @@ def _header(outline: FileOutline) -> list[str]:
     return lines
 
 
-def _line(symbol: SymbolInfo, level: int, *, docstring: bool) -> str:
-    shown = replace(
+def short_symbol(symbol: SymbolInfo) -> SymbolInfo:
+    """The symbol itself with its long texts cut."""
+    marks = [_short(mark, _LONGEST_DECORATOR) for mark in symbol.decorators[:_MOST_DECORATORS]]
+    return replace(
         symbol,
         signature=_short(symbol.signature, _LONGEST_SIGNATURE),
-        decorators=tuple(_short(mark, 40) for mark in symbol.decorators),
+        decorators=(*marks, "…") if len(symbol.decorators) > len(marks) else tuple(marks),
         docstring=_short(symbol.docstring, _LONGEST_DOCSTRING) if symbol.docstring else None,
     )
-    return symbol_line(shown, level, docstring=docstring)
+
+
+def _line(symbol: SymbolInfo, level: int, *, docstring: bool) -> str:
+    return symbol_line(short_symbol(symbol), level, docstring=docstring)
 
 
 def _rows(symbols: tuple[SymbolInfo, ...]) -> Iterator[tuple[SymbolInfo, int]]:

@@ -126,10 +126,12 @@ def format_references(references: References) -> str:
 def format_file_text(found: FileText) -> str:
     """The path and the range, then the lines as they are."""
     total = f" of {found.line_count} lines" if found.line_count else ""
-    header = f"{found.path}:{line_range(found.start, found.end)}{total}"
+    columns = f", {found.columns}" if found.columns else ""
+    header = f"{found.path}:{line_range(found.start, found.end)}{total}{columns}"
     lines = [header, *remarks(found.note, found.coverage), found.text]
     if found.cursor is not None:
-        lines.append(f"… ask with cursor {found.cursor} for the next lines")
+        more = "rest of the line" if found.cut else "next lines"
+        lines.append(f"… ask with cursor {found.cursor} for the {more}")
     return "\n".join(lines)
 
 
@@ -177,7 +179,11 @@ def grep_lines(match: GrepMatch) -> list[str]:
     first = match.line - len(match.before)
     before = [f"  {first + n}- {cut_line(line, 0)}" for n, line in enumerate(match.before)]
     after = [f"  {match.line + 1 + n}- {cut_line(line, 0)}" for n, line in enumerate(match.after)]
-    return [*before, f"  {match.line}: {cut_line(match.text, match.column - 1)}", *after]
+    text, at = match.text, match.column - match.text_column
+    shown = cut_line(text, at)
+    if match.text_column > 1 and not shown.startswith("…"):
+        shown = f"…{shown}"
+    return [*before, f"  {match.line}: {shown}", *after]
 
 
 def grep_room(pattern: str) -> int:
