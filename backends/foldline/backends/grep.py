@@ -10,6 +10,7 @@ from foldline.backends.errors import FileTooLargeError, InvalidArgumentError, Pa
 from foldline.backends.models import GrepMatch, GrepResults
 from foldline.backends.scopes import Scope
 from foldline.backends.text import grep_lines, grep_room
+from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +80,7 @@ def grep(
             match = _match(stamp.path, data, (row, start, column), context)
             if left is not None:
                 cost = sum(budgets.size_of(line) + 1 for line in grep_lines(match))
-                cost += budgets.size_of(match.path) + 1 if match.path != path else 0
+                cost += budgets.size_of(visible(match.path)) + 1 if match.path != path else 0
                 if cost > left and shown:
                     left = -1
                     continue

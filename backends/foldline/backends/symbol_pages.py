@@ -15,6 +15,7 @@ from foldline.backends.line_pages import (
 from foldline.backends.models import FileOutline, SymbolInfo
 from foldline.backends.outline_text import fit_rows, short_symbol
 from foldline.backends.text import symbol_line
+from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from foldline.backends.models import SymbolDetail
@@ -32,7 +33,7 @@ def page_symbol(detail: SymbolDetail, budget: int | None, cursor: str | None) ->
     budgets.check_budget(budget)
     if budget is None and cursor is None:
         return detail
-    overhead = _ROOM + budgets.size_of(detail.path)
+    overhead = _ROOM + budgets.size_of(visible(detail.path))
     room = None if budget is None else budget - overhead
     position = read_line_cursor(_KIND, cursor)
     if cursor is None and (room is None or budgets.size_of(detail.body) <= room):

@@ -14,6 +14,7 @@ from foldline.backends.line_pages import (
     read_line_cursor,
 )
 from foldline.backends.models import FileText
+from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from foldline.backends.files.base import BaseFileBackend
@@ -52,7 +53,7 @@ def page_text(
     else:
         lines = split_lines(source.text)
         wanted, count, note = lines[max(first - 1, 0) : end], len(lines), source.note
-    page = page_lines(wanted, column, budget, budgets.size_of(path) + _ROOM)
+    page = page_lines(wanted, column, budget, budgets.size_of(visible(path)) + _ROOM)
     rest = None
     if page.following is not None:
         index, after = page.following

@@ -11,6 +11,7 @@ from foldline.agent.scan import ScanError
 from foldline.backends.errors import MalformedFileError, PathError
 from foldline.backends.files.limits import BASELINE_BYTES
 from foldline.backends.files.reader import read_json
+from foldline.backends.visible import visible
 from foldline.server.static.editing.hover import opened_costs
 from foldline.server.static.model import Visibility
 
@@ -94,13 +95,15 @@ def write_table(
     """The counts for people: a line for each prompt, and one for each section below it."""
     for each in counts:
         more = "" if each.certain else "  (parts of it are decided by code)"
-        out.write(f"{counter.shown(each.tokens):>9}  {each.prompt}  {each.identity}{more}\n")
+        out.write(
+            f"{counter.shown(each.tokens):>9}  {visible(f'{each.prompt}  {each.identity}')}{more}\n"
+        )
         for section in each.sections:
             opened = ""
             if section.if_opened is not None:
                 opened = f"  folded, {counter.shown_change(section.if_opened)} if opened"
             indent = "  " * section.key.count(".")
-            title = f"{indent}{section.number}. {section.title}"
+            title = visible(f"{indent}{section.number}. {section.title}")
             out.write(f"{counter.shown(section.tokens):>9}    {title}{opened}\n")
     total = sum(each.tokens for each in counts)
     kind = "" if counter.exact else ", estimated: install rs-bpe for exact counts"
@@ -111,7 +114,7 @@ def write_table(
     for growth in grown:
         percent = 100 * (growth.after - growth.before) / max(1, growth.before)
         out.write(
-            f"{growth.identity} grew from {growth.before:,} to {growth.after:,} tokens "
+            f"{visible(growth.identity)} grew from {growth.before:,} to {growth.after:,} tokens "
             f"(+{percent:.1f}%)\n"
         )
 

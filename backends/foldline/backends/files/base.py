@@ -25,6 +25,7 @@ from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.source import Source, decode, from_text, is_binary
 from foldline.backends.files.tree import build_tree
 from foldline.backends.files.walk import FileStamp, overlay_stamp
+from foldline.backends.visible import restored
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -268,6 +269,10 @@ class BaseFileBackend(ABC):
             if _DRIVE.match(path):
                 raise OutsideWorkspaceError(path)
             found = self._real(path.replace("\\", "/"))
+            written = self._real(restored(path)) if "\0" not in restored(path) else None
+            if written is not None and self._kind(written) is not None:
+                # As answers show a name with control characters.
+                found = written
         if found is None or (_DRIVE.match(path) and self._kind(found) is None):
             raise OutsideWorkspaceError(path)
         return found
