@@ -80,6 +80,11 @@ class PathError(BackendError):
         self.reason = f"{problem}; {advice}" if advice else problem
         super().__init__(f"{visible(path)}: {self.reason}")
 
+    @property
+    def summary(self) -> str:
+        """The message without advice, which is for those who ask about code."""
+        return f"{visible(self.path)}: {self.problem}"
+
 
 class MissingPathError(PathError, FileNotFoundError):
     """No such file or folder; `near` holds the closest names that exist."""
@@ -97,10 +102,10 @@ class OutsideWorkspaceError(PathError, PermissionError):
 
     kind = PathKind.OUTSIDE
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, problem: str = "is outside the workspace") -> None:
         super().__init__(
             path,
-            "is outside the workspace",
+            problem,
             "only files below its root can be read: use a path relative to the root",
         )
 

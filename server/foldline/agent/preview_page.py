@@ -126,7 +126,7 @@ async def _start(client: _Client, served: Served) -> str:
     try:
         text = read_text(served.file, SOURCE_BYTES, strict=True)
     except PathError as error:
-        raise ServeError(str(error)) from error
+        raise ServeError(error.summary) from error
     document = types.TextDocumentItem(served.file.as_uri(), "python", 1, text)
     client.text_document_did_open(types.DidOpenTextDocumentParams(document))
     preview = await client.ask("prompt.preview", uri=document.uri, name=served.name)

@@ -175,7 +175,7 @@ def read_baseline(file: str) -> Baseline:
     except MalformedFileError as error:
         raise _no_baseline(file) from error
     except PathError as error:
-        raise ScanError(str(error)) from error
+        raise ScanError(error.summary) from error
     try:
         return Baseline(
             str(document["encoding"]),

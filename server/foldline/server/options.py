@@ -60,7 +60,7 @@ def read_project_options(root: Path) -> tuple[PromptOptions, tuple[str, ...]]:
     except MissingPathError:
         return PromptOptions(), ()
     except PathError as error:
-        return PromptOptions(), (str(error),)
+        return PromptOptions(), (error.summary,)
     tool = configuration.get("tool")
     table = tool.get("foldline") if isinstance(tool, Mapping) else None
     if table is None:

@@ -64,7 +64,7 @@ def read_bytes(file: Path | str, limit: int, *, root: Path | None = None) -> byt
     except (OSError, ValueError) as error:
         raise PathError(str(file), f"cannot be resolved: {error}") from error
     if base is not None and not real.startswith(base.rstrip(os.sep) + os.sep):
-        raise OutsideWorkspaceError(str(file))
+        raise OutsideWorkspaceError(str(file), "links to a file outside the workspace")
     return read_resolved(real, limit, name=str(file))
 
 

@@ -60,7 +60,7 @@ def read_configuration(root: Path) -> ServerChoice:
     except MissingPathError:
         pass
     except PathError as error:
-        problems.append(str(error))
+        problems.append(error.summary)
     table = _table(content, "tool.foldline.lsp", problems)
     problems.extend(_unknown("[tool.foldline.lsp]", table, _KEYS))
     known = {spec.name: spec for spec in SERVERS}

@@ -69,11 +69,15 @@ def read_preview_options(file: Path, root: Path) -> PreviewOptions:
         if not folder.is_relative_to(root):
             break
         project = folder / "pyproject.toml"
+        time = size = 0
         try:
             stamp = project.stat()
-        except OSError:
+            time, size = stamp.st_mtime_ns, stamp.st_size
+        except (FileNotFoundError, NotADirectoryError):
             continue
-        options = _read(project, root, stamp.st_mtime_ns, stamp.st_size)
+        except OSError:
+            pass  # It is there, and reading it says what is wrong.
+        options = _read(project, root, time, size)
         if isinstance(options, str):
             problems.append(options)
         elif options is not None:
@@ -87,7 +91,7 @@ def _read(file: Path, root: Path, _time: int, _size: int) -> PreviewOptions | st
     try:
         values: object = read_toml(file, root=root)
     except PathError as error:
-        return str(error)
+        return error.summary
     for name in ("tool", "foldline", "preview"):
         if not isinstance(values, Mapping) or name not in values:
             return None
