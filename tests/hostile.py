@@ -47,3 +47,10 @@ HOSTILE: dict[str, Making] = {
     "a long key": lambda file: file.write_text("a." * 300_000 + "a = 1\n"),
     "not UTF-8": lambda file: file.write_bytes(b"a = '\xe9'\n"),
 }
+
+CONFIGURATION = ("pyproject.toml", ".gitignore", ".ignore", "ty.toml", "pyrightconfig.json")
+
+
+def names_for(what: str) -> tuple[str, ...]:
+    """The names that are hostile together: code too, unless the hostility is in what TOML says."""
+    return CONFIGURATION if what in {"deep nesting", "a long key"} else (*CONFIGURATION, "x.py")

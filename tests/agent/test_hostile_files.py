@@ -8,13 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.hostile import HOSTILE, SECRET
+from tests.hostile import HOSTILE, SECRET, names_for
 
 from foldline.agent.mcp.server import Options
 
 from .mcp_process import call, connect_here
 
-NAMES = ("pyproject.toml", "x.py", ".gitignore", ".ignore", "ty.toml", "pyrightconfig.json")
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate
 hello = PromptTemplate(ns="demo", key="hello", sections=[
@@ -55,7 +54,7 @@ def run(root: Path, *arguments: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_verbs_say_which_configuration_they_refuse(make: Path, what: str) -> None:
-    for name in NAMES:
+    for name in names_for(what):
         HOSTILE[what](make / name)
     status, said = run(make, "check")
     assert (status, "pyproject.toml" in said) == (2, True), said
@@ -93,7 +92,7 @@ def test_a_baseline_and_a_file_of_values_are_refused_by_name(make: Path, what: s
 
 @pytest.mark.parametrize("what", HOSTILE)
 async def test_tools_answer(make: Path, what: str) -> None:
-    for name in NAMES:
+    for name in names_for(what):
         HOSTILE[what](make / name)
     async with asyncio.timeout(SECONDS), connect_here(Options(roots=(make,))) as client:
         tree, failed = await call(client, "get_tree")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from tests.hostile import HOSTILE, SECRET
+from tests.hostile import HOSTILE, SECRET, names_for
 
 from .conftest import Connect, Editor
 
@@ -21,7 +21,6 @@ hello = PromptTemplate(ns="demo", key="hello", sections=[
 # Far more than any answer takes, and far less than what reads without end has in that time.
 SECONDS = 40.0
 MOST_MEMORY = 600 << 20
-NAMES = ("pyproject.toml", "x.py", ".gitignore", ".ignore", "ty.toml", "pyrightconfig.json")
 
 
 def peak_memory(editor: Editor) -> int:
@@ -49,7 +48,7 @@ async def refused_or(answer: Any) -> Any:
 
 @pytest.mark.parametrize("what", HOSTILE)
 async def test_every_question_is_answered(connect: Connect, tmp_path: Path, what: str) -> None:
-    root = make_workspace(tmp_path, what, NAMES)
+    root = make_workspace(tmp_path, what, names_for(what))
     async with asyncio.timeout(SECONDS):
         editor = await connect(root)
         opened = types.TextDocumentIdentifier(editor.open("p.py"))
