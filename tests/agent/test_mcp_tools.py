@@ -193,7 +193,12 @@ def test_a_line_longer_than_every_budget_is_cut_and_can_be_read_on(
     folders = open_folders(workspace)
     text = ask(folders, "read_symbol", {"path": "data.py", "name": "TABLE"})
     assert len(text.encode()) < 2_500
-    assert "one line is too long: read_lines 1-1 has it all" in text
+    assert "columns 1-2033 of 50010: ask with cursor symbol@0:2034 for the rest" in text
+    rest = ask(
+        folders, "read_symbol", {"path": "data.py", "name": "TABLE", "cursor": "symbol@0:2034"}
+    )
+    assert len(rest.encode()) < 2_500
+    assert "columns 2034-" in rest
     line = ask(folders, "read_lines", {"path": "data.py", "start": 1, "end": 1})
     assert len(line.encode()) < 8_200
     assert "ask with cursor lines@8000" in line

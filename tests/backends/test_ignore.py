@@ -1,5 +1,6 @@
 """Ignore files by git's rules, compared with git itself."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foldline.backends import IgnoredPathError, LocalFileBackend
+from foldline.backends.text import format_tree
 
 
 def make(root: Path, files: dict[str, str]) -> None:
@@ -160,3 +162,89 @@ def test_git_hides_the_same_files(
         timeout=30,
     )
     assert listed(root) == sorted(filter(None, shown.stdout.split("\0")))
+
+
+MALFORMED = ["[z-a]", "a" * 1_000_000, "foo[[:bad:]", "\\", "!", "/"]
+
+
+@pytest.mark.parametrize("pattern", MALFORMED, ids=lambda pattern: pattern[:10])
+def test_a_malformed_pattern_matches_nothing_and_the_others_count(
+    tmp_path: Path, pattern: str
+) -> None:
+    make(tmp_path, {".gitignore": f"*.log\n{pattern}\n*.tmp\n", "a.log": "", "b.tmp": "", "z": ""})
+    assert listed(tmp_path) == [".gitignore", "z"]
+
+
+def test_what_is_malformed_is_said_on_one_line(tmp_path: Path) -> None:
+    make(tmp_path, {".gitignore": "[z-a]\n[y-b]\n" + "x" * 100_000, "a.py": ""})
+    reason = LocalFileBackend(tmp_path).get_tree(budget=300).reason
+    assert reason == ".gitignore: the malformed pattern '[z-a]' and 2 more matches nothing"
+    assert LocalFileBackend(tmp_path).ignore_problems() == (reason,)
+
+
+def test_patterns_beyond_the_limit_do_not_count_and_are_not_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pathspec.patterns.gitignore import spec
+
+    compiled: list[str] = []
+
+    class Counted(spec.GitIgnoreSpecPattern):
+        def __init__(self, pattern: str) -> None:
+            compiled.append(pattern)
+            super().__init__(pattern)
+
+    monkeypatch.setattr(spec, "GitIgnoreSpecPattern", Counted)
+    lines = "".join(f"f{number}.py\n" for number in range(20_000))
+    make(tmp_path, {".gitignore": lines, "f4999.py": "", "f5000.py": ""})
+    tree = LocalFileBackend(tmp_path).get_tree()
+    assert [entry.name for entry in tree] == [".gitignore", "f5000.py"]
+    assert tree.reason == ".gitignore has 20,000 patterns: the first 5,000 of them count"
+    assert len([pattern for pattern in compiled if pattern.startswith("f")]) == 5_000
+
+
+def test_patterns_of_many_ignore_files_are_limited_together(tmp_path: Path) -> None:
+    lines = "".join(f"*.{number}\n" for number in range(4_000))
+    for number in range(7):
+        make(tmp_path, {f"d{number}/.gitignore": f"# {number}\n{lines}", f"d{number}/a.1": ""})
+    tree = LocalFileBackend(tmp_path).get_tree()
+    assert "d5/.gitignore has 4,000 patterns: the first 0 of them count" in tree.reason
+    assert tree.ignored == 5
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".ignore", "deep/.gitignore"])
+@pytest.mark.parametrize("what", ["pipe", "folder", "outside", "large", "device"])
+def test_an_ignore_file_that_is_refused_hides_nothing_and_is_said(
+    tmp_path: Path, name: str, what: str
+) -> None:
+    root = tmp_path / "root"
+    make(root, {"a.py": "", "deep/b.py": ""})
+    (tmp_path / "all").write_text("*\n")
+    file = root / name
+    if what == "pipe":
+        os.mkfifo(file)
+    elif what == "folder":
+        file.mkdir()
+    elif what == "large":
+        file.write_text("*\n" * 600_000)
+    else:
+        file.symlink_to("/dev/zero" if what == "device" else tmp_path / "all")
+    files = LocalFileBackend(root)
+    assert {"a.py", "deep/b.py"} <= set(listed(root))
+    assert files.read_file("deep/b.py") == ""
+    reason = files.get_tree().reason
+    assert reason.startswith(f"{name} ")
+    assert reason.endswith(": nothing of it counts")
+
+
+def test_a_tree_with_a_problem_keeps_to_its_budget(tmp_path: Path) -> None:
+    make(tmp_path, {".gitignore": "[z-a]\n", **{f"folder{n}/a.py": "" for n in range(50)}})
+    tree = LocalFileBackend(tmp_path).get_tree(budget=500)
+    assert tree.reason
+    assert len(format_tree(tree).encode()) <= 500
+
+
+def test_many_patterns_that_no_engine_takes_at_once_still_count(tmp_path: Path) -> None:
+    lines = "".join(f"*{chr(97 + n % 26)}{'?' * 60}b{n}\n" for n in range(2_000))
+    make(tmp_path, {".gitignore": f"{lines}*.log\n", "a.log": "", "b.py": ""})
+    assert listed(tmp_path) == [".gitignore", "b.py"]

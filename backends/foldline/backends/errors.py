@@ -2,14 +2,17 @@
 
 ```
 BackendError
-├── PathError                    path, reason
+├── PathError                    path, reason, problem (without the advice), kind
 │   ├── MissingPathError         also FileNotFoundError; near names
 │   ├── OutsideWorkspaceError    also PermissionError
 │   ├── IgnoredPathError         names the pattern that hides the path
 │   ├── BinaryFileError
 │   ├── FileTooLargeError        size, limit
-│   ├── NotAFileError            a folder, FIFO, socket or device
+│   ├── NotAFileError            a folder
+│   │   └── SpecialFileError     a FIFO, socket or device
 │   ├── NotAFolderError          also NotADirectoryError
+│   ├── UndecodableFileError     bytes that are not in the encoding that is asked for
+│   ├── MalformedFileError       line; the text is not TOML or JSON, or is nested too deep
 │   └── UnreadablePathError      also PermissionError; the system refused, or the file kept changing
 ├── SymbolError                  path, name; also LookupError
 │   ├── SymbolNotFoundError      near names
@@ -29,10 +32,30 @@ Every message says what to do next. All of them can be pickled, so that they cro
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar
+
+from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+class PathKind(StrEnum):
+    """Why a path was refused, for programs."""
+
+    INVALID = "invalid"
+    MISSING = "missing"
+    OUTSIDE = "outside"
+    IGNORED = "ignored"
+    BINARY = "binary"
+    TOO_LARGE = "too-large"
+    NOT_A_FILE = "not-a-file"
+    SPECIAL = "special"
+    NOT_A_FOLDER = "not-a-folder"
+    UNDECODABLE = "undecodable"
+    MALFORMED = "malformed"
+    UNREADABLE = "unreadable"
 
 
 class BackendError(Exception):
@@ -44,46 +67,65 @@ class BackendError(Exception):
 
 
 class PathError(BackendError):
-    """A path that cannot be read; `reason` says why and what to do instead."""
+    """A path that cannot be read; `problem` is the reason without what to do instead.
 
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{path}: {reason}")
+    The message shows the path on one line, without control characters; `path` is as it is.
+    """
+
+    kind: ClassVar[PathKind] = PathKind.INVALID
+
+    def __init__(self, path: str, problem: str, advice: str = "") -> None:
         self.path = path
-        self.reason = reason
+        self.problem = problem
+        self.reason = f"{problem}; {advice}" if advice else problem
+        super().__init__(f"{visible(path)}: {self.reason}")
+
+    @property
+    def summary(self) -> str:
+        """The message without advice, which is for those who ask about code."""
+        return f"{visible(self.path)}: {self.problem}"
 
 
 class MissingPathError(PathError, FileNotFoundError):
     """No such file or folder; `near` holds the closest names that exist."""
 
+    kind = PathKind.MISSING
+
     def __init__(self, path: str, near: Sequence[str] = ()) -> None:
-        hint = f"; did you mean {_quoted(near)}?" if near else "; list what exists with get_tree"
-        super().__init__(path, f"no such file or folder{hint}")
+        hint = f"did you mean {_quoted(near)}?" if near else "list what exists with get_tree"
+        super().__init__(path, "no such file or folder", hint)
         self.near = tuple(near)
 
 
 class OutsideWorkspaceError(PathError, PermissionError):
     """The path, links resolved, is not below the workspace root."""
 
-    def __init__(self, path: str) -> None:
+    kind = PathKind.OUTSIDE
+
+    def __init__(self, path: str, problem: str = "is outside the workspace") -> None:
         super().__init__(
-            path, "is outside the workspace; only files below its root can be read: use a path "
-            "relative to the root"
-        )  # fmt: skip
+            path,
+            problem,
+            "only files below its root can be read: use a path relative to the root",
+        )
 
 
 class IgnoredPathError(PathError):
     """An ignore file hides the path; `pattern` and `source` say which line of which file."""
 
+    kind = PathKind.IGNORED
+
     def __init__(self, path: str, pattern: str, source: str) -> None:
-        super().__init__(
-            path, f"is ignored by the pattern {pattern!r} of {source}; ask again with no_ignore"
-        )
+        problem = f"is ignored by the pattern {pattern!r} of {visible(source)}"
+        super().__init__(path, problem, "ask again with no_ignore")
         self.pattern = pattern
         self.source = source
 
 
 class BinaryFileError(PathError):
     """The file holds bytes that are no text."""
+
+    kind = PathKind.BINARY
 
     def __init__(self, path: str, size: int) -> None:
         super().__init__(path, f"is a binary file of {size:,} bytes and is not shown as text")
@@ -93,10 +135,11 @@ class BinaryFileError(PathError):
 class FileTooLargeError(PathError):
     """The file is larger than the limit; some of its lines can still be read."""
 
+    kind = PathKind.TOO_LARGE
+
     def __init__(self, path: str, size: int, limit: int) -> None:
-        super().__init__(
-            path, f"has {size:,} bytes, the limit is {limit:,}; read some of it with read_lines"
-        )
+        problem = f"has {size:,} bytes, the limit is {limit:,}"
+        super().__init__(path, problem, "read some of it with read_lines")
         self.size = size
         self.limit = limit
 
@@ -104,13 +147,44 @@ class FileTooLargeError(PathError):
 class NotAFileError(PathError):
     """The path is a folder or something special that has no text."""
 
+    kind = PathKind.NOT_A_FILE
+
+
+class SpecialFileError(NotAFileError):
+    """The path is a FIFO, a socket or a device, which is never opened."""
+
+    kind = PathKind.SPECIAL
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, "is a pipe, socket or device, not a regular file")
+
 
 class NotAFolderError(PathError, NotADirectoryError):
     """The path is a file where a folder was asked for."""
 
+    kind = PathKind.NOT_A_FOLDER
+
+
+class UndecodableFileError(PathError):
+    """The file's bytes are not text in the encoding that it must have."""
+
+    kind = PathKind.UNDECODABLE
+
+
+class MalformedFileError(PathError):
+    """The file's text is not what its format demands; `line`, from 1, is None where unknown."""
+
+    kind = PathKind.MALFORMED
+
+    def __init__(self, path: str, problem: str, line: int | None = None) -> None:
+        super().__init__(path, problem)
+        self.line = line
+
 
 class UnreadablePathError(PathError, PermissionError):
     """The system refused to read the path, or the file changed as often as it was read."""
+
+    kind = PathKind.UNREADABLE
 
 
 class SymbolError(BackendError, LookupError):
@@ -127,7 +201,7 @@ class SymbolNotFoundError(SymbolError):
 
     def __init__(self, path: str, name: str, near: Sequence[str] = ()) -> None:
         hint = f"did you mean {_quoted(near)}?" if near else "its outline lists what it has"
-        super().__init__(path, name, f"{path} has no symbol {name!r}; {hint}")
+        super().__init__(path, name, f"{visible(path)} has no symbol {name!r}; {hint}")
         self.near = tuple(near)
 
 
@@ -136,7 +210,9 @@ class AmbiguousSymbolError(SymbolError):
 
     def __init__(self, path: str, name: str, candidates: Sequence[str]) -> None:
         super().__init__(
-            path, name, f"{path} has several symbols {name!r}: ask for one of {_quoted(candidates)}"
+            path,
+            name,
+            f"{visible(path)} has several symbols {name!r}: ask for one of {_quoted(candidates)}",
         )
         self.candidates = tuple(candidates)
 

@@ -17,6 +17,7 @@ from foldline.backends.references_cache import ReferencesCache
 from foldline.backends.symbol_pages import page_symbol
 from foldline.backends.text import reference_line
 from foldline.backends.text_pages import page_text
+from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     import os
@@ -318,7 +319,7 @@ def _page_references(found: References, first: int, budget: int | None) -> Refer
 def _lines(references: Iterable[Reference]) -> Iterator[str]:
     """What each of them adds to the text: the first of a file, the file too."""
     for path, group in groupby(references, key=lambda each: each.path):
-        heading = f"{path} (test)\n"
+        heading = f"{visible(path)} (test)\n"
         for each in group:
             yield heading + reference_line(each)
             heading = ""

@@ -10,6 +10,7 @@ from foldline.backends.errors import FileTooLargeError, InvalidArgumentError, Pa
 from foldline.backends.models import GrepMatch, GrepResults
 from foldline.backends.scopes import Scope
 from foldline.backends.text import grep_lines, grep_room
+from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _KIND = "grep"
 _MOST_CONTEXT = 50
+# So much of a line is kept, in code points: more than is shown, and no minified file.
+_LONGEST_LINE = 400
 
 
 def grep(
@@ -67,7 +70,7 @@ def grep(
             match = _match(stamp.path, data, (row, start, column), context)
             if left is not None:
                 cost = sum(budgets.size_of(line) + 1 for line in grep_lines(match))
-                cost += budgets.size_of(match.path) + 1 if match.path != path else 0
+                cost += budgets.size_of(visible(match.path)) + 1 if match.path != path else 0
                 if cost > left and shown:
                     left = -1
                     continue
@@ -136,20 +139,29 @@ def _search(pattern: Pattern, data: bytes, position: int) -> Match | None:
 
 
 def _match(path: str, data: bytes, place: tuple[int, int, int], context: int) -> GrepMatch:
-    row, start, column = place
+    row, start, byte = place
     line = _line_at(data, start)
     before: list[str] = []
     above = start
     while len(before) < context and above > 0:
         above = data.rfind(b"\n", 0, above - 1) + 1
-        before.append(_line_at(data, above))
+        before.append(_line_at(data, above)[:_LONGEST_LINE])
     after: list[str] = []
     below = data.find(b"\n", start)
     while len(after) < context and 0 <= below < len(data) - 1:
-        after.append(_line_at(data, below + 1))
+        after.append(_line_at(data, below + 1)[:_LONGEST_LINE])
         below = data.find(b"\n", below + 1)
-    offset = len(data[start : start + column].decode("utf-8", "replace"))
-    return GrepMatch(path, row + 1, line, offset + 1, tuple(reversed(before)), tuple(after))
+    column = len(data[start : start + byte].decode("utf-8", "replace")) + 1
+    first = max(column - 1 - _LONGEST_LINE // 3, 0) if len(line) > _LONGEST_LINE else 0
+    return GrepMatch(
+        path,
+        row + 1,
+        line[first : first + _LONGEST_LINE],
+        column,
+        tuple(reversed(before)),
+        tuple(after),
+        first + 1,
+    )
 
 
 def _line_at(data: bytes, start: int) -> str:

@@ -62,7 +62,8 @@ class SymbolDetail(SymbolInfo):
     """One definition with its source.
 
     `body` starts at `body_line`, which is above `line` where comments lead the definition. When a
-    budget did not hold the whole body, `cursor` asks for the rest and `notes` says what is shown.
+    budget did not hold the whole body, `cursor` asks for the rest and `notes` says what is shown;
+    `cut` says that the body ends within a line, of which the rest comes next.
     """
 
     body: str = ""
@@ -75,6 +76,7 @@ class SymbolDetail(SymbolInfo):
     notes: tuple[str, ...] = ()
     backend: str = ""
     coverage: str = COMPLETE
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +195,8 @@ class FileText:
 
     `line_count` is 0 for a file over the size limit, whose lines are not counted.
     `note` says when the text is not exactly the file's, because bytes had to be replaced.
+    Of a line longer than the budget a part is shown: `columns` says which columns of which line
+    length, counted in code points from 1, and `cut` that the text ends within its line.
     """
 
     path: str
@@ -204,6 +208,8 @@ class FileText:
     note: str = ""
     backend: str = "files"
     coverage: str = COMPLETE
+    columns: str = ""
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +243,11 @@ class SearchResults:
 
 @dataclass(frozen=True, slots=True)
 class GrepMatch:
-    """A line that a pattern matches, at `column` (code points from 1), with lines around it."""
+    """A line that a pattern matches, at `column` (code points from 1), with lines around it.
+
+    Of a long line, `text` is the part around the match that begins at the column `text_column`;
+    of the lines around it the beginning is kept.
+    """
 
     path: str
     line: int
@@ -245,6 +255,7 @@ class GrepMatch:
     column: int = 1
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    text_column: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends import budget as budgets
 from foldline.backends.navigation_text import call_line, diagnostic_line, location_line
+from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,7 @@ def page_locations(found: Locations, budget: int | None, cursor: str | None) -> 
     lines = [
         location_line(each)
         if paths[i - 1 : i] == [each.path]
-        else f"{each.path}\n{location_line(each)}"
+        else f"{visible(each.path)}\n{location_line(each)}"
         for i, each in enumerate(found)
     ]
     first, last, rest = _page("locations", lines, found, budget, cursor)

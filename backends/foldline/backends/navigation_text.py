@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from foldline.backends.text import cut_line, remarks
+from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from foldline.backends.semantics import (
@@ -28,7 +29,7 @@ def format_locations(found: Locations, place: Place, what: str) -> str:
     """How many there are of `what`, a singular noun, then their lines grouped by file."""
     lines = [f"{_place(place)}: {_count(len(found), found.left_out, what)}"]
     for path, group in groupby(found, key=lambda each: each.path):
-        lines.append(path)
+        lines.append(visible(path))
         lines.extend(map(location_line, group))
     return "\n".join([*lines, *_rest(found)])
 
@@ -66,7 +67,7 @@ def location_line(location: CodeLocation) -> str:
 def diagnostic_line(diagnostic: CodeDiagnostic) -> str:
     """`  12:5 error: what is wrong (code)`, on one line."""
     code = f" ({diagnostic.code})" if diagnostic.code else ""
-    said = " ".join(diagnostic.message.split())
+    said = visible(" ".join(diagnostic.message.split()))
     return f"  {diagnostic.line}:{diagnostic.column} {diagnostic.severity}: {said}{code}"
 
 
@@ -75,11 +76,11 @@ def call_line(call: Call) -> str:
     path = f"…/{'/'.join(PurePath(call.path).parts[-2:])}" if call.outside else call.path
     noun = "line" if len(call.lines) == 1 else "lines"
     calls = f", on {noun} {', '.join(map(str, call.lines))}" if call.lines else ""
-    return f"  {call.name} {path}:{call.line}{calls}"
+    return visible(f"  {call.name} {path}:{call.line}{calls}")
 
 
 def _place(place: Place) -> str:
-    return f"{place.path}:{place.line} {place.name}".rstrip()
+    return visible(f"{place.path}:{place.line} {place.name}".rstrip())
 
 
 def _count(shown: int, left_out: int, noun: str) -> str:

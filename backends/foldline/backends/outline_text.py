@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.budget import check_budget, size_of
-from foldline.backends.models import COMPLETE
-from foldline.backends.text import symbol_line
+from foldline.backends.text import remarks, symbol_line
+from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _LONGEST_SIGNATURE = 200
 _LONGEST_DOCSTRING = 80
 _LONGEST_IMPORTS = 160
+_LONGEST_DECORATOR = 40
+_MOST_DECORATORS = 8
 
 
 def outline_lines(outline: FileOutline, budget: int | None = None) -> list[str]:
@@ -60,7 +62,7 @@ def _with_names(rows: list[tuple[SymbolInfo, int]], depth: int, left: int) -> li
     lines: list[str] = []
     for symbol, level in rows:
         lines.append(_line(symbol, level, docstring=False))
-        names = [child.name for child in symbol.children if not _is_private(child.name)]
+        names = [visible(child.name) for child in symbol.children if not _is_private(child.name)]
         if level != depth or not names:
             continue
         indent = "  " * (level + 1)
@@ -96,26 +98,28 @@ def _first_rows(
 
 def _header(outline: FileOutline) -> list[str]:
     count = outline.line_count
-    lines = [f"{outline.path} ({outline.language}, {count} {'line' if count == 1 else 'lines'})"]
+    length = f"{count} {'line' if count == 1 else 'lines'}"
+    lines = [f"{visible(outline.path)} ({outline.language}, {length})"]
     if outline.docstring:
-        lines[0] += f"  # {_short(outline.docstring, _LONGEST_DOCSTRING)}"
+        lines[0] += f"  # {visible(_short(outline.docstring, _LONGEST_DOCSTRING))}"
     if outline.imports:
-        lines.append("imports " + _short(", ".join(outline.imports), _LONGEST_IMPORTS))
-    if outline.reason:
-        lines.append(f"({outline.reason})")
-    if outline.coverage != COMPLETE:
-        lines.append(f"(coverage: {outline.coverage})")
-    return lines
+        lines.append("imports " + visible(_short(", ".join(outline.imports), _LONGEST_IMPORTS)))
+    return [*lines, *remarks(outline.reason, outline.coverage)]
+
+
+def short_symbol(symbol: SymbolInfo) -> SymbolInfo:
+    """The symbol itself with its long texts cut."""
+    marks = [_short(mark, _LONGEST_DECORATOR) for mark in symbol.decorators[:_MOST_DECORATORS]]
+    return replace(
+        symbol,
+        signature=_short(symbol.signature, _LONGEST_SIGNATURE),
+        decorators=(*marks, "…") if len(symbol.decorators) > len(marks) else tuple(marks),
+        docstring=_short(symbol.docstring, _LONGEST_DOCSTRING) if symbol.docstring else None,
+    )
 
 
 def _line(symbol: SymbolInfo, level: int, *, docstring: bool) -> str:
-    shown = replace(
-        symbol,
-        signature=_short(symbol.signature, _LONGEST_SIGNATURE),
-        decorators=tuple(_short(mark, 40) for mark in symbol.decorators),
-        docstring=_short(symbol.docstring, _LONGEST_DOCSTRING) if symbol.docstring else None,
-    )
-    return symbol_line(shown, level, docstring=docstring)
+    return symbol_line(short_symbol(symbol), level, docstring=docstring)
 
 
 def _rows(symbols: tuple[SymbolInfo, ...]) -> Iterator[tuple[SymbolInfo, int]]:

@@ -1,9 +1,14 @@
-"""The text forms of answers, for models and for people: small, and each says what comes next."""
+"""The text forms of answers, for models and for people: small, and each says what comes next.
+
+Names and remarks are on one line each (`visible`); the content of files is as it is.
+"""
 
 from __future__ import annotations
 
 from itertools import groupby
 from typing import TYPE_CHECKING
+
+from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from foldline.backends.models import (
@@ -48,16 +53,17 @@ def format_tree(tree: FileTree) -> str:
 def tree_header(tree: FileTree) -> str:
     """The first line of a tree's text: its path and totals."""
     ignored = f", {tree.ignored} ignored" if tree.ignored else ""
-    return f"{tree.path}/ {_files(tree.files)}, {format_size(tree.size)}{ignored}"
+    return f"{visible(tree.path)}/ {_files(tree.files)}, {format_size(tree.size)}{ignored}"
 
 
 def tree_line(entry: TreeEntry, level: int) -> str:
     """The line of one entry."""
     indent = "  " * level
+    name = visible(entry.name)
     if not entry.folder:
-        return f"{indent}{entry.name} {format_size(entry.size)}"
+        return f"{indent}{name} {format_size(entry.size)}"
     more = " …" if entry.collapsed else ""
-    return f"{indent}{entry.name}/ {_files(entry.files)}, {format_size(entry.size)}{more}"
+    return f"{indent}{name}/ {_files(entry.files)}, {format_size(entry.size)}{more}"
 
 
 def tree_rest(shown: int, total: int) -> str:
@@ -94,8 +100,8 @@ def format_symbol(detail: SymbolDetail) -> str:
     name = detail.qualified_name or detail.name
     header = f"{where}:{line_range(detail.body_line or detail.line, detail.line_end)} {name}"
     inside = f" in {detail.parent}" if detail.parent and "." not in name else ""
-    notes = [f"({note})" for note in detail.notes]
-    return "\n".join([header + inside, *remarks("", detail.coverage), *notes, detail.body])
+    notes = [f"({visible(note)})" for note in detail.notes]
+    return "\n".join([visible(header + inside), *remarks("", detail.coverage), *notes, detail.body])
 
 
 def format_references(references: References) -> str:
@@ -107,7 +113,7 @@ def format_references(references: References) -> str:
     if references.confirmed or references.possible:
         tiers = f", {references.confirmed} confirmed, {references.possible} possible"
     uses_text = f"{count} {_plural('reference', count)}"
-    lines = [f"{references.name}: {uses_text} in {_files(references.files)}{tiers}{part}"]
+    lines = [f"{visible(references.name)}: {uses_text} in {_files(references.files)}{tiers}{part}"]
     tier = ""
     for (path, each_tier), found in groupby(
         references.references, key=lambda each: (each.path, each.tier)
@@ -116,7 +122,7 @@ def format_references(references: References) -> str:
             lines.append(_TIERS[each_tier])
             tier = each_tier
         uses = list(found)
-        lines.append(f"{path} (test)" if uses[0].test else path)
+        lines.append(f"{visible(path)} (test)" if uses[0].test else visible(path))
         lines.extend(reference_line(each) for each in uses)
     if references.cursor is not None:
         lines.append(f"… {count - shown} not shown here: ask with cursor {references.cursor}")
@@ -126,17 +132,19 @@ def format_references(references: References) -> str:
 def format_file_text(found: FileText) -> str:
     """The path and the range, then the lines as they are."""
     total = f" of {found.line_count} lines" if found.line_count else ""
-    header = f"{found.path}:{line_range(found.start, found.end)}{total}"
+    columns = f", {found.columns}" if found.columns else ""
+    header = f"{visible(found.path)}:{line_range(found.start, found.end)}{total}{columns}"
     lines = [header, *remarks(found.note, found.coverage), found.text]
     if found.cursor is not None:
-        lines.append(f"… ask with cursor {found.cursor} for the next lines")
+        more = "rest of the line" if found.cut else "next lines"
+        lines.append(f"… ask with cursor {found.cursor} for the {more}")
     return "\n".join(lines)
 
 
 def format_search(results: SearchResults) -> str:
     """The files by rank, each with its reasons."""
     count = results.total
-    lines = [f"{results.query}: {_files(count)}"]
+    lines = [f"{visible(results.query)}: {_files(count)}"]
     lines.extend(search_line(hit) for hit in results.hits)
     if results.cursor is not None:
         rest = f"… more: ask with cursor {results.cursor}"
@@ -147,7 +155,7 @@ def format_search(results: SearchResults) -> str:
 def search_line(hit: SearchHit) -> str:
     """The line of one hit: where, and why it ranks there."""
     where = f"{hit.path}:{hit.line}" if hit.line else hit.path
-    return f"{where} ({'; '.join(hit.why)})"
+    return visible(f"{where} ({'; '.join(hit.why)})")
 
 
 def search_room(query: str) -> int:
@@ -160,11 +168,10 @@ def format_grep(results: GrepResults) -> str:
     count = results.total
     shown = len(results.matches)
     part = "" if shown == count else f", {shown} shown"
-    lines = [
-        f"{results.pattern}: {count} {_plural('line', count)} in {_files(results.files)}{part}"
-    ]
+    where = f"{count} {_plural('line', count)} in {_files(results.files)}{part}"
+    lines = [f"{visible(results.pattern)}: {where}"]
     for path, found in groupby(results.matches, key=lambda each: each.path):
-        lines.append(path)
+        lines.append(visible(path))
         for match in found:
             lines.extend(grep_lines(match))
     if results.cursor is not None:
@@ -177,7 +184,11 @@ def grep_lines(match: GrepMatch) -> list[str]:
     first = match.line - len(match.before)
     before = [f"  {first + n}- {cut_line(line, 0)}" for n, line in enumerate(match.before)]
     after = [f"  {match.line + 1 + n}- {cut_line(line, 0)}" for n, line in enumerate(match.after)]
-    return [*before, f"  {match.line}: {cut_line(match.text, match.column - 1)}", *after]
+    text, at = match.text, match.column - match.text_column
+    shown = cut_line(text, at)
+    if match.text_column > 1 and not shown.startswith("…"):
+        shown = f"…{shown}"
+    return [*before, f"  {match.line}: {shown}", *after]
 
 
 def grep_room(pattern: str) -> int:
@@ -187,7 +198,7 @@ def grep_room(pattern: str) -> int:
 
 def reference_line(reference: Reference) -> str:
     """The line of one use: number, kind, enclosing symbol, and the source line, shortened."""
-    inside = f" in {reference.enclosing}" if reference.enclosing else ""
+    inside = f" in {visible(reference.enclosing)}" if reference.enclosing else ""
     stripped = reference.context.strip()
     indent = len(reference.context) - len(reference.context.lstrip())
     context = cut_line(stripped, reference.column - 1 - indent)
@@ -199,7 +210,7 @@ def symbol_line(symbol: SymbolInfo, level: int, *, docstring: bool) -> str:
     marks = "".join(f"@{name} " for name in symbol.decorators)
     note = f"  # {symbol.docstring}" if docstring and symbol.docstring else ""
     where = line_range(symbol.line, symbol.line_end)
-    return f"{'  ' * level}{where} {marks}{symbol.signature}{note}"
+    return visible(f"{'  ' * level}{where} {marks}{symbol.signature}{note}")
 
 
 def line_range(first: int, last: int) -> str:
@@ -220,9 +231,9 @@ def remarks(reason: str, coverage: str) -> list[str]:
     """The lines that say what is to be known of an answer, where there is anything."""
     from foldline.backends.models import COMPLETE
 
-    said = [f"({reason})"] if reason else []
+    said = [f"({visible(reason)})"] if reason else []
     if coverage != COMPLETE:
-        said.append(f"(coverage: {coverage})")
+        said.append(f"(coverage: {visible(coverage)})")
     return said
 
 

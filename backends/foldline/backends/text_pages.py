@@ -1,4 +1,4 @@
-"""Whole lines of a file within a byte budget."""
+"""Lines of a file within a byte budget."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from foldline.backends import budget as budgets
 from foldline.backends.errors import FileTooLargeError, InvalidArgumentError
 from foldline.backends.files.source import split_lines
+from foldline.backends.line_pages import (
+    columns_note,
+    make_line_cursor,
+    page_lines,
+    read_line_cursor,
+)
 from foldline.backends.models import FileText
+from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from foldline.backends.files.base import BaseFileBackend
@@ -33,7 +40,7 @@ def page_text(
         raise InvalidArgumentError("start", f"lines count from 1, not {start}")
     if end is not None and end < start:
         raise InvalidArgumentError("end", f"{end} is before the first line asked for, {start}")
-    first = budgets.read_cursor(_KIND, cursor) or start
+    first, column = read_line_cursor(_KIND, cursor) or (start, 1)
     path = files.resolve(file, no_ignore=no_ignore)
     try:
         source = files.load(path)
@@ -45,15 +52,20 @@ def page_text(
         count, note = 0, ""
     else:
         lines = split_lines(source.text)
-        wanted, count, note = lines[first - 1 : end], len(lines), source.note
-    kept = len(wanted)
-    if budget is not None:
-        left = budget - budgets.size_of(path) - _ROOM
-        for index, line in enumerate(wanted):
-            left -= budgets.size_of(line) + 1
-            if left < 0 and index:
-                kept = index
-                break
-    rest = budgets.make_cursor(_KIND, first + kept) if kept < len(wanted) else None
-    text = "\n".join(wanted[:kept])
-    return FileText(path, first, first + kept - 1, count, text, rest, note)
+        wanted, count, note = lines[max(first - 1, 0) : end], len(lines), source.note
+    page = page_lines(wanted, column, budget, budgets.size_of(visible(path)) + _ROOM)
+    rest = None
+    if page.following is not None:
+        index, after = page.following
+        rest = make_line_cursor(_KIND, first + index, after)
+    return FileText(
+        path,
+        first,
+        first + page.height - 1,
+        count,
+        page.text,
+        rest,
+        note,
+        columns=columns_note(column, page.column_end, len(wanted[0])) if wanted else "",
+        cut=bool(page.column_end),
+    )

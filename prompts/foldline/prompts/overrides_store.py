@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.files import read_text_file
 from foldline.prompts.overrides import PromptOverride, seed_override
 from foldline.prompts.values import Mismatch, convert
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["OverridesStore"]
 
 FORMAT = 1
+MAX_BYTES = 4 << 20
+"""More than all texts of a prompt that a model could be given."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
 
@@ -64,13 +67,16 @@ class OverridesStore:
         """The overrides of a prompt under a tag; None if there are none.
 
         Raises:
-            PromptValidationError: The file is not one of overrides, or is another prompt's.
+            PromptValidationError: The file is not one of overrides, is another prompt's, is too
+                large, or is no regular file.
         """
         path = self.path_for(ns, key, tag)
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            text = read_text_file(path, MAX_BYTES)
         except FileNotFoundError:
             return None
+        try:
+            values = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise PromptValidationError(f"{path} is no JSON: {error}") from error
         if not isinstance(values, dict) or values.pop("format", None) != FORMAT:

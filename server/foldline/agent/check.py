@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from foldline.agent.terminal import complain, shown
+
 if TYPE_CHECKING:
     from argparse import Namespace
 
@@ -49,7 +51,7 @@ def run(options: Namespace) -> int:
     try:
         found_in = scan(options.paths)
     except ScanError as error:
-        print(f"foldline check: {error}", file=sys.stderr)  # noqa: T201
+        complain(f"foldline check: {error}")
         return 2
     budget = found_in.options.token_budget
     found: list[Found] = []
@@ -58,16 +60,17 @@ def run(options: Namespace) -> int:
             found_in.options.tokens, exact=budget is not None and found_in.options.exact_tokens
         )
         lines = LineTable(analysis.text)
-        shown = found_in.shown(analysis.file)
+        file = found_in.shown(analysis.file)
         found += [
-            Found(shown, each, lines.position(each.place.start), lines.position(each.place.end))
+            Found(file, each, lines.position(each.place.start), lines.position(each.place.end))
             for each in diagnostics(
                 analysis,
                 severities=found_in.options.severity,
                 more=check_budget(analysis, budget, counter),
             )
         ]
-    FORMATS[options.format](found, len(found_in.files), sys.stdout)
+    with shown() as out:
+        FORMATS[options.format](found, len(found_in.files), out)
     ranks = [Severity.ERROR, Severity.WARNING, Severity.INFORMATION, Severity.HINT]
     failing = ranks[: ranks.index(Severity(options.fail_on)) + 1]
     return 1 if any(each.diagnostic.severity in failing for each in found) else 0
@@ -81,10 +84,7 @@ def _explain(code: str) -> int:
 
     if code not in set(checks.Code):
         near = get_close_matches(code, list(checks.Code), n=3, cutoff=0.4) or list(checks.Code)
-        print(  # noqa: T201
-            f"foldline check: there is no diagnostic {code!r}; there are {', '.join(near)}",
-            file=sys.stderr,
-        )
+        complain(f"foldline check: there is no diagnostic {code!r}; there are {', '.join(near)}")
         return 2
     page = Path(checks.__file__).parent / "pages" / f"{code}.md"
     sys.stdout.write(page.read_text(encoding="utf-8"))

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
+from foldline.backends.visible import visible
 from foldline.server.static.checks import Code, Severity, default_severity
 from foldline.server.version import VERSION
 
@@ -31,8 +32,11 @@ def _text(found: Sequence[Found], files: int, out: TextIO) -> None:
         line, column = each.start.line + 1, each.start.column + 1
         diagnostic = each.diagnostic
         out.write(
-            f"{each.file}:{line}:{column}: {diagnostic.severity}: {diagnostic.message} "
-            f"[{diagnostic.code}]\n"
+            visible(
+                f"{each.file}:{line}:{column}: {diagnostic.severity}: {diagnostic.message} "
+                f"[{diagnostic.code}]"
+            )
+            + "\n"
         )
     what = f"{files} prompt module{'' if files == 1 else 's'}"
     if found:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.agent.index_bar import index_bar
+from foldline.agent.terminal import complain, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,12 +92,12 @@ def run(
         finally:
             access.close()
     except SymbolError as error:
-        print(f"foldline: {error}", file=sys.stderr)  # noqa: T201
+        complain(f"foldline: {error}")
         return NOTHING
     except BackendError as error:
-        print(f"foldline: {error}", file=sys.stderr)  # noqa: T201
+        complain(f"foldline: {error}")
         return NOT_ASKED
-    _show(_as_json(answer.data) if options.json else answer.text)
+    show(_as_json(answer.data) if options.json else answer.text)
     return answer.status
 
 
@@ -119,9 +119,3 @@ def _as_json(data: object) -> str:
     from cattrs import Converter
 
     return json.dumps(Converter().unstructure(data), ensure_ascii=False, indent=2)
-
-
-def _show(text: str) -> None:
-    """Print text of any file on a terminal of any encoding."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))  # noqa: T201

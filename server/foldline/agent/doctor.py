@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foldline.agent.terminal import complain, show
 from foldline.server.version import VERSION
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ def run(options: argparse.Namespace) -> int:
         file = Path(options.file).resolve() if options.file else None
         report = examine(Path(options.root), file, trusted=options.trust)
     except BackendError as error:
-        print(f"foldline: {error}", file=sys.stderr)  # noqa: T201
+        complain(f"foldline: {error}")
         return 2
-    print(json.dumps(report, indent=2) if options.json else format_report(report))  # noqa: T201
+    show(json.dumps(report, indent=2) if options.json else format_report(report))
     return 1 if report["problems"] else 0
 
 
@@ -57,10 +58,11 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
     from foldline.backends.lsp import LSPBackend, server_version
 
     root = root.resolve()
-    backend = LSPBackend(LocalFileBackend(root), trusted=trusted)
+    files = LocalFileBackend(root)
+    backend = LSPBackend(files, trusted=trusted)
     try:
         servers = backend.report()
-        problems = backend.configuration_problems
+        problems = (*backend.configuration_problems, *files.ignore_problems())
         ignored = backend.ignored_configuration
     finally:
         backend.close()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.budget import FILE_BUDGET, SYMBOL_BUDGET, size_of
 from foldline.backends.errors import BackendError
 from foldline.backends.text import format_outline, format_symbol
+from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -167,8 +168,9 @@ def _file(access: SmartFileAccess, path: str, budget: int) -> str:
         text = access.read_text(path, budget=budget)
     except BackendError as error:
         return f"({error})"
-    rest = "" if text.end == text.line_count else f" of {text.line_count} lines"
-    return f"{text.path}:{text.start}-{text.end}{rest}\n{text.text}"
+    rest = "" if text.cursor is None else f" of {text.line_count} lines"
+    columns = f", {text.columns}" if text.columns else ""
+    return f"{visible(text.path)}:{text.start}-{text.end}{rest}{columns}\n{text.text}"
 
 
 def _whole_files(paths: Iterable[str], read_file: Callable[[str], str]) -> Iterator[str]:

@@ -6,10 +6,11 @@ The file is executed: whoever names it trusts it.
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from foldline.agent.terminal import complain, show
 
 if TYPE_CHECKING:
     import argparse
@@ -84,12 +85,12 @@ async def _serve(options: argparse.Namespace) -> int:
         root = _root_of(file)
         served = Served(file, name, root, options.interpreter, sections, chapters, values)
     except (ValuesError, FileNotFoundError) as error:
-        print(f"foldline preview: {error}", file=sys.stderr)  # noqa: T201
+        complain(f"foldline preview: {error}")
         return 2
     try:
         await serve(served)
     except ServeError as error:
-        print(f"foldline preview: {error}", file=sys.stderr)  # noqa: T201
+        complain(f"foldline preview: {error}")
         return 1
     return 0
 
@@ -168,9 +169,9 @@ def _closed_chapters(chapters: Sequence[Mapping[str, Any]], wanted: Iterable[str
 
 def _print(shown: _Shown) -> None:
     if shown.text is not None:
-        print(shown.text, flush=True)  # noqa: T201
+        show(shown.text)
     for problem in shown.problems:
-        print(f"foldline preview: {problem}", file=sys.stderr)  # noqa: T201
+        complain(f"foldline preview: {problem}")
 
 
 def _clear() -> None:
@@ -204,7 +205,7 @@ def _job(options: argparse.Namespace) -> Job:
         tolerant=True,
     )
     for problem in problems:
-        print(f"foldline preview: {problem}", file=sys.stderr)  # noqa: T201
+        complain(f"foldline preview: {problem}")
     return job
 
 

@@ -11,6 +11,7 @@ import os
 import stat
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.client import LanguageClient
 
 from foldline.agent.watching import changed_files
+from foldline.backends.errors import PathError
+from foldline.backends.files.limits import SOURCE_BYTES
+from foldline.backends.files.reader import read_text
 from foldline.server.lifecycle import exit_with_parent
 
 if TYPE_CHECKING:
@@ -120,7 +124,10 @@ async def _start(client: _Client, served: Served) -> str:
             )
         )
     client.initialized(types.InitializedParams())
-    text = served.file.read_text(encoding="utf-8")
+    try:
+        text = read_text(served.file, SOURCE_BYTES, strict=True)
+    except PathError as error:
+        raise ServeError(error.summary) from error
     document = types.TextDocumentItem(served.file.as_uri(), "python", 1, text)
     client.text_document_did_open(types.DidOpenTextDocumentParams(document))
     preview = await client.ask("prompt.preview", uri=document.uri, name=served.name)
@@ -142,15 +149,17 @@ async def _follow(client: _Client, served: Served) -> None:
     """Tell the server of files that change, as an editor would."""
     version = 1
     async for paths in changed_files(served.file, served.root):
-        if served.file in paths and served.file.is_file():
-            version += 1
-            text = served.file.read_text(encoding="utf-8", errors="replace")
-            client.text_document_did_change(
-                types.DidChangeTextDocumentParams(
-                    types.VersionedTextDocumentIdentifier(version, served.file.as_uri()),
-                    [types.TextDocumentContentChangeWholeDocument(text)],
+        # Deleted or replaced by what has no text: the last text stays.
+        with suppress(PathError):
+            if served.file in paths:
+                text = read_text(served.file, SOURCE_BYTES)
+                version += 1
+                client.text_document_did_change(
+                    types.DidChangeTextDocumentParams(
+                        types.VersionedTextDocumentIdentifier(version, served.file.as_uri()),
+                        [types.TextDocumentContentChangeWholeDocument(text)],
+                    )
                 )
-            )
         events = [types.FileEvent(path.as_uri(), types.FileChangeType.Changed) for path in paths]
         client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(events))
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from foldline.agent.scan import ScanError
+from foldline.backends.errors import MalformedFileError, PathError
+from foldline.backends.files.limits import BASELINE_BYTES
+from foldline.backends.files.reader import read_json
+from foldline.backends.visible import visible
 from foldline.server.static.editing.hover import opened_costs
 from foldline.server.static.model import Visibility
 
@@ -91,13 +95,15 @@ def write_table(
     """The counts for people: a line for each prompt, and one for each section below it."""
     for each in counts:
         more = "" if each.certain else "  (parts of it are decided by code)"
-        out.write(f"{counter.shown(each.tokens):>9}  {each.prompt}  {each.identity}{more}\n")
+        out.write(
+            f"{counter.shown(each.tokens):>9}  {visible(f'{each.prompt}  {each.identity}')}{more}\n"
+        )
         for section in each.sections:
             opened = ""
             if section.if_opened is not None:
                 opened = f"  folded, {counter.shown_change(section.if_opened)} if opened"
             indent = "  " * section.key.count(".")
-            title = f"{indent}{section.number}. {section.title}"
+            title = visible(f"{indent}{section.number}. {section.title}")
             out.write(f"{counter.shown(section.tokens):>9}    {title}{opened}\n")
     total = sum(each.tokens for each in counts)
     kind = "" if counter.exact else ", estimated: install rs-bpe for exact counts"
@@ -108,7 +114,7 @@ def write_table(
     for growth in grown:
         percent = 100 * (growth.after - growth.before) / max(1, growth.before)
         out.write(
-            f"{growth.identity} grew from {growth.before:,} to {growth.after:,} tokens "
+            f"{visible(growth.identity)} grew from {growth.before:,} to {growth.after:,} tokens "
             f"(+{percent:.1f}%)\n"
         )
 
@@ -165,18 +171,23 @@ def read_baseline(file: str) -> Baseline:
         ScanError: The file cannot be read or is something else.
     """
     try:
-        document = json.loads(Path(file).read_text(encoding="utf-8"))
+        document: Any = read_json(Path(file), BASELINE_BYTES)
+    except MalformedFileError as error:
+        raise _no_baseline(file) from error
+    except PathError as error:
+        raise ScanError(error.summary) from error
+    try:
         return Baseline(
             str(document["encoding"]),
             bool(document["exact"]),
             {str(name): int(each["tokens"]) for name, each in document["prompts"].items()},
         )
-    except OSError as error:
-        raise ScanError(f"{file}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ScanError(
-            f"{file} is no baseline: write one with `foldline tokens --json > {file}`"
-        ) from error
+        raise _no_baseline(file) from error
+
+
+def _no_baseline(file: str) -> ScanError:
+    return ScanError(f"{file} is no baseline: write one with `foldline tokens --json > {file}`")
 
 
 def check_comparable(baseline: Baseline, counter: TokenCounter) -> None:

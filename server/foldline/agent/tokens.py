@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
+
+from foldline.agent.terminal import complain, shown
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -48,12 +49,11 @@ def run(options: Namespace) -> int:
         if baseline is not None:
             token_counts.check_comparable(baseline, counter)
     except ScanError as error:
-        print(f"foldline tokens: {error}", file=sys.stderr)  # noqa: T201
+        complain(f"foldline tokens: {error}")
         return 2
     counts = token_counts.count(found, counter)
     grown = token_counts.grown(counts, baseline, limit) if baseline is not None else []
-    if options.json:
-        token_counts.write_json(counts, grown, counter, sys.stdout)
-    else:
-        token_counts.write_table(counts, grown, counter, sys.stdout)
+    write = token_counts.write_json if options.json else token_counts.write_table
+    with shown() as out:
+        write(counts, grown, counter, out)
     return 1 if grown else 0

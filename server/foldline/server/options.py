@@ -18,11 +18,12 @@ What the client sets wins over the project; it may write `tokenBudget` or `token
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
+from foldline.backends.errors import MissingPathError, PathError
+from foldline.backends.files.reader import read_toml
 from foldline.server.static.checks import Code, Severity
 from foldline.server.static.tokens import ENCODINGS
 
@@ -55,12 +56,11 @@ def read_project_options(root: Path) -> tuple[PromptOptions, tuple[str, ...]]:
     """The options of the `pyproject.toml` below a root, and a sentence for each wrong value."""
     file = root / "pyproject.toml"
     try:
-        with file.open("rb") as stream:
-            configuration = tomllib.load(stream)
-    except FileNotFoundError:
+        configuration = read_toml(file, root=root)
+    except MissingPathError:
         return PromptOptions(), ()
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        return PromptOptions(), (f"{file}: {error}",)
+    except PathError as error:
+        return PromptOptions(), (error.summary,)
     tool = configuration.get("tool")
     table = tool.get("foldline") if isinstance(tool, Mapping) else None
     if table is None:

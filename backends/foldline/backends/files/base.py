@@ -20,9 +20,12 @@ from foldline.backends.errors import (
     OutsideWorkspaceError,
     PathError,
 )
+from foldline.backends.files.ignore import IGNORE_FILES
+from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.source import Source, decode, from_text, is_binary
 from foldline.backends.files.tree import build_tree
 from foldline.backends.files.walk import FileStamp, overlay_stamp
+from foldline.backends.visible import restored
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -31,13 +34,17 @@ if TYPE_CHECKING:
     from foldline.backends.files.ignore import Ignored, IgnoreRules
     from foldline.backends.models import FileTree
 
-DEFAULT_SIZE_LIMIT = 4_000_000
+DEFAULT_SIZE_LIMIT = SOURCE_BYTES
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _STREAM_STEP = 1 << 20
 
 
 class Entry(NamedTuple):
-    """An entry of a folder as the system lists it; links and special files are not listed."""
+    """An entry of a folder as the system lists it; links and special files are not listed.
+
+    Except that those with the name of an ignore file are `special`: they have rules, or a reason
+    why they have none, and are shown nowhere.
+    """
 
     name: str
     is_folder: bool
@@ -45,6 +52,7 @@ class Entry(NamedTuple):
     mtime_ns: int = 0
     ctime_ns: int = 0
     inode: int = 0
+    special: bool = False
 
 
 class BaseFileBackend(ABC):
@@ -166,7 +174,8 @@ class BaseFileBackend(ABC):
             if (stamp := self.stamp(start)) is not None:
                 yield stamp
             return
-        yield from self._walk_folder("" if start == "." else start, no_ignore=no_ignore)
+        rules = self._rules_unless(no_ignore=no_ignore)
+        yield from self._walk_folder("" if start == "." else start, rules)
 
     def get_tree(
         self,
@@ -183,9 +192,16 @@ class BaseFileBackend(ABC):
             raise NotAFolderError(start, "is a file; read its outline or list the folder above it")
         hidden: list[str] = []
         folder = "" if start == "." else start
-        stamps = list(self._walk_folder(folder, no_ignore=no_ignore, hidden=hidden))
+        rules = self._rules_unless(no_ignore=no_ignore)
+        stamps = list(self._walk_folder(folder, rules, hidden=hidden))
         return build_tree(
-            start, stamps, ignored=len(hidden), depth=depth, budget=budget, cursor=cursor
+            start,
+            stamps,
+            ignored=len(hidden),
+            depth=depth,
+            budget=budget,
+            cursor=cursor,
+            problems=rules.problems if rules is not None else (),
         )
 
     def stamp(self, path: str) -> FileStamp | None:
@@ -205,6 +221,14 @@ class BaseFileBackend(ABC):
     def hidden_by(self, path: str, *, is_folder: bool = False) -> Ignored | None:
         """What ignores the path, if anything does."""
         return self._rules().for_path(path, is_folder=is_folder)
+
+    def ignore_problems(self) -> tuple[str, ...]:
+        """What is left out of the ignore files of the root and above, a sentence each."""
+        rules = self._rules_unless(no_ignore=False)
+        if rules is None:
+            return ()
+        rules.enter("", IGNORE_FILES)
+        return tuple(rules.problems)
 
     # What a subclass knows
 
@@ -245,17 +269,20 @@ class BaseFileBackend(ABC):
             if _DRIVE.match(path):
                 raise OutsideWorkspaceError(path)
             found = self._real(path.replace("\\", "/"))
+            written = self._real(restored(path)) if "\0" not in restored(path) else None
+            if written is not None and self._kind(written) is not None:
+                # As answers show a name with control characters.
+                found = written
         if found is None or (_DRIVE.match(path) and self._kind(found) is None):
             raise OutsideWorkspaceError(path)
         return found
 
     def _walk_folder(
-        self, start: str, *, no_ignore: bool, hidden: list[str] | None = None
+        self, start: str, rules: IgnoreRules | None, *, hidden: list[str] | None = None
     ) -> Iterator[FileStamp]:
         with self._lock:
             overlays = dict(self._overlays)
         seen: set[str] = set()
-        rules = None if no_ignore or self._no_ignore else self._rules()
         for stamp in self._walk_disk(start, rules, hidden, overlays.keys()):
             if (overlay := overlays.get(stamp.path)) is not None:
                 seen.add(stamp.path)
@@ -291,6 +318,8 @@ class BaseFileBackend(ABC):
             if rules is not None:
                 rules.enter(folder, {entry.name for entry in entries})
             for entry in entries:
+                if entry.special:
+                    continue
                 path = prefix + entry.name
                 if rules is not None and path not in shown:
                     found = rules.for_entry(folder, entry.name, is_folder=entry.is_folder)
@@ -303,6 +332,9 @@ class BaseFileBackend(ABC):
                 else:
                     yield FileStamp(path, entry.size, entry.mtime_ns, entry.ctime_ns, entry.inode)
             waiting.extend(reversed(below))
+
+    def _rules_unless(self, *, no_ignore: bool) -> IgnoreRules | None:
+        return None if no_ignore or self._no_ignore else self._rules()
 
     def _folder_time(self, folder: str) -> int:
         """When an entry of the folder was last added, removed or renamed; 0 where unknown."""
@@ -317,12 +349,13 @@ class BaseFileBackend(ABC):
         folder, _, name = path.rpartition("/")
         prefix = f"{folder}/" if folder else ""
         if not folder or self._kind(folder) == "folder":
-            names = [entry.name for entry in self._list(folder)]
+            names = [entry.name for entry in self._list(folder) if not entry.special]
             close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
             if close:
                 return [prefix + match for match in close]
         found: list[str] = []
-        for stamp in itertools.islice(self._walk_folder("", no_ignore=False), 20_000):
+        rules = self._rules_unless(no_ignore=False)
+        for stamp in itertools.islice(self._walk_folder("", rules), 20_000):
             if stamp.path.rpartition("/")[2] == name:
                 found.append(stamp.path)
                 if len(found) == 3:

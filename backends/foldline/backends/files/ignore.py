@@ -4,6 +4,10 @@ Rules, weakest first: foldline's defaults, git's global excludes, `.git/info/exc
 `.gitignore` and `.ignore` files from the repository's root down to the path's own folder, `.ignore`
 above `.gitignore` of the same folder. Within them, the last pattern that matches decides. What is
 below a hidden folder stays hidden.
+
+As with git, a malformed pattern matches nothing, and an ignore file that cannot be read hides
+nothing: ignoring keeps answers short, it isn't what keeps a file from being read, and one broken
+line must not take a workspace away. `IgnoreRules.problems` says what was left out.
 """
 
 from __future__ import annotations
@@ -14,13 +18,26 @@ import stat
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.backends.errors import PathError
+from foldline.backends.files.limits import (
+    IGNORE_BYTES,
+    IGNORE_PATTERN_CHARACTERS,
+    IGNORE_PATTERNS,
+    IGNORE_PATTERNS_IN_ALL,
+    SETTINGS_BYTES,
+)
+from foldline.backends.files.reader import read_text
+from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from pathspec import GitIgnoreSpec
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
+_SHOWN_PATTERN = 40
 ALWAYS_HIDDEN = frozenset({".git", ".hg", ".svn", ".jj"})
 IGNORE_FILES = (".gitignore", ".ignore")
 # What no ignore file needs to name; a `!pattern` in one brings it back.
@@ -39,18 +56,20 @@ DEFAULTS = (
     "*.pyc",
     "*.egg-info/",
 )
-_EXCLUDES_FILE = re.compile(r"^\s*excludesfile\s*=\s*\"?(.+?)\"?\s*$", re.IGNORECASE | re.MULTILINE)
+_EXCLUDES_FILE = re.compile(
+    r"^[ \t]*excludesfile[ \t]*=[ \t]*\"?(.+?)\"?[ \t]*\r?$", re.IGNORECASE | re.MULTILINE
+)
 
 
-def read_ignore_file(file: Path) -> tuple[str, str] | None:
-    """The version and the text of an ignore file on disk; None where there is none."""
-    version = ignore_file_version(file)
-    if not version:
+def read_ignore_file(file: Path, root: Path | None) -> tuple[str, str] | None:
+    """The version and the text of an ignore file on disk; None where there is none.
+
+    Raises:
+        PathError: There is one, and it is not read.
+    """
+    if not os.path.lexists(file):
         return None
-    try:
-        return version, file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
+    return ignore_file_version(file), read_text(file, IGNORE_BYTES, root=root)
 
 
 def ignore_file_version(file: Path) -> str:
@@ -74,32 +93,49 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """The patterns of one file; `base` is the folder they are relative to, with a final slash."""
+    """The patterns of one file.
+
+    They are relative to the folder `base`, which ends in a slash; or, where that is above the
+    workspace, `prefix` leads from there to it.
+    """
 
     base: str
+    prefix: str
     source: str
-    patterns: tuple[str, ...]
-    spec: GitIgnoreSpec
+    matchers: tuple[_Matcher, ...]
 
     def decide(self, path: str) -> tuple[bool, str] | None:
-        subject = path[len(self.base) :]
+        subject = self.prefix + path[len(self.base) :]
         if not subject.isascii():
             # A name may hold bytes that are no text, and the matcher takes UTF-8 only.
             subject = subject.encode("utf-8", "replace").decode()
-        result = self.spec.check_file(subject)
-        if result.include is None or result.index is None:
-            return None
-        return result.include, self.patterns[result.index]
+        for matcher in self.matchers:
+            result = matcher.spec.check_file(subject)
+            if result.include is not None and result.index is not None:
+                return result.include, matcher.patterns[result.index]
+        return None
+
+
+class _Matcher(NamedTuple):
+    """Successive patterns of one file, compiled together."""
+
+    patterns: tuple[str, ...]
+    spec: GitIgnoreSpec
 
 
 class IgnoreRules:
     """The ignore files of one workspace as they are when a folder is first asked about."""
 
     def __init__(
-        self, root: Path, read: Callable[[Path], tuple[str, str] | None] = read_ignore_file
+        self,
+        root: Path,
+        read: Callable[[Path, Path | None], tuple[str, str] | None] = read_ignore_file,
     ) -> None:
         self._root = root
         self._read_file = read
+        self._patterns_left = IGNORE_PATTERNS_IN_ALL
+        # What was left out of the ignore files, a sentence each.
+        self.problems: list[str] = []
         # Every ignore file that was looked for outside the workspace or found in it.
         self.versions: dict[str, str] = {}
         self._above = self._rules_above()
@@ -143,20 +179,45 @@ class IgnoreRules:
             for name in ignore_files:
                 shown = f"{folder}/{name}" if folder else name
                 base = f"{folder}/" if folder else ""
-                if rules := self._read(self._root / folder / name, base, shown):
+                file = self._root / folder / name
+                if rules := self._read(file, shown, root=self._root, base=base):
                     own.append(rules)
             known = self._by_folder[folder] = (*own, *above)
         return known
 
-    def _read(self, file: Path, base: str, source: str, prefix: str = "") -> _Rules | None:
-        found = self._read_file(file)
+    def _read(
+        self, file: Path, source: str, *, root: Path | None, base: str = "", prefix: str = ""
+    ) -> _Rules | None:
+        """The rules of a file, which `root` must hold if it is given."""
+        try:
+            found = self._read_file(file, root)
+        except PathError as error:
+            self.versions[str(file)] = ignore_file_version(file)
+            self.problems.append(f"{visible(source)} {error.problem}: nothing of it counts")
+            return None
         self.versions[str(file)] = found[0] if found else ""
         if found is None:
             return None
         lines = tuple(
             line for line in found[1].splitlines() if line.strip() and not line.startswith("#")
         )
-        return _compile(lines, base, source, prefix) if lines else None
+        most = min(IGNORE_PATTERNS, self._patterns_left)
+        if len(lines) > most:
+            self.problems.append(
+                f"{visible(source)} has {len(lines):,} patterns: the first {most:,} of them count"
+            )
+            lines = lines[:most]
+        self._patterns_left -= len(lines)
+        if not lines:
+            return None
+        matchers, malformed = _compile(lines)
+        if malformed:
+            first = f"{malformed[0][:_SHOWN_PATTERN]!r}"
+            more = f" and {len(malformed) - 1:,} more" if len(malformed) > 1 else ""
+            self.problems.append(
+                f"{visible(source)}: the malformed pattern {first}{more} matches nothing"
+            )
+        return _Rules(base, prefix, source, matchers)
 
     def _rules_above(self) -> tuple[_Rules, ...]:
         """The rules from outside the workspace folder, strongest first."""
@@ -167,66 +228,70 @@ class IgnoreRules:
             while folder != repository:
                 folder = folder.parent
                 prefix = self._root.relative_to(folder).as_posix() + "/"
-                found.extend(
-                    rules
-                    for name in reversed(IGNORE_FILES)
-                    if (rules := self._read(folder / name, "", str(folder / name), prefix))
-                )
+                for name in reversed(IGNORE_FILES):
+                    file = folder / name
+                    rules = self._read(file, str(file), root=repository, prefix=prefix)
+                    found.extend([rules] if rules else [])
             exclude = repository / ".git" / "info" / "exclude"
-            if rules := self._read(exclude, "", str(exclude), _prefix(self._root, repository)):
+            prefix = _prefix(self._root, repository)
+            if rules := self._read(exclude, str(exclude), root=repository, prefix=prefix):
                 found.append(rules)
         excludes = _global_excludes()
-        if rules := self._read(excludes, "", str(excludes)):
+        # The user's own, which may be a link to anywhere.
+        if rules := self._read(excludes, str(excludes), root=None):
             found.append(rules)
         found.append(_default_rules())
         return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class _PrefixedRules(_Rules):
-    """Rules of a folder above the workspace: paths gain the way down to it."""
-
-    prefix: str = ""
-
-    def decide(self, path: str) -> tuple[bool, str] | None:
-        result = self.spec.check_file(self.prefix + path)
-        if result.include is None or result.index is None:
-            return None
-        return result.include, self.patterns[result.index]
-
-
 @lru_cache(maxsize=4096)
-def _compile(lines: tuple[str, ...], base: str, source: str, prefix: str = "") -> _Rules:
-    from pathspec.patterns.gitignore import GitIgnorePatternError
+def _compile(lines: tuple[str, ...]) -> tuple[tuple[_Matcher, ...], tuple[str, ...]]:
+    """The patterns compiled, the strongest first, and those that are malformed."""
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
+    patterns: list[tuple[str, GitIgnoreSpecPattern]] = []
+    malformed: list[str] = []
+    for line in lines:
+        try:
+            if len(line) > IGNORE_PATTERN_CHARACTERS:
+                raise ValueError("no path is longer")
+            patterns.append((line, GitIgnoreSpecPattern(line)))
+        except Exception:
+            malformed.append(line)
+    matchers: list[_Matcher] = []
+    _compile_together(patterns, matchers, malformed)
+    return tuple(matchers), tuple(malformed)
+
+
+def _compile_together(
+    patterns: Sequence[tuple[str, GitIgnoreSpecPattern]],
+    matchers: list[_Matcher],
+    malformed: list[str],
+) -> None:
+    """Append matchers of all patterns, the last patterns first.
+
+    Engines have limits on what they compile at once: what is too much is halved.
+    """
     from foldline.backends.bounded_regex import compile_ignore_patterns
 
+    if not patterns:
+        return
     try:
-        spec = compile_ignore_patterns([GitIgnoreSpecPattern(line) for line in lines])
-    except GitIgnorePatternError:
-        # As git does: a malformed pattern matches nothing, the others still count.
-        lines = tuple(line for line in lines if _is_well_formed(line))
-        spec = compile_ignore_patterns([GitIgnoreSpecPattern(line) for line in lines])
-    if prefix:
-        return _PrefixedRules(base, source, lines, spec, prefix)
-    return _Rules(base, source, lines, spec)
-
-
-def _is_well_formed(line: str) -> bool:
-    from pathspec import GitIgnoreSpec
-    from pathspec.patterns.gitignore import GitIgnorePatternError
-
-    try:
-        GitIgnoreSpec.from_lines([line])
-    except GitIgnorePatternError:
-        return False
-    return True
+        spec = compile_ignore_patterns([pattern for _, pattern in patterns])
+    except Exception:
+        if len(patterns) == 1:
+            malformed.append(patterns[0][0])
+            return
+        middle = len(patterns) // 2
+        _compile_together(patterns[middle:], matchers, malformed)
+        _compile_together(patterns[:middle], matchers, malformed)
+    else:
+        matchers.append(_Matcher(tuple(line for line, _ in patterns), spec))
 
 
 @lru_cache(maxsize=1)
 def _default_rules() -> _Rules:
-    return _compile(DEFAULTS, "", "foldline's defaults")
+    return _Rules("", "", "foldline's defaults", _compile(DEFAULTS)[0])
 
 
 def _prefix(root: Path, repository: Path) -> str:
@@ -244,8 +309,8 @@ def _global_excludes() -> Path:
     configuration = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     for file in (Path.home() / ".gitconfig", configuration / "git" / "config"):
         try:
-            text = file.read_text(encoding="utf-8", errors="replace")
-        except OSError:
+            text = read_text(file, SETTINGS_BYTES)
+        except PathError:
             continue
         if match := _EXCLUDES_FILE.search(text):
             return Path(match.group(1)).expanduser()

@@ -10,31 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import (
-    FileTooLargeError,
     MissingPathError,
-    NotAFileError,
     NotAFolderError,
     PathError,
     UnreadablePathError,
 )
 from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, BaseFileBackend, Entry
-from foldline.backends.files.ignore import IgnoreRules, ignore_file_version
+from foldline.backends.files.ignore import IGNORE_FILES, IgnoreRules, ignore_file_version
+from foldline.backends.files.reader import read_chunks, read_resolved
 from foldline.backends.files.versions import FileVersions
 from foldline.backends.files.walk import LONGEST_TICK_NS, FileStamp, Look, Seen, is_racy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-# A FIFO must not block, and what was a file a moment ago must not be a link out of the root now.
-_OPEN_FLAGS = (
-    os.O_RDONLY
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_BINARY", 0)
-)
-_CHUNK = 1 << 20
-_READ_ATTEMPTS = 3
 
 
 class LocalFileBackend(BaseFileBackend):
@@ -98,48 +86,22 @@ class LocalFileBackend(BaseFileBackend):
             path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
         )
 
-    def _open(self, path: str) -> int:
-        try:
-            return os.open(self._absolute(path), _OPEN_FLAGS)
-        except FileNotFoundError as error:
-            raise MissingPathError(path, self._near(path)) from error
-        except OSError as error:
-            if self._kind(path) == "special":
-                raise NotAFileError(path, "is no regular file and is never opened") from error
-            raise UnreadablePathError(path, f"cannot be read: {error.strerror}") from error
-
     def _read_bytes(self, path: str, limit: int) -> bytes:
         """The content of one moment: a file that changes while it is read is read again."""
-        for _ in range(_READ_ATTEMPTS):
-            descriptor = self._open(path)
-            try:
-                before = os.fstat(descriptor)
-                if not stat.S_ISREG(before.st_mode):
-                    raise NotAFileError(path, "is no regular file and is never opened")
-                if before.st_size > limit:
-                    raise FileTooLargeError(path, before.st_size, limit)
-                # Not to the end: a log that grows faster than it is read has none.
-                data = _read_up_to(descriptor, (before.st_size or limit) + 1)
-                after = os.fstat(descriptor)
-            except OSError as error:
-                if isinstance(error, PathError):
-                    raise
-                raise UnreadablePathError(path, f"cannot be read: {error.strerror}") from error
-            finally:
-                os.close(descriptor)
-            if len(data) > limit:
-                raise FileTooLargeError(path, max(after.st_size, len(data)), limit)
-            same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
-            # Files of /proc and the like say size 0 and are still read whole.
-            if same and (len(data) == after.st_size or after.st_size == 0):
-                return data
-        raise UnreadablePathError(path, "changed each time it was read; ask again later")
+        with self._naming_near(path):
+            return read_resolved(self._absolute(path), limit, name=path)
 
     def _read_chunks(self, path: str) -> Iterator[bytes]:
-        descriptor = self._open(path)
-        with os.fdopen(descriptor, "rb", buffering=0) as file:
-            while chunk := file.read(_CHUNK):
-                yield chunk
+        with self._naming_near(path):
+            yield from read_chunks(self._absolute(path), name=path)
+
+    @contextmanager
+    def _naming_near(self, path: str) -> Iterator[None]:
+        """Tell of a missing file with the names that are near."""
+        try:
+            yield
+        except MissingPathError as error:
+            raise MissingPathError(path, self._near(path)) from error
 
     def _list(self, folder: str) -> list[Entry]:
         """The regular files and real folders in `folder`, by name; empty where it is unreadable."""
@@ -162,6 +124,8 @@ class LocalFileBackend(BaseFileBackend):
                                     status.st_ino,
                                 )
                             )
+                        elif item.name in IGNORE_FILES:
+                            entries.append(Entry(item.name, False, special=True))
                     except OSError:
                         continue  # It vanished between being listed and being looked at.
         except OSError:
@@ -229,12 +193,3 @@ class LocalFileBackend(BaseFileBackend):
             yield partial(os.stat, dir_fd=descriptor, follow_symlinks=False)
         finally:
             os.close(descriptor)
-
-
-def _read_up_to(descriptor: int, limit: int) -> bytes:
-    chunks: list[bytes] = []
-    left = limit
-    while left > 0 and (chunk := os.read(descriptor, min(left, _CHUNK))):
-        chunks.append(chunk)
-        left -= len(chunk)
-    return b"".join(chunks)

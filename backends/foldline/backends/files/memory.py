@@ -95,7 +95,7 @@ class MemoryFileBackend(BaseFileBackend):
     def _rules(self) -> IgnoreRules:
         return IgnoreRules(self._root, self._read_rules)
 
-    def _read_rules(self, file: Path) -> tuple[str, str] | None:
+    def _read_rules(self, file: Path, _root: Path | None) -> tuple[str, str] | None:
         found = None
         if file.is_relative_to(self._root):
             found = self._content.get(file.relative_to(self._root).as_posix())

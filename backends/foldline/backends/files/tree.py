@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from foldline.backends import budget as budgets
 from foldline.backends.models import FileTree, TreeEntry
-from foldline.backends.text import tree_header, tree_line, tree_rest
+from foldline.backends.text import remarks, tree_header, tree_line, tree_rest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from foldline.backends.files.walk import FileStamp
 
 _KIND = "tree"
+_SHOWN_PROBLEMS = 2
 
 
 @dataclass(slots=True)
@@ -38,11 +39,13 @@ def build_tree(
     depth: int | None = None,
     budget: int | None = None,
     cursor: str | None = None,
+    problems: Sequence[str] = (),
 ) -> FileTree:
     """The tree of the folder `path` from all files below it.
 
     Folders open level by level while the text form fits `budget` bytes; those that do not open say
     how many files they hold. Where not even the first level fits, `cursor` goes on with the rest.
+    `problems` says what was left out of the ignore files.
     """
     budgets.check_budget(budget)
     first = budgets.read_cursor(_KIND, cursor)
@@ -56,14 +59,14 @@ def build_tree(
         ignored,
         total_entries=len(entries),
         shown_from=first,
-        reason="" if root.count else _why_empty(ignored),
+        reason=_reason("" if root.count else _why_empty(ignored), problems),
     )
     last = _fit_first_level(whole, entries, first, budget)
     left = None
     if budget is not None:
         used = sum(budgets.size_of(tree_line(entry, 0)) + 1 for entry in entries[first:last])
         rest = tree_rest(last, len(entries)) if last < len(entries) else ""
-        left = budget - budgets.size_of(tree_header(whole)) - budgets.size_of(rest) - 2 - used
+        left = budget - _head_size(whole) - budgets.size_of(rest) - 2 - used
     shown_folders = [entry.name for entry in entries[first:last] if entry.folder]
     _open_folders(root, shown_folders, depth, left)
     return FileTree(
@@ -77,6 +80,16 @@ def build_tree(
         cursor=budgets.make_cursor(_KIND, last) if last < len(entries) else None,
         reason=whole.reason,
     )
+
+
+def _reason(empty: str, problems: Sequence[str]) -> str:
+    said = [empty] if empty else []
+    said.extend(problems[:_SHOWN_PROBLEMS])
+    if len(problems) > _SHOWN_PROBLEMS:
+        said.append(
+            f"{len(problems) - _SHOWN_PROBLEMS} more ignore files are not as they should be"
+        )
+    return "; ".join(said)
 
 
 def _why_empty(ignored: int) -> str:
@@ -143,13 +156,20 @@ def _entries(folder: _Folder, depth: int | None) -> list[TreeEntry]:
     return made[id(folder)]
 
 
+def _head_size(tree: FileTree) -> int:
+    """The bytes of the lines besides those of entries and cursor."""
+    return sum(
+        budgets.size_of(line) for line in [tree_header(tree), *remarks(tree.reason, tree.coverage)]
+    )
+
+
 def _fit_first_level(
     tree: FileTree, entries: list[TreeEntry], first: int, budget: int | None
 ) -> int:
     """The index after the last first-level entry that fits; at least one is shown."""
     if budget is None:
         return len(entries)
-    left = budget - budgets.size_of(tree_header(tree)) - 1
+    left = budget - _head_size(tree) - 1
     sizes = [budgets.size_of(tree_line(entry, 0)) + 1 for entry in entries[first:]]
     if sum(sizes) <= left:
         return len(entries)

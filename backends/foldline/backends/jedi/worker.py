@@ -21,6 +21,10 @@ from jedi.api.environment import InterpreterEnvironment  # type: ignore[import-u
 from jedi.file_io import KnownContentFileIO  # type: ignore[import-untyped]
 from jedi.inference import references as jedi_references  # type: ignore[import-untyped]
 
+from foldline.backends.errors import PathError
+from foldline.backends.files.limits import SOURCE_BYTES
+from foldline.backends.files.reader import read_bytes
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
@@ -55,6 +59,7 @@ class Candidates:
     """The files that jedi looks into for one question, until its time is up."""
 
     def __init__(self, root: Path, request: dict[str, Any]) -> None:
+        self._root = root
         self._paths = [str(root / path) for path in request["candidates"]]
         self._overlays = {str(root / path): text for path, text in request["overlays"].items()}
         self._deadline = time.monotonic() + request["seconds"]
@@ -70,8 +75,10 @@ class Candidates:
                 self.cut = True
                 return
             try:
-                content = self._overlays.get(path) or Path(path).read_bytes()
-            except OSError:
+                content = self._overlays.get(path) or read_bytes(
+                    path, SOURCE_BYTES, root=self._root
+                )
+            except PathError:
                 continue
             yield KnownContentFileIO(path, content)
 

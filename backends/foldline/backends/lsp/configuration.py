@@ -20,11 +20,11 @@ Until the workspace is trusted only `disable` counts. Everything else may choose
 from __future__ import annotations
 
 import difflib
-import json
-import tomllib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from foldline.backends.errors import MalformedFileError, MissingPathError, PathError
+from foldline.backends.files.reader import read_json, read_toml
 from foldline.backends.lsp.servers import LANGUAGE_IDS, SERVERS, ServerSpec
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ _FILE = "pyproject.toml"
 _KEYS = ("use", "disable", "servers")
 _SERVER_KEYS = ("command", "languages", "root_markers", "initialization_options", "settings")
 _LANGUAGES = frozenset(LANGUAGE_IDS.values())
-_MAX_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,14 @@ class ServerChoice:
 def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
     """The servers for the workspace at `root`."""
     problems: list[str] = []
-    table = _table(read_toml(root / _FILE), f"tool.foldline.{TABLE}", problems)
+    content: object = {}
+    try:
+        content = _content(root, _FILE)
+    except MissingPathError:
+        pass
+    except PathError as error:
+        problems.append(error.summary)
+    table = _table(content, f"tool.foldline.{TABLE}", problems)
     problems.extend(_unknown("[tool.foldline.lsp]", table, _KEYS))
     known = {spec.name: spec for spec in SERVERS}
     for name, values in _table(table, "servers", problems).items():
@@ -75,42 +81,31 @@ def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
 
 
 def hiding_settings(spec: ServerSpec, root: Path) -> tuple[str, ...]:
-    """The settings of the project at `root` that may keep files from the server."""
+    """Why the project at `root` may keep files from the server: `exclude in ty.toml is set`."""
     found = []
     for hiding in spec.hiding:
-        value: object = read_settings(root / hiding.file)
+        try:
+            value = _content(root, hiding.file)
+        except (MissingPathError, MalformedFileError):
+            continue  # Servers read more than JSON: comments, for one.
+        except PathError as error:
+            found.append(f"{hiding.file} was not read: it {error.problem}")
+            continue
         for part in hiding.key.split("."):
             value = value.get(part) if isinstance(value, dict) else None
         if value:
-            found.append(f"{hiding.key} in {hiding.file}")
-    return tuple(found)
+            found.append(f"{hiding.key} in {hiding.file} is set")
+    return tuple(dict.fromkeys(found))
 
 
-def read_settings(path: Path) -> Mapping[str, object]:
-    """The content of a TOML or JSON file; empty where it is missing or broken."""
-    if path.suffix == ".toml":
-        return read_toml(path)
-    try:
-        content = json.loads(_read(path))
-    except (ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}
+def _content(root: Path, name: str) -> object:
+    """What a TOML or JSON file below `root` holds.
 
-
-def read_toml(path: Path) -> Mapping[str, object]:
-    """The content of a TOML file; empty where it is missing or broken."""
-    try:
-        return tomllib.loads(_read(path))
-    except (ValueError, RecursionError):
-        return {}
-
-
-def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(_MAX_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
+    Raises:
+        PathError: It cannot be read.
+    """
+    read = read_toml if name.endswith(".toml") else read_json
+    return read(root / name, root=root)
 
 
 def _table(values: object, key: str, problems: list[str]) -> dict[str, object]:

@@ -102,7 +102,7 @@ class ServerConfirmation(ServerQuestions):
             return Confirmation(coverage="partial: " + "; ".join(remarks))
         notes = [f"jedi answered: {why}" for why in dict.fromkeys(each.why for each in by_jedi)]
         notes += [
-            f"{session.spec.name} may not see every file: {setting} is set"
+            f"{session.spec.name} may not see every file: {setting}"
             for session in dict.fromkeys(each.session for each in answered)
             for setting in hiding_settings(session.spec, session.root)
         ]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.files import read_text_file
 from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
 from foldline.prompts.tool_calls import to_json
@@ -18,6 +19,9 @@ from foldline.prompts.values import Mismatch, convert
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
+
+MAX_BYTES = 64 << 20
+"""Long recordings with whole files among their results have some megabytes."""
 
 __all__ = ["Exchange", "PromptSeen", "ScriptedCall", "ScriptedTurn", "Transcript"]
 
@@ -137,8 +141,9 @@ class Transcript:
         Raises:
             OSError: The file cannot be read.
             ValueError: It holds something else.
+            PromptValidationError: It is no regular file, or is too large.
         """
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        return cls.from_json(read_text_file(Path(path), MAX_BYTES))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the transcript to a file, which is replaced as a whole or not at all."""

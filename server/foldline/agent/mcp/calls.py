@@ -13,6 +13,7 @@ from mcp.shared.exceptions import MCPError
 from foldline.agent.mcp.tools import TOOLS
 from foldline.agent.mcp.tools.tool import ArgumentsError
 from foldline.backends.errors import BackendError, IgnoredPathError
+from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,10 +60,7 @@ async def call(
     except ArgumentsError as error:
         return failure(f"{tool.name}: {error}")
     except IgnoredPathError as error:
-        return failure(
-            f"{error.path}: is ignored by the pattern {error.pattern!r} of {error.source}; ignored "
-            "files are not shown"
-        )
+        return failure(f"{visible(error.path)}: {error.problem}; ignored files are not shown")
     except BackendError as error:
         return failure(str(error))
     except Exception as error:

@@ -15,6 +15,7 @@ from foldline.backends import (
     PathError,
     SmartFileAccess,
 )
+from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,17 +75,18 @@ class Folders:
             if not around:
                 raise OutsideWorkspaceError(path)
             return Place(max(around, key=lambda folder: len(folder.root.parts)), path)
-        parts = [part for part in path.replace("\\", "/").split("/") if part != "."]
-        name, rest = (parts[0], "/".join(parts[1:])) if parts else ("", "")
-        for folder in self.folders:
-            if folder.prefix == f"{name}/":
-                return Place(folder, rest or ".")
+        # A backslash separates where it must, and else it is part of a name.
+        for written in dict.fromkeys((path, path.replace("\\", "/"))):
+            name, *rest = [part for part in written.split("/") if part != "."] or [""]
+            for folder in self.folders:
+                if folder.prefix == f"{name}/":
+                    return Place(folder, "/".join(rest) or ".")
         raise PathError(path, f"there are several folders: begin the path with one of {self.names}")
 
     @property
     def names(self) -> str:
         """What paths begin with, to be told in a sentence."""
-        return ", ".join(folder.prefix for folder in self.folders)
+        return visible(", ".join(folder.prefix for folder in self.folders))
 
     def each(self, budget: int, cursor: str | None) -> tuple[tuple[Folder, int, str | None], ...]:
         """The folders that a question without a path is for, each with its budget and cursor.

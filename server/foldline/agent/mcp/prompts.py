@@ -13,6 +13,7 @@ import mcp_types as types
 from foldline.agent.mcp.calls import refusal
 from foldline.agent.mcp.catalog import find_prompts
 from foldline.backends.errors import BackendError
+from foldline.backends.visible import visible
 from foldline.server.preview.interpreter import find_interpreter
 from foldline.server.preview.jobs import prompt_job
 from foldline.server.preview.renderer import RenderError
@@ -159,7 +160,7 @@ def _listed(prompt: CatalogPrompt) -> types.Prompt:
         )
     return types.Prompt(
         name=prompt.name,
-        description=_short(f"{prompt.prompt.name} in {prompt.path}: {sections}", 200),
+        description=_short(visible(f"{prompt.prompt.name} in {prompt.path}: {sections}"), 200),
         arguments=arguments,
     )
 
@@ -251,7 +252,7 @@ def _state(prompt: CatalogPrompt, render: Mapping[str, Any], generated: Sequence
         for tool in render["tools"]
         if tool["name"] not in ("open_sections", "read_section")
     ]
-    parts = [f"{prompt.prompt.name} in {prompt.path}"]
+    parts = [visible(f"{prompt.prompt.name} in {prompt.path}")]
     if summarised:
         parts.append(f"summarised, to be opened by {OPEN_SECTIONS}: {', '.join(summarised)}")
     if tools:

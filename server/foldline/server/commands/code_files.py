@@ -89,5 +89,7 @@ def page_result(page: FileText) -> dict[str, object]:
         "line_count": page.line_count,
         "cursor": page.cursor,
         "note": page.note,
+        "columns": page.columns,
+        "cut": page.cut,
     }
     return result(page.text, data, page.backend, page.coverage)

@@ -18,7 +18,8 @@ COMMAND = "foldline.server.code.readFile"
 class Arguments:
     """`budget` is in bytes of the text; without one it is the file's, with its own line ends.
 
-    Otherwise it is a page of whole lines joined by newlines, and `data.cursor` asks for the next.
+    Otherwise it is a page of lines joined by newlines, and `data.cursor` asks for the next. A line
+    over the budget comes in parts: `data.columns` says which, and `data.cut` that more follows.
     """
 
     path: str | None = None

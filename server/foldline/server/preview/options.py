@@ -15,10 +15,12 @@ use = "security"                       # the parameter set that a preview begins
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from foldline.backends.errors import PathError
+from foldline.backends.files.reader import read_toml
 from foldline.server.settings import Network, structure_valid
 
 if TYPE_CHECKING:
@@ -66,29 +68,34 @@ class PreviewOptions:
 
 def read_preview_options(file: Path, root: Path) -> PreviewOptions:
     """The options for a module: the nearest such table from its folder up to the root."""
+    problems: list[str] = []
     for folder in file.parents:
         if not folder.is_relative_to(root):
             break
         project = folder / "pyproject.toml"
+        time = size = 0
         try:
             stamp = project.stat()
-        except OSError:
+            time, size = stamp.st_mtime_ns, stamp.st_size
+        except (FileNotFoundError, NotADirectoryError):
             continue
-        options = _read(project, stamp.st_mtime_ns, stamp.st_size)
-        if options is not None:
-            return options
-    return PreviewOptions(root)
+        except OSError:
+            pass  # It is there, and reading it says what is wrong.
+        options = _read(project, root, time, size)
+        if isinstance(options, str):
+            problems.append(options)
+        elif options is not None:
+            return replace(options, problems=(*problems, *options.problems))
+    return PreviewOptions(root, problems=tuple(problems))
 
 
 @lru_cache(maxsize=16)
-def _read(file: Path, _time: int, _size: int) -> PreviewOptions | None:
-    """The table of a file as it was at that time; None where it has none."""
-    import tomllib
-
+def _read(file: Path, root: Path, _time: int, _size: int) -> PreviewOptions | str | None:
+    """The table of a file as it was at that time; None without one, or why it was not read."""
     try:
-        values: object = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None  # What reads the other options tells of it.
+        values: object = read_toml(file, root=root)
+    except PathError as error:
+        return error.summary
     for name in ("tool", "foldline", TABLE):
         if not isinstance(values, Mapping) or name not in values:
             return None

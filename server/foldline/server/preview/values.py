@@ -6,11 +6,14 @@ What a project declares (`options`), and the files beside the module: `review.pr
 
 from __future__ import annotations
 
-import json
-import re
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends.errors import MalformedFileError, PathError
+from foldline.backends.files.limits import VALUES_BYTES
+from foldline.backends.files.reader import read_json, read_toml
+from foldline.backends.visible import visible
 from foldline.server.preview.options import read_preview_options
 from foldline.server.settings import Network
 
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
 DEFAULT_SET = "default"
 SETS = "sets"
 SUFFIXES = (".toml", ".json")
-MAX_BYTES = 1 << 20
 
 Sets = dict[str, dict[str, dict[str, Any]]]
 """For each parameter set, fields by dataclass name."""
@@ -38,7 +40,8 @@ class ValuesError(Exception):
     """
 
     def __init__(self, file: Path, message: str, line: int | None = None) -> None:
-        place = f"{file.name}:{line}" if line else file.name
+        name = visible(file.name)
+        place = f"{name}:{line}" if line else name
         super().__init__(f"{place}: {message}")
         self.file = file
         self.line = line
@@ -81,18 +84,21 @@ def find_sources(file: Path, root: Path, params: Path | None = None) -> ValueSou
             found.append(path)
         return found
 
-    def sources(table: PreviewTable | PromptTable, where: str, beside: list[Path]) -> object:
+    def sources(
+        table: PreviewTable | PromptTable, where: str, beside: list[dict[str, object]]
+    ) -> object:
         params = declared(table.params, f"{where}params")
         fixtures = declared(table.fixtures, f"{where}fixtures")
         return {
             "fixtures": [str(each) for each in fixtures],
-            "files": [{"file": str(each), "sets": read_values(each)} for each in beside + params],
+            "files": beside + [_values(file, root) for file in params],
             "use": table.use,
         }
 
+    found = [_values(params)] if params is not None else []
     beside = [file.with_name(f"{file.stem}.preview{suffix}") for suffix in SUFFIXES]
-    found = [params] if params is not None else []
-    found += [each for each in beside if each.is_file()]
+    # A pipe or a folder of that name is there to be refused.
+    found += [_values(each, root) for each in beside if os.path.lexists(each)]
     table = options.table
     request = {
         "all": sources(table, "", found),
@@ -103,8 +109,13 @@ def find_sources(file: Path, root: Path, params: Path | None = None) -> ValueSou
     return ValueSources(request, table.network or Network.ALLOW, tuple(problems))
 
 
-def read_values(file: Path) -> Sets:
-    """The parameter sets of a file, in JSON or TOML.
+def _values(file: Path, root: Path | None = None) -> dict[str, object]:
+    """What a worker is told of a file of values."""
+    return {"file": str(file), "sets": read_values(file, root)}
+
+
+def read_values(file: Path, root: Path | None = None) -> Sets:
+    """The parameter sets of a file, in JSON or TOML, which must be below `root` if that is given.
 
     Its tables are dataclasses with values for fields. Those below `sets` belong to the set of that
     name, the others are in every set.
@@ -112,17 +123,13 @@ def read_values(file: Path) -> Sets:
     Raises:
         ValuesError: It cannot be read, or says something else.
     """
-    import tomllib
-
+    read = read_toml if file.suffix == ".toml" else read_json
     try:
-        if file.stat().st_size > MAX_BYTES:
-            raise ValuesError(file, f"is larger than {MAX_BYTES} bytes")
-        text = file.read_text(encoding="utf-8")
-        values = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
-    except OSError as error:
-        raise ValuesError(file, error.strerror or str(error)) from error
-    except ValueError as error:
-        raise ValuesError(file, str(error), _line(error)) from error
+        values = read(file, VALUES_BYTES, root=root)
+    except MalformedFileError as error:
+        raise ValuesError(file, error.problem, error.line) from error
+    except PathError as error:
+        raise ValuesError(file, error.problem) from error
     if not isinstance(values, dict):
         raise ValuesError(file, "give an object of fields for each dataclass, by its name")
     sets = values.pop(SETS, {})
@@ -136,10 +143,3 @@ def read_values(file: Path) -> Sets:
             message = f"{where}give an object of fields for each dataclass, by its name"
             raise ValuesError(file, message)
     return found
-
-
-def _line(error: ValueError) -> int | None:
-    if isinstance(error, json.JSONDecodeError):
-        return error.lineno
-    place = re.search(r"at line (\d+)", str(error))
-    return int(place[1]) if place else None

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.server.static.project import MAX_BYTES
+from foldline.backends.errors import PathError
+from foldline.backends.files.limits import PROMPT_MODULE_BYTES
+from foldline.backends.files.reader import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -87,11 +89,8 @@ def _stem(file: str) -> str:
 
 def _read(file: str, stamp: object) -> FileWords | None:
     try:
-        path = Path(file)
-        if path.stat().st_size > MAX_BYTES:
-            return None
-        data = path.read_bytes()
-    except OSError:
+        data = read_bytes(file, PROMPT_MODULE_BYTES)
+    except PathError:
         return None
     imports = {
         (match[1] or match[2]).rpartition(b".")[2].decode("utf-8", "replace")

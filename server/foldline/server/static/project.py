@@ -9,6 +9,9 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.backends.errors import PathError
+from foldline.backends.files.limits import PROMPT_MODULE_BYTES
+from foldline.backends.files.reader import read_text
 from foldline.server.static.analysis import ModuleAnalysis
 from foldline.server.static.evaluator import Evaluator
 from foldline.server.static.modules import Document
@@ -18,9 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from foldline.server.static.scopes import ModuleScope
-
-MAX_BYTES = 2_000_000
-"""Files beyond this size hold no prompts that a person wrote."""
 
 LIBRARY_WORD = LIBRARY.partition(".")[0]
 
@@ -226,16 +226,10 @@ class Project:
         return document
 
     def _read(self, file: str) -> str | None:
-        path = Path(file)
         try:
-            if self.root is not None and not path.resolve().is_relative_to(self.root):
-                return None
-            if path.stat().st_size > MAX_BYTES:
-                return None
             # As editors count: a line end keeps its two characters.
-            with path.open(encoding="utf-8", errors="replace", newline="") as stream:
-                return stream.read().removeprefix("\ufeff")
-        except (OSError, ValueError):
+            return read_text(file, PROMPT_MODULE_BYTES, root=self.root)
+        except PathError:
             return None
 
     # Modules

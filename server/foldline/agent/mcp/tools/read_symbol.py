@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from foldline.agent.mcp.pages import page
 from foldline.agent.mcp.tools.tool import Arguments, CodeTool, OptionalBudget, OptionalText
-from foldline.backends.budget import SYMBOL_BUDGET, size_of
+from foldline.backends.budget import SYMBOL_BUDGET
 from foldline.backends.text import format_symbol
 
 if TYPE_CHECKING:
@@ -30,11 +29,6 @@ def answer(folders: Folders, given: SymbolArguments) -> tuple[str, ...]:
         place.path, given.name, budget=budget, cursor=given.cursor
     )
     shown = place.folder.shown(detail.path)
-    if size_of(detail.body) > budget:
-        # Pages are whole lines, and a line may be longer than any budget.
-        body, *_ = page(detail.body, "line", budget, None)
-        note = f"one line is too long: read_lines {detail.body_line}-{detail.line_end} has it all"
-        detail = replace(detail, body=body, notes=(*detail.notes, note))
     return (format_symbol(replace(detail, path=shown)),)
 
 

@@ -1,0 +1,200 @@
+"""The one way to the content of a file on disk: regular files, of a bounded size, without waiting.
+
+Nothing else in `foldline.backends` and `foldline.server` opens files of a workspace. What is
+refused raises a `PathError`, whose `kind` says why.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import tomllib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from foldline.backends.errors import (
+    BinaryFileError,
+    FileTooLargeError,
+    MalformedFileError,
+    MissingPathError,
+    NotAFileError,
+    OutsideWorkspaceError,
+    PathError,
+    SpecialFileError,
+    UndecodableFileError,
+    UnreadablePathError,
+)
+from foldline.backends.files.limits import KEY_PARTS, SETTINGS_BYTES
+from foldline.backends.files.source import is_binary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# A FIFO must not block, and what was a file a moment ago must not be a link out of the root now.
+_OPEN_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_CHUNK = 1 << 20
+_ATTEMPTS = 3
+_KEY_PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*"""
+# Where a key may begin, so that prose in a string isn't taken for one.
+_LONG_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*(?:{_KEY_PART}){{{KEY_PARTS}}}", re.MULTILINE)
+_LINE = re.compile(r"at line (\d+)")
+
+
+def read_bytes(file: Path | str, limit: int, *, root: Path | None = None) -> bytes:
+    """The content of a regular file of at most `limit` bytes, as it was at one moment.
+
+    With a `root`, links may not lead out of it. Without one they may lead anywhere: for files that
+    the user named or owns.
+
+    Raises:
+        PathError: The file is missing, special, outside, too large or unreadable.
+    """
+    try:
+        real = os.path.realpath(file)
+        base = None if root is None else os.path.realpath(root)
+    except (OSError, ValueError) as error:
+        raise PathError(str(file), f"cannot be resolved: {error}") from error
+    if base is not None and not real.startswith(base.rstrip(os.sep) + os.sep):
+        raise OutsideWorkspaceError(str(file), "links to a file outside the workspace")
+    return read_resolved(real, limit, name=str(file))
+
+
+def read_text(
+    file: Path | str, limit: int, *, root: Path | None = None, strict: bool = False
+) -> str:
+    """The same as text in UTF-8 with its own line ends, a byte order mark left out.
+
+    Bytes that are not UTF-8 become U+FFFD, or with `strict` are refused.
+
+    Raises:
+        PathError: As `read_bytes`, or the file is binary or undecodable.
+    """
+    raw = read_bytes(file, limit, root=root).removeprefix(b"\xef\xbb\xbf")
+    if not strict:
+        return raw.decode("utf-8", "replace")
+    if is_binary(raw):
+        raise BinaryFileError(str(file), len(raw))
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UndecodableFileError(
+            str(file), f"is not UTF-8: byte {error.start} is 0x{raw[error.start]:02x}"
+        ) from None
+
+
+def read_toml(
+    file: Path, limit: int = SETTINGS_BYTES, *, root: Path | None = None
+) -> dict[str, object]:
+    """The tables of a TOML file.
+
+    Raises:
+        PathError: As `read_text` does strictly, or the file is malformed.
+    """
+    text = read_text(file, limit, root=root, strict=True)
+    if long := _LONG_KEY.search(text):
+        line = text.count("\n", 0, long.start()) + 1
+        raise MalformedFileError(
+            str(file), f"a key has more than {KEY_PARTS} parts (at line {line})", line
+        )
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise _too_deep(file) from None
+    except ValueError as error:
+        place = _LINE.search(str(error))
+        raise MalformedFileError(str(file), str(error), int(place[1]) if place else None) from error
+
+
+def read_json(file: Path, limit: int = SETTINGS_BYTES, *, root: Path | None = None) -> object:
+    """The value in a JSON file.
+
+    Raises:
+        PathError: As `read_text` does strictly, or the file is malformed.
+    """
+    try:
+        value: object = json.loads(read_text(file, limit, root=root, strict=True))
+    except RecursionError:
+        raise _too_deep(file) from None
+    except ValueError as error:
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
+        raise MalformedFileError(str(file), str(error), line) from error
+    return value
+
+
+def read_resolved(path: str, limit: int, *, name: str) -> bytes:
+    """`read_bytes` of a path without links, which errors call `name`.
+
+    A file that changes while it is read is read again.
+    """
+    for _ in range(_ATTEMPTS):
+        with open_resolved(path, name=name) as descriptor:
+            before = os.fstat(descriptor)
+            if before.st_size > limit:
+                raise FileTooLargeError(name, before.st_size, limit)
+            # Not to the end: a log that grows faster than it is read has none.
+            data = _read_up_to(descriptor, (before.st_size or limit) + 1)
+            after = os.fstat(descriptor)
+        if len(data) > limit:
+            raise FileTooLargeError(name, max(after.st_size, len(data)), limit)
+        same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+        # Files of /proc and the like say size 0 and are still read whole.
+        if same and (len(data) == after.st_size or after.st_size == 0):
+            return data
+    raise UnreadablePathError(name, "changed each time it was read", "ask again later")
+
+
+@contextmanager
+def open_resolved(path: str, *, name: str) -> Iterator[int]:
+    """A descriptor of a regular file at a path without links, which errors call `name`."""
+    try:
+        # To open a device can have effects of its own, so look first; and again at what was opened.
+        _check_regular(os.lstat(path), name)
+        descriptor = os.open(path, _OPEN_FLAGS)
+        try:
+            _check_regular(os.fstat(descriptor), name)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+    except PathError:
+        raise
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise MissingPathError(name) from error
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else str(error)
+        raise UnreadablePathError(name, f"cannot be read: {said}") from error
+
+
+def read_chunks(path: str, *, name: str) -> Iterator[bytes]:
+    """A file of any size piece by piece, at a path without links, which errors call `name`."""
+    with open_resolved(path, name=name) as descriptor:
+        while chunk := os.read(descriptor, _CHUNK):
+            yield chunk
+
+
+def _check_regular(status: os.stat_result, name: str) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise NotAFileError(name, "is a folder, not a file")
+    if not stat.S_ISREG(status.st_mode):
+        raise SpecialFileError(name)
+
+
+def _read_up_to(descriptor: int, limit: int) -> bytes:
+    chunks: list[bytes] = []
+    left = limit
+    while left > 0 and (chunk := os.read(descriptor, min(left, _CHUNK))):
+        chunks.append(chunk)
+        left -= len(chunk)
+    return b"".join(chunks)
+
+
+def _too_deep(file: Path) -> MalformedFileError:
+    return MalformedFileError(str(file), "its values are nested too deep")

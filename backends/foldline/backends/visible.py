@@ -1,0 +1,47 @@
+r"""Text of a workspace that cannot pretend to be something else: on one line, without escape codes.
+
+>>> visible("new\nline.py")
+'new\\nline.py'
+>>> restored("new\\nline.py")
+'new\nline.py'
+"""
+
+from __future__ import annotations
+
+import re
+
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_LONG = {written: character for character, written in _SHORT.items()}
+# C0 and C1; marks that end lines elsewhere, reverse the order of text or cannot be seen; lone
+# surrogates, which stand for bytes that are no text. Joiners stay: scripts and emoji need them.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_WRITTEN = re.compile(r"\\(?:[nrt]|u[0-9a-f]{4}|U[0-9a-f]{8})")
+
+
+def visible(name: str) -> str:
+    """The name as one line: what controls a terminal, a line or the order of text is escaped."""
+    if name.isascii() and name.isprintable():
+        return name
+    return _UNSAFE.sub(lambda match: _SHORT.get(match[0]) or _escaped(match[0]), name)
+
+
+def restored(text: str) -> str:
+    """The name that `visible` shows as `text`."""
+    return _WRITTEN.sub(lambda match: _LONG.get(match[0]) or chr(int(match[0][2:], 16)), text)
+
+
+def for_terminal(text: str) -> str:
+    """The text with its lines and tabs, and without what a terminal would obey.
+
+    The escapes are those of JSON, so that JSON stays JSON.
+    """
+    return _CONTROL.sub(lambda match: _escaped(match[0]), text)
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

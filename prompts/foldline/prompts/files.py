@@ -1,0 +1,52 @@
+"""Reading the few files that prompts come with: regular ones, of a bounded size."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from foldline.prompts.errors import PromptValidationError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Opening a FIFO must not wait for its writer.
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+
+
+def read_text_file(path: Path, limit: int) -> str:
+    """The text of a UTF-8 file of at most `limit` bytes.
+
+    Raises:
+        OSError: It is missing, or the system refuses it.
+        PromptValidationError: It is no regular file, is larger, or is not UTF-8.
+    """
+    # To open a device can have effects of its own, so look first; and again at what was opened.
+    _check(path, path.stat(), limit)
+    with os.fdopen(os.open(path, _FLAGS), "rb") as file:
+        _check(path, os.fstat(file.fileno()), limit)
+        # It may have grown since.
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise _too_large(path, limit)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise PromptValidationError(f"{path} is not UTF-8: {error}") from error
+
+
+def _check(path: Path, status: os.stat_result, limit: int) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise PromptValidationError(f"{path} is no regular file; replace it by one.")
+    if status.st_size > limit:
+        raise _too_large(path, limit)
+
+
+def _too_large(path: Path, limit: int) -> PromptValidationError:
+    return PromptValidationError(f"{path} has more than the {limit:,} bytes that are read.")

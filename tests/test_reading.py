@@ -1,0 +1,77 @@
+"""Files of a workspace are opened by one function: everything else that opens is listed here."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+SOURCES = (ROOT / "backends", ROOT / "server")
+NAMES = {"open", "read_text", "read_bytes", "open_code", "load_source"}
+
+# (module, call): why it opens no file of a workspace, or may.
+ALLOWED = {
+    ("backends/files/reader.py", "os.open"): "the one function",
+    ("backends/files/local.py", "os.open"): "the root folder, to look at files relative to it",
+    ("backends/lsp/guard.py", "os.open"): "os.devnull",
+    ("backends/lsp/guard.py", "open"): "/proc",
+    ("server/transport.py", "Path(os.devnull).open"): "os.devnull",
+    ("agent/cli.py", "os.open"): "os.devnull",
+    ("agent/check.py", "page.read_text"): "our own page about a diagnostic",
+    ("agent/tour_steps.py", "prompt.read_text"): "our own example, copied",
+    ("server/preview/worker/_foldline_worker.py", "os.open"): "os.devnull",
+    ("server/preview/worker/_foldline_supervisor.py", "entry.read_bytes"): "/proc",
+    (
+        "server/preview/worker/_foldline_supervisor.py",
+        "Path(f'/proc/self/task/{os.getpid()}/children').read_text",
+    ): "/proc",
+    # The same names for other things.
+    ("backends/files/reader.py", "read_text"): "the one function",
+    ("backends/files/reader.py", "read_bytes"): "the one function",
+    ("backends/files/ignore.py", "read_text"): "the one function",
+    ("backends/jedi/worker.py", "read_bytes"): "the one function",
+    ("server/static/files.py", "read_bytes"): "the one function",
+    ("server/static/project.py", "read_text"): "the one function",
+    ("agent/preview_page.py", "read_text"): "the one function",
+    ("server/commands/code_read_file.py", "access.read_text"): "SmartFileAccess",
+    ("server/commands/code_read_lines.py", "access.read_text"): "SmartFileAccess",
+    ("agent/code.py", "access.read_text"): "SmartFileAccess",
+    ("agent/context.py", "access.read_text"): "SmartFileAccess",
+    ("agent/pipeline.py", "access.read_text"): "SmartFileAccess",
+    ("server/prompt_index.py", "project.open"): "takes a buffer",
+    ("server/commands/prompt_preview.py", "ls.previews.open"): "begins a preview",
+    ("server/commands/prompt_serve.py", "ls.previews.open"): "begins a preview",
+}
+
+
+def opening_calls(source: str) -> Iterator[str]:
+    """The calls in a source that open a file, or may, as they are written."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            function = node.func
+            name = function.attr if isinstance(function, ast.Attribute) else ""
+            name = function.id if isinstance(function, ast.Name) else name
+            if name in NAMES or ast.unparse(function) in {"tomllib.load", "json.load"}:
+                yield ast.unparse(function)
+
+
+def found_calls() -> set[tuple[str, str]]:
+    modules = [file for folder in SOURCES for file in folder.rglob("*.py")]
+    assert len(modules) > 200
+    return {
+        (file.as_posix().rpartition("/foldline/")[2], call)
+        for file in modules
+        for call in opening_calls(file.read_text(encoding="utf-8"))
+    }
+
+
+def test_nothing_but_the_one_function_opens_files() -> None:
+    assert found_calls() - ALLOWED.keys() == set()
+
+
+def test_the_list_of_exceptions_has_none_too_many() -> None:
+    assert ALLOWED.keys() - found_calls() == set()
+
+
+def test_ways_to_open_a_file_are_seen() -> None:
+    source = "open(a); io.open(a); os.open(a, 0); a.open(); a.b().read_text(); json.load(x)"
+    assert len(list(opening_calls(source))) == 6
