@@ -157,7 +157,8 @@ async def test_an_answer_is_taken_for_our_own_request_alone(client: Client) -> N
     protocol = client.server.protocol
     asked = protocol.send_request("workspace/workspaceFolders", msg_id="ours")
     number = client.command("code.readFile", path="m.py")
-    for wrong in (number, "never", [], None, 1.5):
+    others: list[object] = [number, "never", [], None, 1.5]
+    for wrong in others:
         client.receive({"jsonrpc": "2.0", "id": wrong, "result": None})
         client.receive({"jsonrpc": "2.0", "id": wrong, "error": "a word"})
     client.send("$/cancelRequest", {"id": "ours"})
