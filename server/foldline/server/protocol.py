@@ -97,26 +97,25 @@ class FoldlineProtocol(LanguageServerProtocol):
         return data
 
     def handle_message(self, message: object) -> None:
-        """Handle one message, which is still plain JSON.
-
-        Raises:
-            JsonRpcInvalidRequest: It isn't a message, and has no id to answer to.
-        """
+        """Handle one message, which is still plain JSON."""
         if not isinstance(message, dict):
-            raise JsonRpcInvalidRequest(f"expected one JSON object, got {type(message).__name__}")
+            problem = f"expected one JSON object, got {type(message).__name__}"
+            self.answer_unreadable(ValueError(problem))
+            return
         if "method" not in message and ("result" in message or "error" in message):
             self._take_answer(message)
             return
         if "id" in message and not _is_id(message["id"]):
-            raise JsonRpcInvalidRequest("an `id` is a string or an integer")
+            self.answer_unreadable(ValueError("an `id` is a string or an integer"))
+            return
         try:
             structured = self._structured(message)
         except JsonRpcException as refusal:
-            if "id" not in message:
+            if "method" not in message:
+                # Its id, if it has one, may be one of ours.
+                self.answer_unreadable(refusal)
+            elif "id" not in message:
                 log.warning("A notification is ignored: %s", refusal)
-            elif "method" not in message:
-                # It may be a broken answer, whose id is one of ours.
-                raise
             else:
                 self._send_response(message["id"], error=refusal.to_response_error())
         else:
@@ -204,7 +203,8 @@ class FoldlineProtocol(LanguageServerProtocol):
 
     def _handle_cancel_notification(self, msg_id: MsgId) -> None:
         """Cancel a request, which stays known until it is answered."""
-        future = self._request_futures.get(msg_id)
+        # The types let anything pass for an id.
+        future = self._request_futures.get(msg_id) if _is_id(msg_id) else None
         if future is not None:
             future.cancel()
 
