@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from foldline.backends.errors import MissingPathError
+from foldline.backends.errors import InvalidArgumentError, MissingPathError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,11 @@ class Scope:
                 raise
             from pathspec import GitIgnoreSpec
 
-            self._glob = GitIgnoreSpec.from_lines([text.replace("\\", "/").removeprefix("./")])
+            glob = text.replace("\\", "/").removeprefix("./")
+            try:
+                self._glob = GitIgnoreSpec.from_lines([glob])
+            except (ValueError, re.error, OverflowError) as error:
+                raise InvalidArgumentError("glob", f"{text!r} is not a glob: {error}") from error
             return
         if files.is_folder(path):
             self._folder = path

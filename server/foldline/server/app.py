@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends.errors import BackendError
 from foldline.server.commands import (
     code_call_hierarchy,
     code_definition,
@@ -38,7 +39,7 @@ from foldline.server.commands import (
     status,
 )
 from foldline.server.convert import ArgumentsError, structure
-from foldline.server.errors import InvalidArguments
+from foldline.server.errors import InvalidArguments, backend_failure
 from foldline.server.features import (
     code_action,
     code_lens,
@@ -162,6 +163,12 @@ def _register_command(server: FoldlineServer, command: ModuleType) -> None:
             structured = structure(value, command.Arguments)
         except ArgumentsError as error:
             raise InvalidArguments(f"{command.COMMAND}: {error}", error.fields) from error
-        return await command.handle(ls, structured)
+        try:
+            return await command.handle(ls, structured)
+        except BackendError as error:
+            raise backend_failure(error) from error
+        except UnicodeEncodeError as error:
+            message = f"{command.COMMAND}: half a character (a lone surrogate) isn't text: {error}"
+            raise InvalidArguments(message, ()) from error
 
     server.command(command.COMMAND)(execute)

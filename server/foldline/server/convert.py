@@ -20,6 +20,9 @@ from lsprotocol.types import Position, PositionEncodingKind, Range
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 
+# LSP's `uinteger`.
+_MAX_UINTEGER = (1 << 31) - 1
+
 T = TypeVar("T")
 
 
@@ -104,6 +107,19 @@ class LineIndex:
         if self.encoding == PositionEncodingKind.Utf8:
             return len(text.encode("utf-8", "surrogatepass"))
         return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+@dataclass(frozen=True, slots=True)
+class PositionArgument:
+    """A position as LSP has it: from 0, in the client's own units."""
+
+    line: int
+    character: int
+
+    def __post_init__(self) -> None:
+        for count in (self.line, self.character):
+            if not 0 <= count <= _MAX_UINTEGER:
+                raise ValueError(f"a line and a character are from 0 to {_MAX_UINTEGER}")
 
 
 class ArgumentsError(ValueError):

@@ -1,5 +1,6 @@
 """The open documents: what the editor shows, which may differ from what the disk holds."""
 
+import re
 from urllib.parse import unquote
 
 from lsprotocol.types import (
@@ -10,6 +11,8 @@ from lsprotocol.types import (
 from pygls.workspace import TextDocument, Workspace
 
 from foldline.server.convert import LineIndex
+
+_HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 class Document(TextDocument):
@@ -34,7 +37,7 @@ class Document(TextDocument):
             index = self.index
             start = index.offset(change.range.start)
             end = max(start, index.offset(change.range.end))
-            self._source = f"{index.text[:start]}{change.text}{index.text[end:]}"
+            self._source = _joined(f"{index.text[:start]}{change.text}{index.text[end:]}")
         else:
             self._source = change.text
 
@@ -62,3 +65,12 @@ class Documents(Workspace):
         """The open document at `uri`, or None where none is open."""
         document = self.text_documents.get(unquote(uri))
         return document if isinstance(document, Document) else None
+
+
+def _joined(text: str) -> str:
+    """The text with two halves of a character that an edit has brought together as that one."""
+    return _HALVES.sub(lambda pair: _character(pair[0]), text)
+
+
+def _character(halves: str) -> str:
+    return halves.encode("utf-16-le", "surrogatepass").decode("utf-16-le")

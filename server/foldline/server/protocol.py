@@ -1,30 +1,51 @@
-"""The JSON-RPC protocol, held to one rule: every request is answered exactly once.
+"""The JSON-RPC protocol, held to two rules.
 
-The base class drops requests that come after `shutdown`, that do not fit their type, or whose JSON
-is broken, so that a client would wait for ever.
+Every request is answered exactly once: the base class drops requests that come after `shutdown`,
+that do not fit their type, or whose answer isn't JSON. And nothing of a message stays once it is
+dealt with: the base class keeps the outcome of each command and of each notification.
 """
 
 import json
+import logging
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
 from typing import Any
+from uuid import uuid4
 
-from cattrs import Converter
-from lsprotocol.types import EXIT, INITIALIZE
+import attrs
+from cattrs import BaseValidationError, Converter, transform_error
+from lsprotocol.types import (
+    EXIT,
+    INITIALIZE,
+    SHUTDOWN,
+    WORKSPACE_EXECUTE_COMMAND,
+    ExecuteCommandParams,
+    ResponseError,
+    ResponseErrorMessage,
+)
 from pygls.exceptions import (
     JsonRpcException,
+    JsonRpcInternalError,
+    JsonRpcInvalidParams,
     JsonRpcInvalidRequest,
     JsonRpcParseError,
+    JsonRpcRequestCancelled,
     JsonRpcServerNotInitialized,
 )
-from pygls.protocol import LanguageServerProtocol, default_converter
+from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 from pygls.protocol.json_rpc import (
     JsonRPCNotification,
     JsonRPCRequestMessage,
-    RPCMessage,
-    RPCNotification,
-    RPCRequest,
+    JsonRPCResponseMessage,
+    MsgId,
 )
 
 from foldline.server.documents import Documents
+
+log = logging.getLogger(__name__)
+
+MAX_UNANSWERED = 256
+"""Our own requests that wait for the client; beyond that the oldest are given up."""
 
 
 def message_converter() -> Converter:
@@ -40,11 +61,13 @@ def message_converter() -> Converter:
     return converter
 
 
-# Notifications whose name starts so may be ignored by whoever does not know them.
-_IGNORED = JsonRPCNotification(method="$/unanswerable", jsonrpc="2.0", params=None)
-
-
 class FoldlineProtocol(LanguageServerProtocol):
+    def __init__(self, server: Any, converter: Converter) -> None:
+        super().__init__(server, converter)
+        # Apart from the client's requests: both sides choose their ids as they like.
+        self._asked: dict[MsgId, Future[Any]] = {}
+        self._shutdown_id: MsgId | None = None
+
     # A method, because the base class looks at the value of every property when it is made.
     def get_documents(self) -> Documents:
         """The open documents and the workspace folders; there are none before `initialize`."""
@@ -67,22 +90,74 @@ class FoldlineProtocol(LanguageServerProtocol):
         """Whether the client has sent `shutdown`, so that an exit is not a failure."""
         return self._shutdown
 
-    def structure_message(self, data: dict[str, Any]) -> Any:
-        try:
-            return super().structure_message(data)
-        except JsonRpcException as error:
-            if "method" not in data:
-                raise
-            if "id" in data:
-                self._send_response(data["id"], error=error.to_response_error())
-            return _IGNORED
+    # What comes in
 
-    def handle_message(self, message: RPCMessage) -> None:
-        refusal = self._refusal(message)
-        if refusal is None:
-            super().handle_message(message)
-        elif isinstance(message, RPCRequest):
-            self._send_response(message.id, error=refusal.to_response_error())
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Return a JSON object as it came: the parser calls this for nested ones, too."""
+        return data
+
+    def handle_message(self, message: object) -> None:
+        """Handle one message, which is still plain JSON."""
+        if not isinstance(message, dict):
+            problem = f"expected one JSON object, got {type(message).__name__}"
+            self.answer_unreadable(ValueError(problem))
+            return
+        if "method" not in message and ("result" in message or "error" in message):
+            self._take_answer(message)
+            return
+        if "id" in message and not _is_id(message["id"]):
+            self.answer_unreadable(ValueError("an `id` is a string or an integer"))
+            return
+        try:
+            structured = self._structured(message)
+        except JsonRpcException as refusal:
+            if "method" not in message:
+                # Its id, if it has one, may be one of ours.
+                self.answer_unreadable(refusal)
+            elif "id" not in message:
+                log.warning("A notification is ignored: %s", refusal)
+            else:
+                self._send_response(message["id"], error=refusal.to_response_error())
+        else:
+            super().handle_message(structured)
+
+    def _structured(self, message: dict[str, Any]) -> Any:
+        """The request or notification.
+
+        Raises:
+            JsonRpcException: It may not be handled, or does not fit its type.
+        """
+        method = message.get("method")
+        if not isinstance(method, str) or message.get("jsonrpc") != self.VERSION:
+            raise JsonRpcInvalidRequest('a message has "jsonrpc": "2.0" and a `method`')
+        refusal = self._refusal(message, method)
+        if refusal is not None:
+            raise refusal
+        is_request = "id" in message
+        kind = self.get_message_type(method)
+        if kind is None:
+            kind = JsonRPCRequestMessage if is_request else JsonRPCNotification
+        elif is_request and "id" not in attrs.fields_dict(kind):
+            raise JsonRpcInvalidRequest(f"{method} is a notification: send it without an `id`")
+        try:
+            return self._converter.structure(message, kind)
+        except _MISFITS as error:
+            raise JsonRpcInvalidParams(f"{method}: {_problems(error)}") from error
+
+    def _refusal(self, message: dict[str, Any], method: str) -> JsonRpcException | None:
+        """Why `message` may not be handled in this state of the protocol, if it may not."""
+        if method == EXIT:
+            return None
+        if self._shutdown:
+            return JsonRpcInvalidRequest("The server has been shut down")
+        if not self.is_initialized and method != INITIALIZE:
+            return JsonRpcServerNotInitialized("The first request must be initialize")
+        if self.is_initialized and method == INITIALIZE:
+            return JsonRpcInvalidRequest("The server is already initialized")
+        if "id" in message and message["id"] in self._request_futures:
+            # One answer could not be told from the other.
+            return JsonRpcInvalidRequest(f"The request {message['id']!r} was not answered yet")
+        return None
 
     def answer_unreadable(self, cause: Exception) -> None:
         """Answer a message of which not even the id could be read."""
@@ -93,14 +168,165 @@ class FoldlineProtocol(LanguageServerProtocol):
         error = {"code": refusal.code, "message": refusal.message}
         self._send_data({"jsonrpc": self.VERSION, "id": None, "error": error})
 
-    def _refusal(self, message: RPCMessage) -> JsonRpcException | None:
-        """Why `message` may not be handled in this state of the protocol, if it may not."""
-        if not isinstance(message, (RPCRequest, RPCNotification)) or message.method == EXIT:
-            return None
-        if self._shutdown:
-            return JsonRpcInvalidRequest("The server has been shut down")
-        if not self.is_initialized and message.method != INITIALIZE:
-            return JsonRpcServerNotInitialized("The first request must be initialize")
-        if self.is_initialized and message.method == INITIALIZE:
-            return JsonRpcInvalidRequest("The server is already initialized")
-        return None
+    # Requests of the client
+
+    def _execute_handler(
+        self,
+        msg_id: MsgId,
+        handler: Callable[..., Any],
+        callback: Callable[[Future[Any]], None],
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+    ) -> None:
+        super()._execute_handler(msg_id, handler, callback, args, kwargs)
+        future = self._request_futures.get(msg_id)
+        if future is None:
+            return
+
+        def forget(done: Future[Any]) -> None:
+            if self._request_futures.get(msg_id) is done:
+                del self._request_futures[msg_id]
+
+        # The base forgets requests alone, not what it runs under ids of its own: the outcome of
+        # each notification would stay, with the frames of its exception.
+        future.add_done_callback(forget)
+
+    @lsp_method(WORKSPACE_EXECUTE_COMMAND)
+    async def lsp_workspace__execute_command(  # type: ignore[override]  # A generator there.
+        self, params: ExecuteCommandParams
+    ) -> Any:
+        """Execute a command in the request's own task, so that cancelling one ends the other."""
+        handler = self.fm.commands.get(params.command)
+        if handler is None:
+            raise JsonRpcInvalidParams(f"There is no command {params.command!r}")
+        return await handler(*params.arguments or ())
+
+    def _handle_cancel_notification(self, msg_id: MsgId) -> None:
+        """Cancel a request, which stays known until it is answered."""
+        # The types let anything pass for an id.
+        future = self._request_futures.get(msg_id) if _is_id(msg_id) else None
+        if future is not None:
+            future.cancel()
+
+    def _send_handler_result(self, future: Future[Any], *, msg_id: MsgId) -> None:
+        if self._shutdown and msg_id != self._shutdown_id:
+            return  # `shutdown` has answered it.
+        refusal = None if future.cancelled() else future.exception()
+        if isinstance(refusal, JsonRpcException):
+            # The base would log its traceback, as if it were a fault of ours.
+            log.info("The request %r is refused: %s", msg_id, refusal)
+            self._send_response(msg_id, error=refusal.to_response_error())
+        else:
+            super()._send_handler_result(future, msg_id=msg_id)
+
+    @lsp_method(SHUTDOWN)
+    def lsp_shutdown(self, params: None) -> Generator[Any, Any, None]:
+        """End what runs for the client, after each request that waits was answered."""
+        self._shutdown_id = self.msg_id
+        self._shutdown = True
+        waiting = [each for each in self._request_futures.items() if each[0] != self._shutdown_id]
+        # At once, not when they have ended: `exit` may follow without a pause.
+        refusal = JsonRpcRequestCancelled("The server was shut down").to_response_error()
+        for msg_id, future in waiting:
+            self._send_response(msg_id, error=refusal)
+            future.cancel()
+        if (handler := self.fm.features.get(SHUTDOWN)) is not None:
+            yield handler, (params,), None
+
+    # Requests of our own
+
+    def send_request(
+        self,
+        method: str,
+        params: Any | None = None,
+        callback: Callable[[Any], None] | None = None,
+        msg_id: MsgId | None = None,
+    ) -> Future[Any]:
+        """Send a request; what the client never answers is given up when many wait."""
+        msg_id = str(uuid4()) if msg_id is None else msg_id
+        future = super().send_request(method, params, callback, msg_id)
+        self._asked[msg_id] = self._request_futures.pop(msg_id)
+        # Also when our side stops waiting.
+        future.add_done_callback(lambda _: self._forget_own(msg_id))
+        while len(self._asked) > MAX_UNANSWERED:
+            oldest = next(iter(self._asked))
+            self._settle(oldest, JsonRpcRequestCancelled("The client does not answer"))
+        return future
+
+    def _take_answer(self, message: dict[str, Any]) -> None:
+        """Take the client's answer to a request of ours; a late or an invented one is dropped."""
+        msg_id = message.get("id")
+        if not _is_id(msg_id) or msg_id not in self._asked:
+            log.debug("An answer to %r, which is not waited for", msg_id)
+            return
+        kind = self._result_types.get(msg_id) or JsonRPCResponseMessage
+        try:
+            if "error" in message:
+                error = self._converter.structure(message["error"], ResponseError)
+                self._settle(msg_id, JsonRpcException.from_error(error))
+            else:
+                self._settle(msg_id, self._converter.structure(message, kind).result)
+        except _MISFITS as error:
+            self._settle(msg_id, JsonRpcInvalidParams(f"The client's answer: {_problems(error)}"))
+
+    def _settle(self, msg_id: MsgId, outcome: object) -> None:
+        future = self._asked[msg_id]
+        self._forget_own(msg_id)
+        # False where our side has stopped waiting.
+        if future.set_running_or_notify_cancel():
+            if isinstance(outcome, JsonRpcException):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)
+
+    def _forget_own(self, msg_id: MsgId) -> None:
+        self._asked.pop(msg_id, None)
+        self._result_types.pop(msg_id, None)
+
+    # What goes out
+
+    def _send_data(self, data: Any) -> None:
+        """Send a message; an answer that isn't JSON becomes an error, so that the client gets one.
+
+        A notification that isn't JSON is dropped.
+        """
+        try:
+            body = json.dumps(data, default=self._serialize_message, allow_nan=False)
+        except (TypeError, ValueError, AttributeError, RecursionError) as error:
+            log.exception("A message cannot be sent as JSON")
+            self._send_unsendable(data, error)
+            return
+        if self.writer is None:
+            log.error("There is no client to send to")
+            return
+        header = (
+            f"Content-Length: {len(body)}\r\n"
+            f"Content-Type: {self.CONTENT_TYPE}; charset={self.CHARSET}\r\n\r\n"
+        )
+        # All that isn't ASCII is escaped.
+        self.writer.write(f"{header}{body}".encode("ascii"))
+
+    def _send_unsendable(self, data: Any, cause: Exception) -> None:
+        msg_id = getattr(data, "id", None)
+        if msg_id is None or hasattr(data, "method"):
+            return
+        if not isinstance(data, ResponseErrorMessage):
+            refusal = JsonRpcInternalError(f"The answer cannot be sent as JSON: {cause}")
+            self._send_response(msg_id, error=refusal.to_response_error())
+        elif data.error is not None and data.error.data is not None:
+            self._send_response(msg_id, error=attrs.evolve(data.error, data=None))
+
+
+# What structuring raises for JSON that does not fit.
+_MISFITS = (BaseValidationError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, (str, int)) and not isinstance(value, bool)
+
+
+def _problems(error: BaseException) -> str:
+    """What does not fit, as the client may read it."""
+    if isinstance(error, BaseValidationError):
+        return "; ".join(transform_error(error, path="params")[:3])
+    return str(error) or type(error).__name__

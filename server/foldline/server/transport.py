@@ -34,6 +34,8 @@ def serve_stdio(create_server: Callable[[], FoldlineServer]) -> int:
     exit_with_parent()
     try:
         server.start_io(stdin, writer)
+    except (OverflowError, ValueError, MemoryError) as error:
+        log.error("Where a message ends cannot be told any more: %s", error)
     finally:
         server.close()
         writer.close()
@@ -60,7 +62,13 @@ async def _listen(create_server: Callable[[], FoldlineServer], host: str, port: 
                 protocol=server.protocol,
                 error_handler=server.report_server_error,
             )
-        except (SystemExit, IncompleteReadError, ConnectionError, ValueError) as error:
+        except (
+            SystemExit,
+            IncompleteReadError,
+            ConnectionError,
+            ValueError,
+            OverflowError,
+        ) as error:
             # `exit` ends this client's server, not those of the others.
             log.info("A client left: %r", error)
         finally:

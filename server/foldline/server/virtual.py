@@ -68,7 +68,10 @@ class Address:
         Raises:
             RequestFailed: It is no address of a prompt.
         """
-        parts = urlsplit(address)
+        try:
+            parts = urlsplit(address)
+        except ValueError:
+            parts = urlsplit("")
         module, _, name = unquote(parts.path).removesuffix(SUFFIX).rpartition("/")
         if parts.scheme != SCHEME or not module or not name:
             raise RequestFailed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
@@ -44,8 +45,7 @@ class WorkspaceFiles:
 
     def set_roots(self, uris: Iterable[str]) -> None:
         """Take the workspace folders at `uris`; those that are not local are left out."""
-        paths = (to_fs_path(uri) for uri in uris)
-        self._roots = tuple(Path(path).resolve() for path in paths if path)
+        self._roots = tuple(path for path in map(local_path, uris) if path is not None)
 
     def set_trusted(self, *, trusted: bool) -> None:
         """Allow or forbid language servers that may run code of the workspace."""
@@ -149,8 +149,19 @@ class WorkspaceFiles:
 
 def local_path(uri: str) -> Path | None:
     """The real path of the file at `uri`, or None where that is no file on this machine."""
-    path = to_fs_path(uri) if uri.startswith("file:") else None
-    return Path(path).resolve() if path else None
+    try:
+        path = to_fs_path(uri) if uri.startswith("file:") else None
+        # What is relative would be found beside this process.
+        if not path or not Path(path).is_absolute():
+            return None
+        found = Path(path).resolve()
+        # Asked once here, so that a name that no file can have fails nowhere else.
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            found.stat()
+    except (ValueError, OSError, RuntimeError):
+        # It isn't a URI, or no name of a file: NUL, half a character, a loop of links, too long.
+        return None
+    return found
 
 
 def path_of(uri: str) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +25,7 @@ from .test_editing import KEYED, RENAMED, USES
 
 if TYPE_CHECKING:
     from foldline.server.static.analysis import ModuleAnalysis
+    from foldline.server.static.model import StaticPrompt
 
 COUNTER = token_counter(exact=False)
 
@@ -149,3 +151,41 @@ def test_what_is_told_after_edits_is_what_a_fresh_start_tells(
             told_of = (diagnostics(analysis), symbols(analysis), lenses(analysis, COUNTER))
             answers.append((*told_of, semantic_tokens(analysis), foldings(analysis)))
         assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n"])
+def test_lines_may_end_as_they_did_on_a_mac(end: str) -> None:
+    text = HEAD + 'p = PromptTemplate(ns="n", key="k", sections=[\n    MarkdownSection[P](\n'
+    text += '        title="T", key="t", template="""\n    a ${name}\n    """)])\n'
+    project = Project()
+    project.open("/w/p.py", text.replace("\n", end))
+    module = project.analysis("/w/p.py")
+    assert module is not None
+    assert not module.module.broken
+    assert [section.title for section in module.module.prompts[0].sections] == ["T"]
+
+
+def test_a_statement_that_is_replaced_whole_leaves_nothing() -> None:
+    project = Project()
+    project.open("/w/p.py", HEAD + 'p = PromptTemplate(ns="n", key="k", sections=[])\n')
+    assert [each.name for each in prompts(project)] == ["p"]
+    project.open("/w/p.py", HEAD + "if (:\n")
+    assert prompts(project) == []
+
+
+def test_a_section_that_is_deleted_is_gone_while_its_prompt_is_broken() -> None:
+    sections = [
+        f'MarkdownSection[P](title="{key}", key="{key}", template="{key}"),' for key in "abc"
+    ]
+    text = HEAD + f'p = PromptTemplate(ns="n", key="k", sections=[{"".join(sections)}])\n'
+    project = Project()
+    project.open("/w/p.py", text)
+    assert [section.title for section in prompts(project)[0].sections] == ["a", "b", "c"]
+    project.open("/w/p.py", text.replace(f"{sections[1]}{sections[2]}])", ""))
+    assert [section.title for section in prompts(project)[0].sections] == ["a"]
+
+
+def prompts(project: Project) -> list[StaticPrompt]:
+    analysis = project.analysis("/w/p.py")
+    assert analysis is not None
+    return list(analysis.module.prompts)

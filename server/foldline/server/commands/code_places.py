@@ -8,21 +8,13 @@ from typing import TYPE_CHECKING
 from foldline.backends.budget import NAVIGATION_BUDGET
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.server.commands.code_files import find_file
-from foldline.server.convert import LineIndex
+from foldline.server.convert import LineIndex, PositionArgument
 from foldline.server.targets import call
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
     from foldline.backends.semantics import AskLimits, Place
     from foldline.server.server import FoldlineServer
-
-
-@dataclass(frozen=True, slots=True)
-class PositionArgument:
-    """A position as LSP has it: from 0, in the client's own units."""
-
-    line: int
-    character: int
 
 
 @dataclass(frozen=True, slots=True)

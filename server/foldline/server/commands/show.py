@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import MessageType, ShowDocumentParams, ShowMessageParams
 
 from foldline.server.commands import code_outline, code_tree, status
+from foldline.server.errors import RequestFailed
 from foldline.server.preview import prompts
 from foldline.server.targets import find_document, find_prompt
 from foldline.server.workspace import uri_of
@@ -50,7 +51,12 @@ class Arguments:
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     """Answers the text, and the address of the file that holds it until it is shown again."""
     title, text = await _text(ls, arguments)
-    path = await asyncio.to_thread(_write, arguments.uri or ls.focus.uri or "", title, text)
+    try:
+        path = await asyncio.to_thread(_write, arguments.uri or ls.focus.uri or "", title, text)
+    except OSError as error:
+        raise RequestFailed(
+            "path", f"{error.filename} cannot be written: {error.strerror}", path=error.filename
+        ) from error
     _open(ls, path)
     return {"uri": uri_of(path), "text": text}
 
@@ -77,12 +83,13 @@ def _write(uri: str, title: str, text: str) -> Path:
     """The path of a file with the text, outside of the workspace and for this user alone."""
     from platformdirs import user_cache_path
 
-    place = hashlib.sha256(uri.encode()).hexdigest()[:12]
+    place = hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     folder = user_cache_path("foldline") / "shown" / place
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / re.sub(r"[^\w.-]", "_", title)
     path.touch(mode=0o600)
-    path.write_text(text if text.endswith("\n") else f"{text}\n", encoding="utf-8", newline="\n")
+    data = (text if text.endswith("\n") else f"{text}\n").encode("utf-8", "replace")
+    path.write_bytes(data)
     return path
 
 

@@ -42,6 +42,9 @@ CLIENT_OUTLINE = "foldline.outline"
 
 async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeAction]:
     only = params.context.only
+    if only is not None:
+        # The types let anything pass for a kind.
+        only = [kind for kind in only if isinstance(kind, str)]
     fixes: list[CodeAction] = []
     if only is None or any(_covers(kind, CodeActionKind.QuickFix) for kind in only):
         fixes = await _quick_fixes(ls, params)

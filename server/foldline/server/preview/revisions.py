@@ -46,6 +46,8 @@ def texts_at(file: Path, revision: str) -> dict[str, str]:
     """
     from foldline.server.static.project import imports_of
 
+    if "\0" in revision or not _is_text(revision):
+        raise RevisionError(f"{revision!r} is not the name of a revision")
     top = Path(_git(file.parent, "rev-parse", "--show-toplevel").strip())
     arguments = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     try:
@@ -78,10 +80,25 @@ def _contents(top: Path, commit: str, names: Iterable[str]) -> dict[str, str]:
     at = 0
     for name in asked:
         end = stream.index(b"\n", at)
-        size = int(stream[at:end].rsplit(b" ", 1)[1])
+        size_or_missing = stream[at:end].rsplit(b" ", 1)[1]
+        if not size_or_missing.isdigit():
+            raise RevisionError(
+                f"{name} of {commit[:12]} is not in this clone, which holds a part of the "
+                "repository: check the revision out, or fetch all of it"
+            )
+        size = int(size_or_missing)
         texts[name] = stream[end + 1 : end + 1 + size].decode("utf-8", "replace")
         at = end + 1 + size + 1
     return texts
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be handed to git: half a character cannot."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _files_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from foldline.server.static import statements
@@ -9,7 +10,7 @@ from foldline.server.static.evaluator import Evaluator, Modules
 from foldline.server.static.model import PromptModule, Span, StaticPrompt
 from foldline.server.static.scopes import ModuleScope, ScopeCache
 from foldline.server.static.syntax import Assign, Block, Name
-from foldline.server.static.trees import sections_of
+from foldline.server.static.trees import is_gone, sections_of
 from foldline.server.static.values import PromptValue, TemplateValue, Value
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from foldline.server.static.syntax import Statement
 
 
+_LONE_RETURN = re.compile(r"\r(?!\n)")
+
+
 def parse_module(source: str, path: str | Path) -> PromptModule:
     """The prompts of a source text, with every name from another file left unknown.
 
@@ -27,6 +31,15 @@ def parse_module(source: str, path: str | Path) -> PromptModule:
     """
     document = Document(str(path), source)
     return document.prompts(Evaluator(_NoModules()))
+
+
+def with_line_feeds(text: str) -> str:
+    """The text with each lone carriage return as a line feed, which it is to Python.
+
+    To the parser it is a blank: a file of such lines would be one broken statement. Every offset
+    stays what it was.
+    """
+    return _LONE_RETURN.sub("\n", text) if "\r" in text else text
 
 
 class _NoModules:
@@ -48,7 +61,7 @@ class Document:
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
-        self._text = text
+        self._text = with_line_feeds(text)
         self._parsed: Parsed | None = None
         self._scopes = ScopeCache()
         self._scope: ModuleScope | None = None
@@ -86,10 +99,10 @@ class Document:
 
         What parsed last stays where the text does not parse.
         """
-        self._text = text
+        self._text = with_line_feeds(text)
         if self._parsed is None:
             return frozenset()
-        self._parsed = statements.parse(text, self.file, self._parsed)
+        self._parsed = statements.parse(self._text, self.file, self._parsed)
         if self._scope is None:
             return frozenset()
         return self._scopes.update(self._scope, self._parsed)
@@ -118,7 +131,7 @@ def prompt_values(
         if node.value is None or node.operator:
             continue
         for target in node.targets:
-            if isinstance(target, Name):
+            if isinstance(target, Name) and not is_gone(node):
                 value: Value = evaluator.value(node.value, scope)
                 if isinstance(value, PromptValue):
                     # What is bound to it further down belongs to it as well.

@@ -14,7 +14,7 @@ from foldline.backends.files.limits import PROMPT_MODULE_BYTES
 from foldline.backends.files.reader import read_text
 from foldline.server.static.analysis import ModuleAnalysis
 from foldline.server.static.evaluator import Evaluator
-from foldline.server.static.modules import Document
+from foldline.server.static.modules import Document, with_line_feeds
 from foldline.server.static.values import LIBRARY
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class Project:
 
     def open(self, file: str, text: str) -> None:
         """Takes the text of an editor's buffer in place of the file's."""
+        text = with_line_feeds(text)
         with self.lock:
             known = self._open.get(file)
             if known is not None and known.text == text:

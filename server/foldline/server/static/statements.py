@@ -183,9 +183,19 @@ class _Update:
                 continue
             mine = set(defined(new))
             old = next((each for each in lost if mine & set(defined(each))), lost[0])
-            lost.remove(old)
-            result.append(_stale(old, new))
+            if _is_left_of(old, new):
+                lost.remove(old)
+                result.append(_stale(old, new))
+            else:
+                result.append(new)
         return result
+
+
+def _is_left_of(old: TopLevel, new: TopLevel) -> bool:
+    """Whether the new text still holds some of the old one: else it stands in its place alone."""
+    good = old.anchor.text
+    start, old_end, _ = changed(good, new.text)
+    return start > 0 or old_end < len(good)
 
 
 def _stale(old: TopLevel, new: TopLevel) -> TopLevel:

@@ -87,7 +87,7 @@ def _rs_bpe(encoding: str) -> Callable[[str], int] | None:
         module = import_module("rs_bpe").bpe.openai
         return cast("Callable[[], _Counts]", getattr(module, f"{encoding}_base"))()
 
-    return lambda text: tokenizer().count(text)
+    return lambda text: tokenizer().count(_whole(text))
 
 
 def _bpe_openai(encoding: str) -> Callable[[str], int] | None:
@@ -99,7 +99,12 @@ def _bpe_openai(encoding: str) -> Callable[[str], int] | None:
         get = cast("Callable[[str], _Encodes]", import_module("bpe_openai").get_encoding)
         return get(f"{encoding}_base")
 
-    return lambda text: len(tokenizer().encode_ordinary(text))
+    return lambda text: len(tokenizer().encode_ordinary(_whole(text)))
+
+
+def _whole(text: str) -> str:
+    """The text with a sign for each half of a character, which tokenizers refuse."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def estimate(text: str) -> int:

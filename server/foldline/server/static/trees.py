@@ -29,6 +29,12 @@ def span_of(node: Node) -> SourceSpan:
     return SourceSpan(node.file, low, max(low, high))
 
 
+def is_gone(node: Node) -> bool:
+    """Whether an edit has taken a node away whose statement still borrows its last good text."""
+    low, high = node.anchor.at(node.start), node.anchor.at(node.end)
+    return low >= high and node.start < node.end
+
+
 def sections_of(
     template: TemplateValue, evaluator: Evaluator
 ) -> tuple[tuple[StaticSection, ...], bool]:
@@ -72,6 +78,8 @@ def _built(
     place = 0
     for item in items.items:
         value = item.value
+        if is_gone(item.node) or (isinstance(value, SectionValue) and is_gone(value.node)):
+            continue
         chapter = isinstance(value, SectionValue) and value.kind == "chapter"
         place += not chapter
         if isinstance(value, SectionValue):

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from foldline.server.static.model import Span, Visibility
-from foldline.server.static.trees import described, span_of
+from foldline.server.static.trees import described, is_gone, span_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -132,7 +132,8 @@ def _loose(analysis: ModuleAnalysis, inside: set[Span]) -> Iterator[Symbol]:
         spans: dict[Span, StaticSection] = {}
         for section in facts.sections:
             place = span_of(section.node)
-            if place.file == analysis.file and place.span not in inside:
+            shown = place.file == analysis.file and place.span not in inside
+            if shown and not is_gone(section.node):
                 spans.setdefault(place.span, described(section))
         for span, outermost in spans.items():
             if not any(other != span and other.covers(span) for other in spans):

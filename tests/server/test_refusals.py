@@ -1,0 +1,82 @@
+"""What cannot be meant is refused, and says so; it is never an internal error."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from foldline.server.commands import show
+from foldline.server.preview.revisions import RevisionError, texts_at
+from foldline.server.workspace import local_path
+
+from .conftest import Connect, Editor
+
+BAD_URIS = ("file:///%00", "file://[", "file:m.py", "file:///\ud800", "file:///" + "a" * 5_000)
+
+
+@pytest.mark.parametrize("uri", BAD_URIS, ids=repr)
+def test_a_uri_that_no_file_can_have_is_no_path(uri: str) -> None:
+    assert local_path(uri) is None
+
+
+async def test_commands_refuse_what_cannot_be_meant(editor: Editor) -> None:
+    for uri in BAD_URIS:
+        _, data = await editor.refusal("code.outline", uri=uri)
+        assert data["kind"] == "path"
+    for position in ({"line": -1, "character": 0}, {"line": 0, "character": 1 << 40}):
+        message, data = await editor.refusal("code.hover", path="README.md", position=position)
+        assert data["kind"] == "arguments"
+        assert "from 0 to" in message
+    _, data = await editor.refusal("code.grep", pattern="\ud800")
+    assert data["kind"] == "arguments"
+    _, data = await editor.refusal("code.grep", pattern="x", glob="[z-a]")
+    assert data["kind"] == "arguments"
+
+
+def git(folder: Path, *arguments: str) -> None:
+    names = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    subprocess.run(["git", "-C", str(folder), *names, *arguments], check=True, capture_output=True)
+
+
+def test_a_revision_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    origin.mkdir()
+    git(origin, "init", "-q")
+    git(origin, "config", "uploadpack.allowFilter", "true")
+    for text in ("old", "new"):
+        (origin / "m.py").write_text(f"{text} = 1\n", encoding="utf-8")
+        git(origin, "add", ".")
+        git(origin, "commit", "-qm", text)
+    git(tmp_path, "clone", "-q", "--filter=blob:none", origin.as_uri(), str(clone))
+    assert list(texts_at(clone / "m.py", "HEAD").values()) == ["new = 1\n"]
+    with pytest.raises(RevisionError, match=r"not in this clone|could not fetch"):
+        texts_at(clone / "m.py", "HEAD~1")
+    for name in ("a\0b", "\ud800"):
+        with pytest.raises(RevisionError, match="not the name of a revision"):
+            texts_at(clone / "m.py", name)
+
+
+async def test_a_cache_that_cannot_be_written_is_named(
+    connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("a file, where a folder should be")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(taken))
+    editor = await connect()
+    message, data = await editor.refusal("show", what=show.Shown.STATUS.value)
+    assert data["kind"] == "path"
+    assert "cannot be written" in message
+
+
+async def test_half_a_character_in_a_prompt_is_shown(connect: Connect, tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(
+        "from foldline.prompts import MarkdownSection, PromptTemplate\n"
+        "p = PromptTemplate(ns='n', key='k', sections=[\n"
+        "    MarkdownSection[None](title='T', key='t', template='half \\ud83d')])\n",
+        encoding="utf-8",
+    )
+    editor = await connect(tmp_path, trusted=True)
+    state = await editor.command("prompt.preview", uri=editor.open("m.py"))
+    assert "half" in state["blocks"][0]["text"]
+    tokens = await editor.command("prompt.tokens", uri=editor.uri("m.py"))
+    assert tokens["tokens"] > 0
