@@ -10,7 +10,6 @@ import json
 import os
 import re
 import stat
-import tomllib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -99,6 +98,8 @@ def read_toml(
     Raises:
         PathError: As `read_text` does strictly, or the file is malformed.
     """
+    import tomllib
+
     text = read_text(file, limit, root=root, strict=True)
     if long := _LONG_KEY.search(text):
         line = text.count("\n", 0, long.start()) + 1
