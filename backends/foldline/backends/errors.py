@@ -35,8 +35,27 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+LONGEST_MESSAGE = 1_000
+LONGEST_FIELD = 300
+_MOST_NEAR = 20
+
+
+def cut(text: str, longest: int = LONGEST_FIELD) -> str:
+    """A text as an error shows it: of a long one the beginning, its length, and the end.
+
+    What callers send may be megabytes; the end of a message is what says what to do.
+    """
+    if len(text) <= longest:
+        return text
+    kept = longest // 2
+    return f"{text[:kept]}… ({len(text):,} characters) …{text[-kept // 2 :]}"
+
+
 class BackendError(Exception):
-    """The root of everything that `foldline.backends` raises on purpose."""
+    """The root of everything that `foldline.backends` raises on purpose; messages are cut."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(cut(message, LONGEST_MESSAGE))
 
     def __reduce__(self) -> tuple[object, ...]:
         # The default would call the class with the message alone.
@@ -47,9 +66,9 @@ class PathError(BackendError):
     """A path that cannot be read; `reason` says why and what to do instead."""
 
     def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{path}: {reason}")
-        self.path = path
-        self.reason = reason
+        super().__init__(f"{cut(path)}: {reason}")
+        self.path = cut(path)
+        self.reason = cut(reason, LONGEST_MESSAGE)
 
 
 class MissingPathError(PathError, FileNotFoundError):
@@ -58,7 +77,7 @@ class MissingPathError(PathError, FileNotFoundError):
     def __init__(self, path: str, near: Sequence[str] = ()) -> None:
         hint = f"; did you mean {_quoted(near)}?" if near else "; list what exists with get_tree"
         super().__init__(path, f"no such file or folder{hint}")
-        self.near = tuple(near)
+        self.near = tuple(map(cut, near[:_MOST_NEAR]))
 
 
 class OutsideWorkspaceError(PathError, PermissionError):
@@ -118,8 +137,8 @@ class SymbolError(BackendError, LookupError):
 
     def __init__(self, path: str, name: str, message: str) -> None:
         super().__init__(message)
-        self.path = path
-        self.name = name
+        self.path = cut(path)
+        self.name = cut(name)
 
 
 class SymbolNotFoundError(SymbolError):
@@ -127,8 +146,8 @@ class SymbolNotFoundError(SymbolError):
 
     def __init__(self, path: str, name: str, near: Sequence[str] = ()) -> None:
         hint = f"did you mean {_quoted(near)}?" if near else "its outline lists what it has"
-        super().__init__(path, name, f"{path} has no symbol {name!r}; {hint}")
-        self.near = tuple(near)
+        super().__init__(path, name, f"{cut(path)} has no symbol {cut(name)!r}; {hint}")
+        self.near = tuple(map(cut, near[:_MOST_NEAR]))
 
 
 class AmbiguousSymbolError(SymbolError):
@@ -136,9 +155,11 @@ class AmbiguousSymbolError(SymbolError):
 
     def __init__(self, path: str, name: str, candidates: Sequence[str]) -> None:
         super().__init__(
-            path, name, f"{path} has several symbols {name!r}: ask for one of {_quoted(candidates)}"
+            path,
+            name,
+            f"{cut(path)} has several symbols {cut(name)!r}: ask for one of {_quoted(candidates)}",
         )
-        self.candidates = tuple(candidates)
+        self.candidates = tuple(map(cut, candidates[:_MOST_NEAR]))
 
 
 class InvalidArgumentError(BackendError, ValueError):
@@ -147,7 +168,7 @@ class InvalidArgumentError(BackendError, ValueError):
     def __init__(self, argument: str, reason: str) -> None:
         super().__init__(f"{argument}: {reason}")
         self.argument = argument
-        self.reason = reason
+        self.reason = cut(reason, LONGEST_MESSAGE)
 
 
 class LSPError(BackendError):
@@ -201,7 +222,8 @@ class LSPResponseError(LSPError):
 
 
 def _quoted(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names)
+    more = f" and {len(names) - _MOST_NEAR} more" if len(names) > _MOST_NEAR else ""
+    return ", ".join(repr(cut(name, 100)) for name in names[:_MOST_NEAR]) + more
 
 
 def _restore(

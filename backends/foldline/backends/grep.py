@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from foldline.backends import budget as budgets
+from foldline.backends.contexts import cut_bytes
 from foldline.backends.errors import FileTooLargeError, InvalidArgumentError, PathError
 from foldline.backends.models import GrepMatch, GrepResults
 from foldline.backends.scopes import Scope
@@ -148,7 +149,6 @@ def _matching_lines(pattern: Pattern, data: bytes) -> Iterator[tuple[int, int, i
 
 def _match(path: str, data: bytes, place: tuple[int, int, int], context: int) -> GrepMatch:
     row, start, column = place
-    line = _line_at(data, start)
     before: list[str] = []
     above = start
     while len(before) < context and above > 0:
@@ -160,10 +160,9 @@ def _match(path: str, data: bytes, place: tuple[int, int, int], context: int) ->
         after.append(_line_at(data, below + 1))
         below = data.find(b"\n", below + 1)
     offset = len(data[start : start + column].decode("utf-8", "replace"))
+    line = cut_bytes(data, start, start + column, offset)
     return GrepMatch(path, row + 1, line, offset + 1, tuple(reversed(before)), tuple(after))
 
 
 def _line_at(data: bytes, start: int) -> str:
-    end = data.find(b"\n", start)
-    line = data[start : len(data) if end < 0 else end]
-    return line.removesuffix(b"\r").decode("utf-8", "replace")
+    return cut_bytes(data, start, start, 0)

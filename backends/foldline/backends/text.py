@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from foldline.backends.contexts import column_in
+
 if TYPE_CHECKING:
     from foldline.backends.models import (
         FileOutline,
@@ -177,7 +179,8 @@ def grep_lines(match: GrepMatch) -> list[str]:
     first = match.line - len(match.before)
     before = [f"  {first + n}- {cut_line(line, 0)}" for n, line in enumerate(match.before)]
     after = [f"  {match.line + 1 + n}- {cut_line(line, 0)}" for n, line in enumerate(match.after)]
-    return [*before, f"  {match.line}: {cut_line(match.text, match.column - 1)}", *after]
+    column = column_in(match.text, match.column - 1)
+    return [*before, f"  {match.line}: {cut_line(match.text, column)}", *after]
 
 
 def grep_room(pattern: str) -> int:
@@ -190,7 +193,8 @@ def reference_line(reference: Reference) -> str:
     inside = f" in {reference.enclosing}" if reference.enclosing else ""
     stripped = reference.context.strip()
     indent = len(reference.context) - len(reference.context.lstrip())
-    context = cut_line(stripped, reference.column - 1 - indent)
+    column = column_in(reference.context, reference.column - 1)
+    context = cut_line(stripped, column - indent)
     return f"  {reference.line} {reference.kind}{inside}: {context}"
 
 
