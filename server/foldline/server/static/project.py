@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from foldline.server.static.analysis import ModuleAnalysis
 from foldline.server.static.evaluator import Evaluator
 from foldline.server.static.modules import Document
+from foldline.server.static.statements import MAX_CHARACTERS
 from foldline.server.static.values import LIBRARY
 
 if TYPE_CHECKING:
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
 
     from foldline.server.static.scopes import ModuleScope
 
-MAX_BYTES = 2_000_000
-"""Files beyond this size hold no prompts that a person wrote."""
+MAX_BYTES = MAX_CHARACTERS
 
 LIBRARY_WORD = LIBRARY.partition(".")[0]
 
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\w+)?|import[ \t]+([\w.]+))", re.MULTILINE
+    r"^[ \t]*(?:from[ \t]+(\.*)((?:\w[\w.]*)?)[ \t]+import[ \t]+(\w+)?|import[ \t]+([\w.]+))",
+    re.MULTILINE,
 )
 
 _CLOSED_FILES = 24
@@ -192,6 +193,11 @@ class Project:
         """The names of a file of whose meaning only a damaged text is known."""
         document = self._open.get(file) or self._closed.get(file)
         return document.damaged if document is not None else frozenset()
+
+    def size(self, file: str) -> int:
+        """The characters of a file."""
+        document = self._open.get(file) or self._closed.get(file)
+        return len(document.text) if document is not None else 0
 
     def mentions(self, word: str, near: str, file: str) -> bool:
         """Whether another file holds a word, and names the module `file` or what is `near`."""
