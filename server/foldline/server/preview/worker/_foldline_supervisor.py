@@ -110,7 +110,8 @@ def _watch(
 ) -> tuple[bytes | None, bytes | None]:
     """The answer, None when nobody waits for it; and what was read behind the process's own."""
     deadline = time.monotonic() + request["deadline"]
-    answer = b""
+    chunks: list[bytes] = []
+    size = 0
     while True:
         status = _reap(child)
         # Only what was written before the end counts: a process that it left behind may hold the
@@ -121,11 +122,12 @@ def _watch(
                 return None, None
             return _foldline_failures.failure("cancelled", "The request was taken back"), None
         if answer_reader in readable and (chunk := os.read(answer_reader, 1 << 16)):
-            answer += chunk
-            if b"\n" in chunk:
-                reply, _, rest = answer.partition(b"\n")
-                return reply, rest
-            if len(answer) > MAX_ANSWER_BYTES:
+            last, newline, rest = chunk.partition(b"\n")
+            chunks.append(last)
+            size += len(last)
+            if newline:
+                return b"".join(chunks), rest
+            if size > MAX_ANSWER_BYTES:
                 message = f"The answer is larger than {MAX_ANSWER_BYTES} bytes"
                 return _foldline_failures.failure("output", message), None
             continue
