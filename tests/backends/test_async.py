@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from foldline.backends import AsyncSmartFileAccess, SmartFileAccess, outlines
+from foldline.backends.models import Reference
 from foldline.backends.parsing import Parsed
 from foldline.backends.parsing_pool import PoolParsing
 
@@ -73,7 +74,11 @@ def test_references_in_batches_are_those_of_one_process() -> None:
     pool = PoolParsing(workers=2)
     sources = [Parsed(f"m{n}.py", "python", LARGE.encode()) for n in range(3)]
     try:
-        found = [(each.path, each.line) for each in pool.references(sources, "function")]
+        found = [
+            (use.path, use.line)
+            for use in pool.references(sources, "function")
+            if isinstance(use, Reference)
+        ]
     finally:
         pool.close()
     assert len(found) == 60_000

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldline.backends import references
-from foldline.backends.languages import parse
 from foldline.backends.models import Reference
 from foldline.backends.parsers.python_excerpt import excerpt
+from foldline.backends.syntax import parse
 
 from .corpora import django
 

@@ -15,7 +15,7 @@ from foldline.backends.models import (
     SymbolDetail,
 )
 from foldline.backends.outline_cache import OutlineCache
-from foldline.backends.parsing import InProcessParsing, Parsed
+from foldline.backends.parsing import InProcessParsing, Parsed, Refused
 from foldline.backends.references import can_have_references
 from foldline.backends.scopes import Scope
 from foldline.backends.symbols import locate
@@ -141,7 +141,7 @@ class ASTFileAnalysisBackend:
         paths = [path for path in found.paths if within.holds(path)]
         return paths, found.coverage, tuple(note for note in found.notes if note)
 
-    def _search(self, sources: Iterable[Source], name: str) -> Iterator[Reference]:
+    def _search(self, sources: Iterable[Source], name: str) -> Iterator[Reference | Refused]:
         word = name.encode("utf-8", "replace")
 
         def parsed() -> Iterator[Parsed]:
@@ -185,14 +185,21 @@ class ASTFileAnalysisBackend:
 def _gathered(
     name: str,
     scope: str | None,
-    found: Iterable[Reference],
+    found: Iterable[Reference | Refused],
     *,
     files: int,
     coverage: str = COMPLETE,
     notes: tuple[str, ...] = (),
 ) -> References:
     """The references grouped by file: files that define the name first, tests last."""
-    references = list(found)
+    both = list(found)
+    references = [each for each in both if not isinstance(each, Refused)]
+    refused = [each for each in both if isinstance(each, Refused)]
+    if refused:
+        others = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
+        missing = f"without {refused[0].path}{others}"
+        coverage = missing if coverage == COMPLETE else f"{coverage}; {missing}"
+        notes = (*notes, f"{refused[0].path}: {refused[0].reason}")
     defining = {each.path for each in references if each.kind == ReferenceKind.DEFINITION}
     references.sort(
         key=lambda each: (each.test, each.path not in defining, each.path, each.line, each.column)

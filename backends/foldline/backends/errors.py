@@ -41,6 +41,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+LONGEST_MESSAGE = 1_000
+LONGEST_FIELD = 300
+_MOST_NEAR = 20
+
+
+def cut(text: str, longest: int = LONGEST_FIELD) -> str:
+    """A text as an error shows it: of a long one the beginning, its length, and the end.
+
+    What callers send may be megabytes; the end of a message is what says what to do.
+    """
+    if len(text) <= longest:
+        return text
+    kept = longest // 2
+    return f"{text[:kept]}… ({len(text):,} characters) …{text[-kept // 2 :]}"
+
+
 class PathKind(StrEnum):
     """Why a path was refused, for programs."""
 
@@ -59,7 +75,10 @@ class PathKind(StrEnum):
 
 
 class BackendError(Exception):
-    """The root of everything that `foldline.backends` raises on purpose."""
+    """The root of everything that `foldline.backends` raises on purpose; messages are cut."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(cut(message, LONGEST_MESSAGE))
 
     def __reduce__(self) -> tuple[object, ...]:
         # The default would call the class with the message alone.
@@ -75,10 +94,10 @@ class PathError(BackendError):
     kind: ClassVar[PathKind] = PathKind.INVALID
 
     def __init__(self, path: str, problem: str, advice: str = "") -> None:
-        self.path = path
-        self.problem = problem
-        self.reason = f"{problem}; {advice}" if advice else problem
-        super().__init__(f"{visible(path)}: {self.reason}")
+        self.path = cut(path)
+        self.problem = cut(problem, LONGEST_MESSAGE)
+        self.reason = f"{self.problem}; {advice}" if advice else self.problem
+        super().__init__(f"{visible(self.path)}: {self.reason}")
 
     @property
     def summary(self) -> str:
@@ -94,7 +113,7 @@ class MissingPathError(PathError, FileNotFoundError):
     def __init__(self, path: str, near: Sequence[str] = ()) -> None:
         hint = f"did you mean {_quoted(near)}?" if near else "list what exists with get_tree"
         super().__init__(path, "no such file or folder", hint)
-        self.near = tuple(near)
+        self.near = tuple(map(cut, near[:_MOST_NEAR]))
 
 
 class OutsideWorkspaceError(PathError, PermissionError):
@@ -192,8 +211,8 @@ class SymbolError(BackendError, LookupError):
 
     def __init__(self, path: str, name: str, message: str) -> None:
         super().__init__(message)
-        self.path = path
-        self.name = name
+        self.path = cut(path)
+        self.name = cut(name)
 
 
 class SymbolNotFoundError(SymbolError):
@@ -201,8 +220,9 @@ class SymbolNotFoundError(SymbolError):
 
     def __init__(self, path: str, name: str, near: Sequence[str] = ()) -> None:
         hint = f"did you mean {_quoted(near)}?" if near else "its outline lists what it has"
-        super().__init__(path, name, f"{visible(path)} has no symbol {name!r}; {hint}")
-        self.near = tuple(near)
+        message = f"{visible(cut(path))} has no symbol {cut(name)!r}; {hint}"
+        super().__init__(path, name, message)
+        self.near = tuple(map(cut, near[:_MOST_NEAR]))
 
 
 class AmbiguousSymbolError(SymbolError):
@@ -212,9 +232,10 @@ class AmbiguousSymbolError(SymbolError):
         super().__init__(
             path,
             name,
-            f"{visible(path)} has several symbols {name!r}: ask for one of {_quoted(candidates)}",
+            f"{visible(cut(path))} has several symbols {cut(name)!r}: "
+            f"ask for one of {_quoted(candidates)}",
         )
-        self.candidates = tuple(candidates)
+        self.candidates = tuple(map(cut, candidates[:_MOST_NEAR]))
 
 
 class InvalidArgumentError(BackendError, ValueError):
@@ -223,7 +244,7 @@ class InvalidArgumentError(BackendError, ValueError):
     def __init__(self, argument: str, reason: str) -> None:
         super().__init__(f"{argument}: {reason}")
         self.argument = argument
-        self.reason = reason
+        self.reason = cut(reason, LONGEST_MESSAGE)
 
 
 class LSPError(BackendError):
@@ -277,7 +298,8 @@ class LSPResponseError(LSPError):
 
 
 def _quoted(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names)
+    more = f" and {len(names) - _MOST_NEAR} more" if len(names) > _MOST_NEAR else ""
+    return ", ".join(repr(cut(name, 100)) for name in names[:_MOST_NEAR]) + more
 
 
 def _restore(

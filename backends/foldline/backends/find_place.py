@@ -6,6 +6,7 @@ import difflib
 import re
 from typing import TYPE_CHECKING
 
+from foldline.backends.contexts import column_in
 from foldline.backends.errors import InvalidArgumentError, SymbolNotFoundError
 from foldline.backends.models import ReferenceKind
 from foldline.backends.semantics import Place
@@ -98,10 +99,11 @@ def _of_name(
         owner, _, word = name.strip().rpartition(".")
         uses = list(analysis.find_references(word, path)) if word.isidentifier() else []
         # `hmac.compare_digest` is meant where it stands so.
+        before = f"{owner}." if owner else ""
         uses = [
-            each
-            for each in uses
-            if each.context[: each.column - 1].endswith(f"{owner}." * bool(owner))
+            use
+            for use in uses
+            if use.context[: column_in(use.context, use.column - 1)].endswith(before)
         ]
         uses.sort(key=lambda each: each.kind != ReferenceKind.IMPORT)
         for use in uses:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends import budget as budgets
 from foldline.backends.bounded_regex import PatternError, PatternTimeoutError, compile_lines
+from foldline.backends.contexts import cut_bytes
 from foldline.backends.errors import FileTooLargeError, InvalidArgumentError, PathError
 from foldline.backends.models import GrepMatch, GrepResults
 from foldline.backends.scopes import Scope
@@ -165,6 +166,4 @@ def _match(path: str, data: bytes, place: tuple[int, int, int], context: int) ->
 
 
 def _line_at(data: bytes, start: int) -> str:
-    end = data.find(b"\n", start)
-    line = data[start : len(data) if end < 0 else end]
-    return line.removesuffix(b"\r").decode("utf-8", "replace")
+    return cut_bytes(data, start, start, 0)

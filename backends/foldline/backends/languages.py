@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Parser, Tree
+    from tree_sitter import Language, Parser
 
 UNKNOWN = "unknown"
 
@@ -121,11 +121,6 @@ def has_grammar(language: str) -> bool:
     """Whether files of the language are parsed by a tree-sitter grammar."""
     info = _BY_NAME.get(language)
     return info is not None and bool(info.module)
-
-
-def parse(language: str, data: bytes) -> Tree:
-    """The syntax tree of UTF-8 `data`; broken code gives a tree with error nodes."""
-    return parser_for(language).parse(data)
 
 
 def parser_for(language: str) -> Parser:

@@ -107,7 +107,9 @@ class FileOutline:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One use of a name: `context` is its whole line, columns count code points from 1.
+    """One use of a name: `context` is its line, cut around it where the line is long.
+
+    Columns count code points of the whole line, from 1.
 
     `tier` is `confirmed` where a semantic engine says so, `possible` where the identifier matches.
     """

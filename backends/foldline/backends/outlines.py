@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.backends.languages import DOCUMENTS, UNKNOWN, parse
+from foldline.backends.languages import DOCUMENTS, UNKNOWN
+from foldline.backends.syntax import ParseRefusedError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,20 @@ def outline_source(language: str, data: bytes) -> Outline:
         from foldline.backends.parsers.indentation import outline_by_indentation
 
         return outline_by_indentation(data)
-    return outline_of_tree(language, data, parse(language, data).root_node)
+    try:
+        root = parse(language, data).root_node
+    except ParseRefusedError as refused:
+        return outline_unparsed(data, str(refused))
+    return outline_of_tree(language, data, root)
+
+
+def outline_unparsed(data: bytes, why: str) -> Outline:
+    """What indentation tells of a file that no parser of its language can be given."""
+    from foldline.backends.parsers.indentation import outline_by_indentation
+
+    found = outline_by_indentation(data)
+    found.reason = f"{why}; shown are the lines with indented lines below them"
+    return found
 
 
 def outline_of_tree(language: str, data: bytes, root: Node) -> Outline:
@@ -45,9 +59,14 @@ def _mended(language: str, data: bytes, found: Outline) -> tuple[SymbolInfo, ...
     from foldline.backends.parsers.ts_mend import mend_outline
 
     outline = _parser_of(language)
-    return mend_outline(
-        data, found.symbols, lambda piece: outline(piece, parse(language, piece).root_node).symbols
-    )
+
+    def outline_piece(piece: bytes) -> tuple[SymbolInfo, ...]:
+        try:
+            return outline(piece, parse(language, piece).root_node).symbols
+        except ParseRefusedError:
+            return ()
+
+    return mend_outline(data, found.symbols, outline_piece)
 
 
 def _parser_of(language: str) -> Callable[[bytes, Node], Outline]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from foldline.backends.outlines import outline_source
 from foldline.backends.references import references_in_source
+from foldline.backends.syntax import ParseRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,6 +23,13 @@ class Parsed(NamedTuple):
     data: bytes
 
 
+class Refused(NamedTuple):
+    """A source that wasn't parsed, and why."""
+
+    path: str
+    reason: str
+
+
 class Parsing(Protocol):
     """Makes outlines and finds references in sources."""
 
@@ -29,8 +37,8 @@ class Parsing(Protocol):
         """What the source defines."""
         ...
 
-    def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference]:
-        """The uses of the name, source by source."""
+    def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
+        """The uses of the name, source by source, and the sources that weren't parsed."""
         ...
 
     def close(self) -> None:
@@ -45,10 +53,13 @@ class InProcessParsing:
         """What the source defines."""
         return outline_source(source.language, source.data)
 
-    def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference]:
-        """The uses of the name, source by source."""
+    def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
+        """The uses of the name, source by source, and the sources that weren't parsed."""
         for source in sources:
-            yield from references_in_source(*source, name)
+            try:
+                yield from references_in_source(*source, name)
+            except ParseRefusedError as refused:
+                yield Refused(source.path, str(refused))
 
     def close(self) -> None:
         """Nothing was started."""

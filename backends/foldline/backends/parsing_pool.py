@@ -15,8 +15,8 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import TYPE_CHECKING, Any
 
-from foldline.backends.outlines import outline_source
-from foldline.backends.parsing import InProcessParsing, Parsed
+from foldline.backends.outlines import outline_source, outline_unparsed
+from foldline.backends.parsing import InProcessParsing, Parsed, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,6 +29,9 @@ _WORTH_SENDING = 100_000
 _BATCH_BYTES = 500_000
 _SAFE_PATH = "PYTHONSAFEPATH"
 _starting = threading.Lock()
+# A worker may also die of something else: of another source, or for want of memory.
+_ATTEMPTS = 2
+_DIED = "not parsed: the parser crashed on it"
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +70,8 @@ class _Context(SpawnContext):
 class PoolParsing:
     """Parses in worker processes, which start with the first source that is worth it.
 
-    When a worker dies, the source is parsed in this process and the pool starts anew.
+    When a worker dies, its sources are parsed one by one in new workers. One that ends a worker
+    again isn't parsed: least of all in this process.
     """
 
     def __init__(self, workers: int = 2) -> None:
@@ -80,14 +84,15 @@ class PoolParsing:
         """What the source defines."""
         if len(source.data) < _WORTH_SENDING:
             return self._here.outline(source)
-        try:
-            return self._started().submit(outline_source, source.language, source.data).result()
-        except BrokenProcessPool:
-            self._forget()
-            return self._here.outline(source)
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._started().submit(outline_source, source.language, source.data).result()
+            except BrokenProcessPool:
+                self._forget()
+        return outline_unparsed(source.data, _DIED)
 
-    def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference]:
-        """The uses of the name, source by source."""
+    def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
+        """The uses of the name, source by source, and the sources that weren't parsed."""
         batches = list(_batches(sources))
         if len(batches) == 1 and sum(len(each.data) for each in batches[0]) < _WORTH_SENDING:
             yield from self._here.references(batches[0], name)
@@ -102,7 +107,15 @@ class PoolParsing:
         except BrokenProcessPool:
             self._forget()
             for batch in batches[done:]:
-                yield from self._here.references(batch, name)
+                for source in batch:
+                    yield from self._alone(source, name)
+
+    def _alone(self, source: Parsed, name: str) -> list[Reference | Refused]:
+        try:
+            return self._started().submit(_references_in_all, [source], name).result()
+        except BrokenProcessPool:
+            self._forget()
+            return [Refused(source.path, _DIED)]
 
     def close(self) -> None:
         """End the workers."""
@@ -120,12 +133,12 @@ class PoolParsing:
             return self._pool
 
     def _forget(self) -> None:
-        logger.warning("a parsing worker died; parsing goes on in this process")
+        logger.warning("a parsing worker died; parsing goes on in a new one")
         with self._lock:
             self._pool = None
 
 
-def _references_in_all(sources: list[Parsed], name: str) -> list[Reference]:
+def _references_in_all(sources: list[Parsed], name: str) -> list[Reference | Refused]:
     return list(InProcessParsing().references(sources, name))
 
 

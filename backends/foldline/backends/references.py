@@ -6,11 +6,13 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from foldline.backends.languages import DOCUMENTS, has_grammar, parse
+from foldline.backends.contexts import cut_bytes
+from foldline.backends.languages import DOCUMENTS, has_grammar
 from foldline.backends.models import Reference, ReferenceKind, SymbolKind
 from foldline.backends.outlines import outline_of_tree
 from foldline.backends.parsers.python_excerpt import excerpt
 from foldline.backends.symbols import flatten
+from foldline.backends.syntax import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -119,6 +121,10 @@ _VARIABLES = frozenset({SymbolKind.VARIABLE, SymbolKind.TYPE})
 _MOST_ON_A_LINE = 8
 # How far above an identifier an import statement may stand.
 _IMPORT_DEPTH = 5
+# How many of the nodes around an identifier say how it is used: `a.b.c` has one for each dot.
+_MOST_AROUND = 32
+# How many siblings are tried one by one before all of them are searched.
+_MOST_BESIDE = 64
 
 
 def can_have_references(language: str) -> bool:
@@ -127,26 +133,33 @@ def can_have_references(language: str) -> bool:
 
 
 def references_in_source(path: str, language: str, data: bytes, name: str) -> list[Reference]:
-    """The uses of the identifier `name` in UTF-8 `data`, in the order of their places."""
+    """The uses of the identifier `name` in UTF-8 `data`, in the order of their places.
+
+    Time and memory grow with the source and the uses, however long its lines and deep its nesting.
+
+    Raises:
+        ParseRefusedError: The source isn't parsed.
+    """
     word = name.encode("utf-8", "replace")
     if not _places(data, word):
         return []
     data, root, symbols = _python(data, word) if language == "python" else _whole(language, data)
-    lines: list[bytes] = []
-    definitions: set[int] = set()
+    definitions: set[int] | None = None
     is_test = is_test_path(path)
     found: list[Reference] = []
+    descent = _Descent(root)
+    counted = _Column()
     for start in _places(data, word):
-        node = root.descendant_for_byte_range(start, start + len(word))
-        if node is None or not _is_identifier(node, start, start + len(word)):
+        nodes = descent.to(start, start + len(word))
+        node = nodes[-1]
+        if not _is_identifier(node, start, start + len(word)):
             continue
         if symbols is None:
             symbols = outline_of_tree(language, data, root).symbols
-        if not lines:
-            lines = data.split(b"\n")
+        if definitions is None:
             definitions = set(_definition_lines(symbols, name))
-        row, column = node.start_point
-        kind = _kind(node)
+        row, _ = node.start_point
+        kind = _kind(nodes)
         line = row + 1
         is_definition = line in definitions and kind not in {
             ReferenceKind.CALL,
@@ -155,12 +168,13 @@ def references_in_source(path: str, language: str, data: bytes, name: str) -> li
         if is_definition:
             definitions.discard(line)
             kind = ReferenceKind.DEFINITION
-        before = len(lines[row][:column].decode("utf-8", "replace"))
+        begin = node.start_byte - node.start_point[1]
+        before = counted.to(data, begin, node.start_byte)
         found.append(
             Reference(
                 path,
                 line,
-                lines[row].rstrip(b"\r").decode("utf-8", "replace"),
+                cut_bytes(data, begin, node.start_byte, before),
                 kind,
                 _enclosing(symbols, line, name if is_definition else None),
                 is_test,
@@ -169,6 +183,64 @@ def references_in_source(path: str, language: str, data: bytes, name: str) -> li
             )
         )
     return found
+
+
+class _Descent:
+    """Finds the innermost nodes of one place after the other, and what is around them.
+
+    Asked for its parent, a node looks for itself from the root. So the nodes on the way down are
+    kept, and from one place to the next only those change that don't hold both.
+    """
+
+    def __init__(self, root: Node) -> None:
+        self._cursor = root.walk()
+        self._nodes = [root]
+
+    def to(self, start: int, end: int) -> list[Node]:
+        """The nodes around a place, the root first; places come in ascending order."""
+        cursor, nodes = self._cursor, self._nodes
+        while len(nodes) > 1 and nodes[-1].end_byte < end:
+            nodes.pop()
+            if self._beside(start, end):
+                break
+            cursor.goto_parent()
+        while cursor.goto_first_child_for_byte(start) is not None:
+            node = cursor.node
+            if node is None or node.start_byte > start or node.end_byte < end:
+                cursor.goto_parent()
+                break
+            nodes.append(node)
+        return nodes
+
+    def _beside(self, start: int, end: int) -> bool:
+        """Go to the next sibling that holds a place; from above, all of them would be searched."""
+        cursor = self._cursor
+        for _ in range(_MOST_BESIDE):
+            if not cursor.goto_next_sibling():
+                return False
+            node = cursor.node
+            if node is not None and node.end_byte > start:
+                if node.start_byte > start or node.end_byte < end:
+                    return False
+                self._nodes.append(node)
+                return True
+        return False
+
+
+class _Column:
+    """Counts the characters before one place of a line after the other."""
+
+    def __init__(self) -> None:
+        self._begin = self._at = self._count = 0
+
+    def to(self, data: bytes, begin: int, at: int) -> int:
+        """The characters from the line's beginning to a place; places come in ascending order."""
+        if begin != self._begin:
+            self._begin = self._at = begin
+            self._count = 0
+        self._count += len(data[self._at : at].decode("utf-8", "replace"))
+        self._at = at
+        return self._count
 
 
 def _whole(language: str, data: bytes) -> _Parsed:
@@ -257,41 +329,41 @@ def _first_line(symbol: SymbolInfo) -> int:
     return symbol.line
 
 
-def _kind(node: Node) -> ReferenceKind:
-    parent = node.parent
-    if parent is None:
+def _kind(nodes: list[Node]) -> ReferenceKind:
+    """How the last of `nodes` is used; the others are around it, the root first."""
+    around = nodes[-_MOST_AROUND:-1]
+    node = nodes[-1]
+    if not around:
         return ReferenceKind.READ
-    if _is_imported(parent):
+    if _is_imported(around):
         return ReferenceKind.IMPORT
-    target = node
+    target, parent = node, around.pop()
     is_member = False
     if parent.type == "variable_name":  # PHP: `$name` is a name in a variable.
-        target, parent = parent, parent.parent or parent
-    while parent.type in _MEMBERS and parent.parent is not None:
-        last = parent.named_children[-1]
-        if last.id != target.id:
+        target, parent = parent, around.pop() if around else parent
+    while parent.type in _MEMBERS and around:
+        last = parent.named_child(parent.named_child_count - 1)
+        if last is None or last.id != target.id:
             break  # The object, not the member.
         is_member = True
-        target, parent = parent, parent.parent
+        target, parent = parent, around.pop()
     if parent.type in _CALLS and any(
         (callee := parent.child_by_field_name(field)) is not None and callee.id == target.id
         for field in _CALLEE_FIELDS
     ):
         return ReferenceKind.CALL
-    if parent.type in {"call_expression", "command_name"} and parent.children[0].id == target.id:
-        return (
-            ReferenceKind.CALL
-        )  # Kotlin's grammar names no field; Bash's commands have one child.
-    if _is_written(target, parent):
+    if parent.type in {"call_expression", "command_name"}:
+        first = parent.child(0)
+        # Kotlin's grammar names no field; Bash's commands have one child.
+        if first is not None and first.id == target.id:
+            return ReferenceKind.CALL
+    if _is_written(target, parent, around):
         return ReferenceKind.WRITE
     return ReferenceKind.ATTRIBUTE if is_member else ReferenceKind.READ
 
 
-def _is_imported(parent: Node) -> bool:
-    above: Node | None = parent
-    for _ in range(_IMPORT_DEPTH):
-        if above is None:
-            return False
+def _is_imported(around: list[Node]) -> bool:
+    for above in reversed(around[-_IMPORT_DEPTH:]):
         kind = above.type
         if "import" in kind or kind in {
             "use_declaration",
@@ -304,13 +376,12 @@ def _is_imported(parent: Node) -> bool:
             return True
         if kind.endswith(("_statement", "_definition", "block")):
             return False
-        above = above.parent
     return False
 
 
-def _is_written(target: Node, parent: Node) -> bool:
-    while parent.type in _PATTERNS and parent.parent is not None:
-        target, parent = parent, parent.parent
+def _is_written(target: Node, parent: Node, around: list[Node]) -> bool:
+    while parent.type in _PATTERNS and around:
+        target, parent = parent, around.pop()
     if parent.type in _ASSIGNMENTS:
         for field in ("left", "name", "argument", "operand"):
             side = parent.child_by_field_name(field)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CodeLocation:
-    """A stretch of one line; `context` is the whole line.
+    """A stretch of one line; `context` is the line, cut around it where long.
 
     `path` is relative to the root, or absolute for a file outside the workspace, of which nothing
     but its name is told.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from foldline.backends.contexts import column_in
 from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
@@ -201,7 +202,8 @@ def reference_line(reference: Reference) -> str:
     inside = f" in {visible(reference.enclosing)}" if reference.enclosing else ""
     stripped = reference.context.strip()
     indent = len(reference.context) - len(reference.context.lstrip())
-    context = cut_line(stripped, reference.column - 1 - indent)
+    column = column_in(reference.context, reference.column - 1)
+    context = cut_line(stripped, column - indent)
     return f"  {reference.line} {reference.kind}{inside}: {context}"
 
 

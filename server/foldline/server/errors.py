@@ -28,23 +28,35 @@ Every error carries structured data, whose `kind` says which failure it is:
 from lsprotocol.types import ErrorCodes, LSPErrorCodes
 from pygls.exceptions import JsonRpcException
 
-from foldline.backends.errors import BackendError, InvalidArgumentError, SymbolError
+from foldline.backends.errors import (
+    LONGEST_MESSAGE,
+    BackendError,
+    InvalidArgumentError,
+    SymbolError,
+    cut,
+)
+
+_MOST_ITEMS = 20
 
 
 class RequestFailed(JsonRpcException):
     """A request that was understood and could not be carried out."""
 
     def __init__(self, kind: str, message: str, **data: object) -> None:
-        known = {name: value for name, value in data.items() if value is not None}
-        super().__init__(message, LSPErrorCodes.RequestFailed.value, {"kind": kind, **known})
+        known = {name: _bounded(value) for name, value in data.items() if value is not None}
+        super().__init__(
+            cut(message, LONGEST_MESSAGE),
+            LSPErrorCodes.RequestFailed.value,
+            {"kind": kind, **known},
+        )
 
 
 class InvalidArguments(JsonRpcException):
     """A command's arguments that do not fit."""
 
     def __init__(self, message: str, fields: tuple[str, ...]) -> None:
-        data = {"kind": "arguments", "fields": fields}
-        super().__init__(message, ErrorCodes.InvalidParams.value, data)
+        data = {"kind": "arguments", "fields": _bounded(fields)}
+        super().__init__(cut(message, LONGEST_MESSAGE), ErrorCodes.InvalidParams.value, data)
 
 
 def backend_failure(error: BackendError) -> RequestFailed:
@@ -53,3 +65,12 @@ def backend_failure(error: BackendError) -> RequestFailed:
     if isinstance(error, InvalidArgumentError):
         kind = "arguments"
     return RequestFailed(kind, str(error), **vars(error))
+
+
+def _bounded(value: object) -> object:
+    """A field of an error: it may echo what a client sent, however long that was."""
+    if isinstance(value, str):
+        return cut(value)
+    if isinstance(value, list | tuple):
+        return [_bounded(item) for item in value[:_MOST_ITEMS]]
+    return value

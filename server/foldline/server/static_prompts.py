@@ -63,18 +63,22 @@ async def static_preview(
 
     def question(asked: Asked) -> dict[str, Any]:
         from foldline.server.static.model import Visibility
-        from foldline.server.static.rendering import render
+        from foldline.server.static.rendering import render, render_opened
 
         prompt = _prompt(asked, target.name)
         wanted = _overrides(prompt, overrides)
-        blocks = []
-        for block in render(prompt.value, wanted).blocks:
-            opened = None
-            if block.visibility is Visibility.SUMMARY:
-                unfolded = render(prompt.value, {**wanted, block.path: Visibility.FULL}).blocks
-                depth = len(block.path)
-                opened = "".join(b.text for b in unfolded if b.path[:depth] == block.path)
-            blocks.append({**_block(block, asked), "opened_text": opened, "error": None})
+        shown = render(prompt.value, wanted).blocks
+        summarised = [block for block in shown if block.visibility is Visibility.SUMMARY]
+        opened = {
+            block.path: "".join(inner.text for inner in inside)
+            for block, inside in zip(
+                summarised, render_opened(prompt.value, summarised, wanted), strict=True
+            )
+        }
+        blocks = [
+            {**_block(block, asked), "opened_text": opened.get(block.path), "error": None}
+            for block in shown
+        ]
         rendered = {
             "name": prompt.name.id,
             "uri": asked.uri,

@@ -244,6 +244,10 @@ def read(document: Document) -> PromptModule:
         def mentions(self, word: str, near: str, file: str) -> bool:
             return False
 
+        def size(self, file: str) -> int:
+            del file
+            return len(document.text)
+
         def damaged(self, file: str) -> frozenset[str]:
             return frozenset()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pygls.uris import to_fs_path
 
+from foldline.backends.contexts import cut_context
 from foldline.backends.errors import PathError
 from foldline.backends.files.source import split_lines
 from foldline.backends.lsp.positions import from_units
@@ -61,7 +62,9 @@ class Places:
             # Servers count the end of a name that spans lines where it begins.
             end = len(line) if raw.line_end > raw.line else from_units(line, raw.end, encoding)
             if start < len(line):
-                self.found.append(CodeLocation(path, raw.line + 1, start + 1, end + 1, line))
+                self.found.append(
+                    CodeLocation(path, raw.line + 1, start + 1, end + 1, cut_context(line, start))
+                )
 
     def add_all(self, places: Iterable[tuple[str, int, int, int]]) -> None:
         """Add places as (path, line from 1, column from 0, length), in code points."""
@@ -74,8 +77,9 @@ class Places:
             lines = self._lines_of(known)
             if lines is not None and line <= len(lines) and (known, line, column) not in self._seen:
                 self._seen.add((known, line, column))
+                context = cut_context(lines[line - 1], column)
                 self.found.append(
-                    CodeLocation(known, line, column + 1, column + 1 + length, lines[line - 1])
+                    CodeLocation(known, line, column + 1, column + 1 + length, context)
                 )
 
     def path_of(self, uri: str) -> tuple[str, bool]:

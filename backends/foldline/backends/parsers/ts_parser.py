@@ -7,6 +7,7 @@ Nothing recurses, so depth of nesting is no limit.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.models import SymbolKind
@@ -32,6 +33,7 @@ _COMMENT = re.compile(
     rb"(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|//[^\n]*|/\*.*?\*/", re.DOTALL
 )
 _REQUIRE = re.compile(rb"\brequire\(\s*(['\"])(.+?)\1\s*\)")
+_DEFINES = re.compile(rb"function|=>|class |\) ?\{")
 _LONGEST_VALUE = 60
 
 
@@ -74,6 +76,7 @@ class _Walk:
         self.imports: list[str] = []
         self.exports: list[str] = []
         self._waiting: list[_Scope] = []
+        self._definitions: list[int] | None = None
 
     def run(self, root: Node) -> None:
         self._waiting.append(_Scope(root, -1, "top"))
@@ -347,7 +350,8 @@ class _Walk:
             self._assigned(name, left, value, node, scope, node)
 
     def _require(self, node: Node) -> None:
-        for match in _REQUIRE.finditer(self._bytes(node)[:2000]):
+        start = node.start_byte
+        for match in _REQUIRE.finditer(self.data[start : min(node.end_byte, start + 2000)]):
             module = match.group(2).decode("utf-8", "replace")
             if module not in self.imports:
                 self.imports.append(module)
@@ -412,14 +416,10 @@ class _Walk:
         return self.data[node.start_byte : node.end_byte]
 
     def _defines(self, node: Node) -> bool:
-        find, start, end = self.data.find, node.start_byte, node.end_byte
-        return (
-            find(b"function", start, end) >= 0
-            or find(b"=>", start, end) >= 0
-            or find(b"class ", start, end) >= 0
-            or find(b") {", start, end) >= 0
-            or find(b"){", start, end) >= 0
-        )
+        if self._definitions is None:
+            self._definitions = [match.start() for match in _DEFINES.finditer(self.data)]
+        at = bisect_left(self._definitions, node.start_byte)
+        return at < len(self._definitions) and self._definitions[at] < node.end_byte
 
 
 _VISITS: dict[str, Callable[[_Walk, Node, _Scope, list[str], Node], None]] = {

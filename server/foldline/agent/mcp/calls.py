@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 
 from foldline.agent.mcp.tools import TOOLS
 from foldline.agent.mcp.tools.tool import ArgumentsError
-from foldline.backends.errors import BackendError, IgnoredPathError
+from foldline.backends.errors import LONGEST_MESSAGE, BackendError, IgnoredPathError, cut
 from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
@@ -44,9 +44,11 @@ def find_tool(name: str) -> CodeTool[Any]:
     """
     tool = _BY_NAME.get(name)
     if tool is None:
-        near = difflib.get_close_matches(name, _BY_NAME, n=1) or list(_BY_NAME)
+        near = difflib.get_close_matches(cut(name), _BY_NAME, n=1) or list(_BY_NAME)
         raise refusal(
-            f"Unknown tool {name!r}; there is {', '.join(near)}", types.INVALID_PARAMS, near=near
+            f"Unknown tool {cut(name)!r}; there is {', '.join(near)}",
+            types.INVALID_PARAMS,
+            near=near,
         )
     return tool
 
@@ -72,12 +74,12 @@ async def call(
 
 def failure(message: str) -> types.CallToolResult:
     """A call's failure as its answer, where a model reads it."""
-    return types.CallToolResult(content=[_block(message)], is_error=True)
+    return types.CallToolResult(content=[_block(cut(message, LONGEST_MESSAGE))], is_error=True)
 
 
 def refusal(message: str, code: int = types.INVALID_REQUEST, **data: object) -> MCPError:
     """A request's failure as a protocol error with structured data."""
-    return MCPError(code, message, data)
+    return MCPError(code, cut(message, LONGEST_MESSAGE), data)
 
 
 def _block(text: str) -> types.TextContent:

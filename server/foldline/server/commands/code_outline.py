@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.backends.budget import check_budget
 from foldline.backends.text import format_outline
 from foldline.server.commands.code_files import find_file, result
 from foldline.server.targets import call
 
 if TYPE_CHECKING:
+    from foldline.backends.models import FileOutline
     from foldline.server.server import FoldlineServer
 
 COMMAND = "foldline.server.code.outline"
@@ -26,6 +28,11 @@ class Arguments:
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, path = find_file(ls, arguments.path, arguments.uri)
-    outline = await call(lambda: access.get_outline(path))
-    text = format_outline(outline, arguments.budget)
+
+    def outlined() -> tuple[FileOutline, str]:
+        check_budget(arguments.budget)
+        outline = access.get_outline(path)
+        return outline, format_outline(outline, arguments.budget)
+
+    outline, text = await call(outlined)
     return result(text, outline, outline.backend, outline.coverage)

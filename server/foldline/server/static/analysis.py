@@ -108,6 +108,8 @@ class ModuleAnalysis:
         self.file = document.file
         self.text = document.text
         self.statements = document.parsed.statements if concerned else ()
+        self.refused = document.parsed.refused if concerned else ""
+        """Why nothing of the file is read, where that is so."""
 
     @property
     def scope(self) -> ModuleScope:
@@ -287,10 +289,12 @@ def _calls_of(
 
 
 def _calls_in(node: Expression, scope: Scope, statement: TopLevel) -> Iterator[CallSite]:
-    if isinstance(node, Call):
-        yield CallSite(node, scope, statement)
-    for inner in expressions(node):
-        yield from _calls_in(inner, scope, statement)
+    waiting = [node]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, Call):
+            yield CallSite(inner, scope, statement)
+        waiting.extend(reversed(expressions(inner)))
 
 
 def _classes_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline.server.static import construct, operations
+from foldline.server.static.budget import STEP, text_cost
 from foldline.server.static.syntax import Block, Call, Expression, Return, Statement
 from foldline.server.static.values import (
     UNKNOWN,
@@ -47,7 +48,9 @@ def call(evaluator: Evaluator, node: Call, scope: Scope) -> Value:
             text = evaluator.value(node.args[0], scope)
             if isinstance(text, Text):
                 clean = func.dotted == "inspect.cleandoc"
-                return Text(text.mapped.cleandoc() if clean else text.mapped.dedent())
+                make = text.mapped.cleandoc if clean else text.mapped.dedent
+                lines = text.mapped.text.count("\n") + 1
+                return evaluator.text(node, text_cost(text.mapped) + STEP * lines, make)
             return UNKNOWN
         if func.dotted in _TYPE_VARIABLES:
             return External(construct.TYPE_VARIABLE)
@@ -82,7 +85,10 @@ def _method(evaluator: Evaluator, func: MethodValue, node: Call, scope: Scope) -
     owner, name = func.owner, func.name
     if isinstance(owner, Text):
         items = evaluator.value(node.args[0], scope) if len(node.args) == 1 else None
-        return operations.text_method(owner, name, node, items)
+        cost = operations.method_cost(owner, items)
+        return (
+            operations.text_method(owner, name, node, items) if evaluator.affords(cost) else UNKNOWN
+        )
     if isinstance(owner, TemplateValue | PromptValue) and name == "bind":
         template = owner.template if isinstance(owner, PromptValue) else owner
         bound = owner.bound if isinstance(owner, PromptValue) else ()

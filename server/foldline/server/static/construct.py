@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from foldline.server.static import params as params_types
+from foldline.server.static.budget import SECTION, STEP, text_cost
 from foldline.server.static.mapped import MappedText, Run
 from foldline.server.static.syntax import (
     Anchor,
@@ -27,6 +28,7 @@ from foldline.server.static.values import (
     External,
     InstanceValue,
     Item,
+    Items,
     PromptValue,
     Record,
     SectionValue,
@@ -90,7 +92,9 @@ def _library_instance(
         given, opaque = _arguments(evaluator, node, scope)
         output = types.arguments[0] if types is not None and types.arguments else None
         output_node = types.nodes[0] if types is not None and types.nodes else None
-        return TemplateValue(node, given, output, output_node, opaque or bool(node.args), scope)
+        opaque = opaque or bool(node.args)
+        given, cost = _shown(evaluator, given, 0, "sections", "chapters")
+        return TemplateValue(node, given, output, output_node, opaque, scope, cost=cost)
     if name == "Prompt":
         argument = node.args[0] if node.args else None
         keyword = node.keyword("template")
@@ -134,7 +138,7 @@ def _arguments(evaluator: Evaluator, node: Call, scope: Scope) -> tuple[dict[str
     for keyword in node.keywords:
         if keyword.name is None:
             spread = evaluator.value(keyword.value, scope)
-            if isinstance(spread, Record):
+            if isinstance(spread, Record) and evaluator.affords(STEP * len(spread.arguments)):
                 given.update(spread.arguments)
                 opaque = opaque or not spread.complete
             else:
@@ -162,16 +166,24 @@ class Lineage:
     custom: bool
 
 
-def lineage_of(evaluator: Evaluator, value: Value, depth: int = 0) -> Lineage:
+def lineage_of(evaluator: Evaluator, value: Value) -> Lineage:
     """The library class that a class descends from, and how."""
+    origin, _ = _unfolded(value)
+    if isinstance(origin, ClassValue):
+        anchor = origin.definition.anchor
+        return evaluator.memory.within(anchor, lambda: _lineage_of(evaluator, value, 0))
+    return _lineage_of(evaluator, value, 0)
+
+
+def _lineage_of(evaluator: Evaluator, value: Value, depth: int) -> Lineage:
     origin, types = _unfolded(value)
     if isinstance(origin, External):
         return Lineage(origin.library_name, types, (), custom=False)
-    if not isinstance(origin, ClassValue) or depth > 20:
+    if not isinstance(origin, ClassValue) or depth > 20 or not evaluator.affords(STEP):
         return Lineage("", None, (), custom=False)
     definition = origin.definition
     for base in definition.bases:
-        above = lineage_of(evaluator, evaluator.value(base, origin.scope), depth + 1)
+        above = _lineage_of(evaluator, evaluator.value(base, origin.scope), depth + 1)
         if not above.root or above.root in ("FrozenDataclass", "Task"):
             continue
         custom = above.custom or any(map(_decides, definition.body))
@@ -216,6 +228,14 @@ def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -
     kind = "custom" if lineage.custom else SECTION_KINDS[lineage.root]
     if kind == "task":
         given = {**_task_defaults(node), **given}
+    own = SECTION + text_cost(
+        *(
+            argument.value.mapped
+            for name in ("key", "title", "template", "summary")
+            if (argument := given.get(name)) is not None and isinstance(argument.value, Text)
+        )
+    )
+    given, below = _shown(evaluator, given, own, "sections" if kind == "chapter" else "children")
     types = lineage.types
     params: Value = types.arguments[0] if types is not None and types.arguments else UNKNOWN
     params_node = types.nodes[0] if types is not None and types.nodes else None
@@ -234,7 +254,30 @@ def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -
         opaque=opaque,
         scope=scope,
         decides=any(_method(each.definition, "is_enabled") for each in lineage.classes),
+        cost=own + below,
     )
+
+
+def _shown(
+    evaluator: Evaluator, given: dict[str, Argument], own: int, *names: str
+) -> tuple[dict[str, Argument], int]:
+    """The arguments, without the sections below where it would cost too much to show them all.
+
+    One section can stand in many places: as few lines as have a section twice in the next one and
+    so on describe millions.
+    """
+    rows = (given[name].value for name in names if name in given)
+    cost = sum(
+        item.value.cost
+        for row in rows
+        if isinstance(row, Items)
+        for item in row.items
+        if isinstance(item.value, SectionValue)
+    )
+    if evaluator.affords(own + cost):
+        return given, cost
+    unknown = {name: replace(given[name], value=UNKNOWN) for name in names if name in given}
+    return {**given, **unknown}, 0
 
 
 def _class_name(func: Expression) -> str:

@@ -6,9 +6,10 @@ literals; everything else is `UNKNOWN`, which no diagnostic is ever based on.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from foldline.server.static import calls, mapped, names, operations
+from foldline.server.static.budget import STEP, text_cost
 from foldline.server.static.memory import Memory
 from foldline.server.static.scopes import BodyScope, ModuleScope, Scope, bindings, table
 from foldline.server.static.syntax import (
@@ -42,6 +43,9 @@ from foldline.server.static.values import (
     Value,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _DEPTH = 60
 
 
@@ -56,13 +60,16 @@ class Modules(Protocol):
     def damaged(self, file: str) -> frozenset[str]:
         """The names of a file of whose meaning only a damaged text is known."""
 
+    def size(self, file: str) -> int:
+        """The characters of a file."""
+
 
 class Evaluator:
     """Evaluates against the workspace as it is, and remembers what it evaluated."""
 
     def __init__(self, modules: Modules) -> None:
         self.modules = modules
-        self.memory = Memory()
+        self.memory = Memory(modules.size)
         self.active: set[tuple[int, int]] = set()
         self._depth = 0
 
@@ -79,15 +86,26 @@ class Evaluator:
             return UNKNOWN
         self.active.add(key)
         self._depth += 1
-        memory.begin()
+        memory.begin(node.anchor)
         try:
-            value = self._value(node, scope)
+            value = self._value(node, scope) if self.affords(STEP) else UNKNOWN
         finally:
             self.active.discard(key)
             self._depth -= 1
             used = memory.end(node.anchor)
-        entries[id(node)] = (node, value, used)
+        if memory.keeps:
+            entries[id(node)] = (node, value, used)
         return value
+
+    def affords(self, cost: int) -> bool:
+        """Whether the statement that is evaluated may make something of this cost."""
+        return not self.memory.evaluates or self.memory.meter.affords(cost)
+
+    def text(self, node: Expression, cost: int, make: Callable[[], mapped.MappedText]) -> Text:
+        """A text that is put together; shown as code where it would be over the budget."""
+        return Text(
+            make() if self.affords(cost) else mapped.code(node.anchor, node.start, node.end)
+        )
 
     def _value(self, node: Expression, scope: Scope) -> Value:
         match node:
@@ -164,7 +182,7 @@ class Evaluator:
         for node in nodes:
             if isinstance(node, Starred):
                 value = self.value(node.value, scope)
-                if isinstance(value, Items):
+                if isinstance(value, Items) and self.affords(STEP * len(value.items)):
                     items.extend(value.items)
                     complete = complete and value.complete
                 else:
@@ -179,7 +197,7 @@ class Evaluator:
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
                 spread = self.value(value, scope)
-                if isinstance(spread, Record):
+                if isinstance(spread, Record) and self.affords(STEP * len(spread.arguments)):
                     given.update(spread.arguments)
                     complete = complete and spread.complete
                 else:
@@ -198,17 +216,21 @@ class Evaluator:
         left, right = self.value(node.left, scope), self.value(node.right, scope)
         if node.operator != "+":
             if isinstance(left, Text) and node.operator == "%":
-                return Text(left.mapped.formatted(mapped.PERCENT))
+                text = left.mapped
+                return self.text(node, text_cost(text), lambda: text.formatted(mapped.PERCENT))
             if isinstance(left, Text) and node.operator == "*":
                 return Text(mapped.code(node.anchor, node.start, node.end))
             return UNKNOWN
         if isinstance(left, Items) and isinstance(right, Items):
+            if not self.affords(STEP * (len(left.items) + len(right.items))):
+                return UNKNOWN
             return Items((*left.items, *right.items), left.complete and right.complete)
         if isinstance(left, Items) or isinstance(right, Items):
             known = left if isinstance(left, Items) else right
             return Items(known.items, complete=False) if isinstance(known, Items) else UNKNOWN
         if isinstance(left, Text) or isinstance(right, Text):
-            return Text(operations.as_text(left, node.left) + operations.as_text(right, node.right))
+            parts = operations.as_text(left, node.left), operations.as_text(right, node.right)
+            return self.text(node, text_cost(*parts), lambda: mapped.join(parts))
         return UNKNOWN
 
     def _or(self, node: Operation, scope: Scope) -> Value:

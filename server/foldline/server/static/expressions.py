@@ -7,7 +7,6 @@ offsets are our code point offsets and nothing has to be converted.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from foldline.server.static.syntax import (
@@ -36,15 +35,10 @@ if TYPE_CHECKING:
 
     import tree_sitter
 
+DEEPEST = 80
+"""How deep expressions and statements are read; what stands deeper is left unknown."""
+
 _WIDE = re.compile(r"[^\x00-\x7f]")
-
-
-@lru_cache(maxsize=1)
-def python_parser() -> tree_sitter.Parser:
-    import tree_sitter
-    import tree_sitter_python
-
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_python.language()))
 
 
 def narrow(text: str) -> bytes:
@@ -57,11 +51,12 @@ def narrow(text: str) -> bytes:
 class ExpressionReader:
     """Reads nodes; `base` is the offset of the anchor's statement in the parsed text."""
 
-    __slots__ = ("anchor", "base")
+    __slots__ = ("_depth", "anchor", "base")
 
     def __init__(self, anchor: Anchor, base: int) -> None:
         self.anchor = anchor
         self.base = base
+        self._depth = 0
 
     def at(self, node: tree_sitter.Node) -> tuple[Anchor, int, int]:
         return self.anchor, node.start_byte - self.base, node.end_byte - self.base
@@ -104,9 +99,15 @@ class ExpressionReader:
 
     def expression(self, node: tree_sitter.Node) -> Expression:
         """What an expression reads as; `Opaque` where it is of no kind that prompts are made of."""
-        read = _READERS.get(node.type)
-        found = read(self, node) if read is not None else None
-        return found if found is not None else Opaque(*self.at(node), self.inner(node))
+        if self._depth > DEEPEST:
+            return Opaque(*self.at(node))
+        self._depth += 1
+        try:
+            read = _READERS.get(node.type)
+            found = read(self, node) if read is not None else None
+            return found if found is not None else Opaque(*self.at(node), self.inner(node))
+        finally:
+            self._depth -= 1
 
     def string(self, node: tree_sitter.Node) -> Expression:
         return String(*self.at(node), (self._literal(node),), self._interpolated([node]))
@@ -252,17 +253,22 @@ class ExpressionReader:
 
     def inner(self, node: tree_sitter.Node) -> tuple[Expression, ...]:
         """The calls and names somewhere below an expression that we do not model."""
-        found: list[Expression] = []
-        for child in node.named_children:
-            found.extend(self.inner_of(child))
-        return tuple(found)
+        return self._inner_of(node.named_children)
 
     def inner_of(self, node: tree_sitter.Node) -> tuple[Expression, ...]:
-        if node.type in ("identifier", "comment"):
-            return ()
-        if node.type in _READERS:
-            return (self.expression(node),)
-        return self.inner(node)
+        return self._inner_of([node])
+
+    def _inner_of(self, nodes: list[tree_sitter.Node]) -> tuple[Expression, ...]:
+        found: list[Expression] = []
+        waiting = nodes[::-1]
+        while waiting:
+            node = waiting.pop()
+            if node.type in _READERS:
+                if node.type != "identifier":
+                    found.append(self.expression(node))
+            elif node.type != "comment":
+                waiting.extend(reversed(node.named_children))
+        return tuple(found)
 
 
 _READERS: Mapping[str, Callable[[ExpressionReader, tree_sitter.Node], Expression | None]] = {
@@ -295,9 +301,11 @@ _READERS: Mapping[str, Callable[[ExpressionReader, tree_sitter.Node], Expression
 
 def _flat(nodes: Iterable[tree_sitter.Node]) -> Iterable[tree_sitter.Node]:
     """The named nodes, with those inside an error among them: one slip must not hide the rest."""
-    for child in nodes:
+    waiting = list(nodes)[::-1]
+    while waiting:
+        child = waiting.pop()
         if child.type == "ERROR":
-            yield from _flat(child.named_children)
+            waiting.extend(reversed(child.named_children))
         elif child.is_named and child.type != "comment":
             yield child
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.server.static.params import number_text
 from foldline.server.static.values import (
     Dataclass,
     InstanceValue,
@@ -94,7 +95,7 @@ def _value(instance: InstanceValue, params: Dataclass, name: str, *, bound: bool
         case Text() as text:
             return Given(text.known, bound)
         case Plain() as plain:
-            return Given(str(plain.value), bound)
+            return Given(number_text(plain.value), bound)
         case Nothing():
             return Given("None", bound, is_none=True)
     return UNKNOWN

@@ -7,6 +7,7 @@ import textwrap
 import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.server.static.model import SourceSpan
@@ -46,6 +47,16 @@ class MappedText:
     @property
     def dynamic(self) -> bool:
         return any(run.dynamic for run in self.runs)
+
+    def dynamic_in(self, start: int, end: int) -> bool:
+        """Whether a part of a stretch is code."""
+        index = max(0, bisect_right(self.runs, start, key=_run_start) - 1)
+        for run in islice(self.runs, index, None):
+            if run.start >= end:
+                return False
+            if run.dynamic and start < run.start + run.length:
+                return True
+        return False
 
     def __add__(self, other: MappedText) -> MappedText:
         return join((self, other))
@@ -224,7 +235,7 @@ def code(anchor: Anchor, start: int, end: int) -> MappedText:
 _PREFIX = re.compile(r"([A-Za-z]*)(\"\"\"|'''|\"|')")
 _ESCAPE = re.compile(
     r"\\(\r\n|[\n\r\\'\"abfnrtv]|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}"
-    r"|U[0-9a-fA-F]{8}|N\{[^}]+\})"
+    r"|U[0-9a-fA-F]{8}|N\{[^}]{1,100}\})"
 )
 _BREAK = re.compile(r"\r\n?")
 _SIMPLE = {

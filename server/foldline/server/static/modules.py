@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.server.static import statements
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _LONE_RETURN = re.compile(r"\r(?!\n)")
+_NAMES = frozenset({"ns", "key", "name"})
 
 
 def parse_module(source: str, path: str | Path) -> PromptModule:
@@ -30,7 +33,7 @@ def parse_module(source: str, path: str | Path) -> PromptModule:
     Broken code is no error: what can be read is told, and `broken` says that something could not.
     """
     document = Document(str(path), source)
-    return document.prompts(Evaluator(_NoModules()))
+    return document.prompts(Evaluator(_NoModules(len(source))))
 
 
 def with_line_feeds(text: str) -> str:
@@ -43,6 +46,9 @@ def with_line_feeds(text: str) -> str:
 
 
 class _NoModules:
+    def __init__(self, size: int) -> None:
+        self._size = size
+
     def find(self, dotted: str, level: int, importer: str) -> ModuleScope | None:
         del dotted, level, importer
         return None
@@ -54,6 +60,10 @@ class _NoModules:
     def damaged(self, file: str) -> frozenset[str]:
         del file
         return frozenset()
+
+    def size(self, file: str) -> int:
+        del file
+        return self._size
 
 
 class Document:
@@ -111,16 +121,22 @@ class Document:
         self, evaluator: Evaluator, among: tuple[TopLevel, ...] | None = None
     ) -> PromptModule:
         """The prompts of the file, in the order of their definitions; `among` some statements."""
-        found: list[StaticPrompt] = []
+        found: dict[str, StaticPrompt] = {}
         read = self.parsed.statements if among is None else among
         for statement in read:
-            for node, name, value in prompt_values(statement, self.scope, evaluator):
-                prompt = _prompt(node, name, value, evaluator, stale=statement.stale)
+            prompts = partial(self._prompts, statement, evaluator)
+            for prompt in evaluator.memory.within(statement.anchor, prompts):
                 # A name that is bound anew means the last of its prompts.
-                found = [each for each in found if each.name != prompt.name]
-                found.append(prompt)
+                found.pop(prompt.name, None)
+                found[prompt.name] = prompt
         broken = any(statement.broken for statement in read)
-        return PromptModule(self.file, self.text, tuple(found), broken)
+        return PromptModule(self.file, self.text, tuple(found.values()), broken)
+
+    def _prompts(self, statement: TopLevel, evaluator: Evaluator) -> list[StaticPrompt]:
+        return [
+            _prompt(node, name, value, evaluator, stale=statement.stale)
+            for node, name, value in prompt_values(statement, self.scope, evaluator)
+        ]
 
 
 def prompt_values(
@@ -138,7 +154,17 @@ def prompt_values(
                     last = evaluator.member(scope, target.id)
                     value = last if isinstance(last, PromptValue) else value
                 if isinstance(value, TemplateValue | PromptValue):
-                    yield node, target, value
+                    yield node, target, _shown(value, evaluator)
+
+
+def _shown(value: TemplateValue | PromptValue, evaluator: Evaluator) -> TemplateValue | PromptValue:
+    """A prompt; without its sections where it would cost too much to show them once more."""
+    template = value.template if isinstance(value, PromptValue) else value
+    if evaluator.affords(template.cost):
+        return value
+    hidden = {name: each for name, each in template.arguments.items() if name in _NAMES}
+    template = replace(template, arguments=hidden, opaque=True)
+    return replace(value, template=template) if isinstance(value, PromptValue) else template
 
 
 def _assignments(nodes: tuple[Statement, ...]) -> Iterator[Assign]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.server.static import operations
+from foldline.server.static.budget import STEP, text_cost
+from foldline.server.static.mapped import join
 from foldline.server.static.scopes import BodyScope, Bound, ModuleScope, Scope
 from foldline.server.static.syntax import (
     Call,
@@ -38,6 +41,7 @@ from foldline.server.static.values import (
 if TYPE_CHECKING:
     from foldline.server.static.evaluator import Evaluator
 
+_POINTER = 8
 _TRANSPARENT = frozenset({"functools.cache", "functools.lru_cache", "builtins.staticmethod"})
 _BUILTINS = frozenset({"list", "tuple", "str", "int", "float", "bool", "dict", "set", "frozenset"})
 
@@ -113,7 +117,11 @@ def _bound(
 ) -> Value:
     value: Value = UNKNOWN if before is None else before
     started = before is not None
-    for bound in found:
+    # Nothing is left of what stood before the last sure binding.
+    sure = (at for at in range(len(found) - 1, -1, -1) if found[at].sure)
+    for bound in found[next(sure, 0) :]:
+        if not evaluator.affords(STEP):
+            return UNKNOWN
         if bound.change:
             value = _changed(evaluator, value, bound, scope)
             continue
@@ -140,11 +148,16 @@ def _changed(evaluator: Evaluator, value: Value, bound: Bound, scope: Scope) -> 
         if isinstance(value, Text) and bound.change == "+=" and bound.value is not None:
             added = evaluator.value(bound.value, scope)
             if isinstance(added, Text) and not bound.conditional:
-                return Text(value.mapped + added.mapped)
+                parts = value.mapped, added.mapped
+                return evaluator.text(bound.value, text_cost(*parts), lambda: join(parts))
         return UNKNOWN
     if bound.value is None or bound.conditional:
         return Items(value.items, complete=False)
     added = evaluator.value(bound.value, scope)
+    more = len(added.items) if isinstance(added, Items) else 1
+    # A tuple costs less than what is in it, which was paid for.
+    if not evaluator.affords(len(value.items) * _POINTER + STEP * more):
+        return UNKNOWN
     if bound.change == "append":
         return Items((*value.items, Item(bound.value, added)), value.complete)
     if isinstance(added, Items) and bound.change in ("+=", "extend"):
@@ -220,4 +233,11 @@ def _so_far(found: tuple[Bound, ...], use: Node | None) -> tuple[Bound, ...]:
     """The bindings that hold at a place of the same body."""
     if use is None or len(found) == 1:
         return found
-    return tuple(bound for bound in found if bound.before(use)) or found
+    at = use.anchor.at(use.start)
+    # The bindings of a body stand in their order.
+    count = bisect_left(found, at, key=_place)
+    return found[:count] or found
+
+
+def _place(bound: Bound) -> int:
+    return bound.at.anchor.at(bound.at.start) if bound.at is not None else -1

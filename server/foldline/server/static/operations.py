@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.server.static import mapped
+from foldline.server.static.budget import STEP, text_cost
 from foldline.server.static.values import (
     UNKNOWN,
     ClassValue,
@@ -80,6 +81,16 @@ def either(first: Value, second: Value) -> Value:
         if isinstance(value, ClassValue) or (isinstance(value, External) and value.library_name):
             return value
     return UNKNOWN
+
+
+def method_cost(owner: Text, argument: Value | None) -> int:
+    """The cost of what a method of a string may give."""
+    cost = text_cost(owner.mapped)
+    if isinstance(argument, Items):
+        cost *= len(argument.items)
+        texts = (item.value.mapped for item in argument.items if isinstance(item.value, Text))
+        cost += STEP * len(argument.items) + text_cost(*texts)
+    return cost
 
 
 def text_method(owner: Text, name: str, node: Call, argument: Value | None) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from foldline.server.static.budget import STEP
 from foldline.server.static.syntax import (
     Assign,
     Attribute,
@@ -92,9 +93,17 @@ def params_of(evaluator: Evaluator, value: Value) -> Dataclass | Nothing | Unkno
     return UNKNOWN
 
 
-def dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int = 0) -> Dataclass:
+def dataclass_of(evaluator: Evaluator, value: ClassValue) -> Dataclass:
     """The fields of a class, those of its bases first."""
+    return evaluator.memory.within(
+        value.definition.anchor, lambda: _dataclass_of(evaluator, value, 0)
+    )
+
+
+def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Dataclass:
     definition, scope = value.definition, value.scope
+    if not evaluator.affords(STEP):
+        return Dataclass(definition.name.id, definition, (), complete=False, is_dataclass=None)
     fields: dict[str, Field] = {}
     is_dataclass: bool | None = _decorated(evaluator, definition, scope)
     complete = is_dataclass is not None and not definition.generic
@@ -107,6 +116,9 @@ def dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int = 0) -> Dat
         above = _base(evaluator, evaluator.value(base, scope), depth)
         if above is None:
             continue
+        if not evaluator.affords(STEP * len(above.fields)):
+            complete = False
+            break
         fields.update({each.id: each for each in above.fields})
         complete = complete and above.complete
         task = task or above.task
@@ -136,7 +148,7 @@ def _base(evaluator: Evaluator, value: Value, depth: int) -> Dataclass | None:
         if origin.dotted in _HARMLESS_BASES:
             return None
     if isinstance(origin, ClassValue) and depth < 20:
-        return dataclass_of(evaluator, origin, depth + 1)
+        return _dataclass_of(evaluator, origin, depth + 1)
     return Dataclass("", None, (), complete=False, is_dataclass=None)
 
 
@@ -212,10 +224,18 @@ def _rendered(value: Value, node: Expression) -> str | None:
     if isinstance(value, Text):
         return value.known
     if isinstance(value, Plain):
-        return str(value.value)
+        return number_text(value.value)
     if isinstance(value, Nothing) or (isinstance(node, Constant) and node.source == "None"):
         return "None"
     return None
+
+
+def number_text(value: float) -> str | None:
+    """A number as it renders; None for one with more digits than Python writes."""
+    try:
+        return str(value)
+    except ValueError:
+        return None
 
 
 def _description(evaluator: Evaluator, node: Expression, scope: Scope) -> str:

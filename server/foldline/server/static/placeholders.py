@@ -68,12 +68,11 @@ def texts_of(section: SectionValue) -> Iterator[TemplateText]:
 
 def placeholders(mapped: MappedText) -> Iterator[Placeholder]:
     """The placeholders of a text in order; `$$` is none, and no code is looked into."""
-    dynamic = [(run.start, run.start + run.length) for run in mapped.runs if run.dynamic]
     for match in Template.pattern.finditer(mapped.text):
         if match["escaped"] is not None:
             continue
         start, end = match.span()
-        if any(low < end + 1 and start < high for low, high in dynamic):
+        if mapped.dynamic_in(start, end + 1):
             continue
         if match["invalid"] is not None:
             yield Placeholder("", mapped, start, start + 1, start, start + 1)

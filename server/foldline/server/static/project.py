@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 LIBRARY_WORD = LIBRARY.partition(".")[0]
 
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\w+)?|import[ \t]+([\w.]+))", re.MULTILINE
+    r"^[ \t]*(?:from[ \t]+(\.*)((?:\w[\w.]*)?)[ \t]+import[ \t]+(\w+)?|import[ \t]+([\w.]+))",
+    re.MULTILINE,
 )
 
 _CLOSED_FILES = 24
@@ -193,6 +194,11 @@ class Project:
         """The names of a file of whose meaning only a damaged text is known."""
         document = self._open.get(file) or self._closed.get(file)
         return document.damaged if document is not None else frozenset()
+
+    def size(self, file: str) -> int:
+        """The characters of a file."""
+        document = self._open.get(file) or self._closed.get(file)
+        return len(document.text) if document is not None else 0
 
     def mentions(self, word: str, near: str, file: str) -> bool:
         """Whether another file holds a word, and names the module `file` or what is `near`."""

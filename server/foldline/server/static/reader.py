@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import tree_sitter
 
-from foldline.server.static.expressions import ExpressionReader
+from foldline.server.static.expressions import DEEPEST, ExpressionReader
 
 _BLOCKS = {
     "if_statement": "if",
@@ -50,6 +50,17 @@ class Reader(ExpressionReader):
         return tuple(found)
 
     def statement(self, node: tree_sitter.Node) -> Iterable[Statement]:
+        """The statements that a node is; none where it stands too deep."""
+        if self._depth > DEEPEST:
+            return ()
+        self._depth += 1
+        try:
+            # Of those that are made one by one, all while the depth is that of here.
+            return tuple(self._statement(node))
+        finally:
+            self._depth -= 1
+
+    def _statement(self, node: tree_sitter.Node) -> Iterable[Statement]:
         kind = node.type
         at = self.at(node)
         if kind == "expression_statement":
@@ -94,7 +105,7 @@ class Reader(ExpressionReader):
             if left is None or right is None or operator is None:
                 return ()
             targets = (self.expression(left),)
-            sign = (operator.text or b"+=").decode()
+            sign = self.text(operator) or "+="
             return (Assign(*self.at(child), targets, self.expression(right), None, sign),)
         return (Evaluate(*self.at(child), self.expression(child)),)
 
@@ -159,7 +170,7 @@ class Reader(ExpressionReader):
             left = node.child_by_field_name("left")
             heads = [left] if left is not None else []
             heads += [each for each in node.named_children if each.type == "with_clause"]
-            bound = [name for head in heads for name in _identifiers(head)]
+            bound = [self.text(name) for head in heads for name in _identifiers(head)]
         return Block(*self.at(node), keyword, tuple(bound), tuple(inner), tuple(body))
 
     def _import(self, node: tree_sitter.Node) -> Iterable[Statement]:
@@ -196,20 +207,24 @@ class Reader(ExpressionReader):
         return salvage(self, node)
 
 
-def _identifiers(node: tree_sitter.Node) -> Iterable[str]:
-    if node.type == "identifier":
-        yield (node.text or b"").decode()
-    for child in node.named_children:
-        yield from _identifiers(child)
+def _identifiers(node: tree_sitter.Node) -> Iterable[tree_sitter.Node]:
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if node.type == "identifier":
+            yield node
+        waiting.extend(reversed(node.named_children))
 
 
 def _yields(node: tree_sitter.Node | None) -> bool:
-    if node is None:
-        return False
-    if node.type == "yield":
-        return True
-    return any(
-        _yields(child)
-        for child in node.named_children
-        if child.type not in ("function_definition", "lambda", "class_definition", "string")
-    )
+    waiting = [node] if node is not None else []
+    while waiting:
+        inner = waiting.pop()
+        if inner.type == "yield":
+            return True
+        waiting.extend(
+            child
+            for child in inner.named_children
+            if child.type not in ("function_definition", "lambda", "class_definition", "string")
+        )
+    return False

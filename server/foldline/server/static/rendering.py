@@ -26,7 +26,7 @@ from foldline.server.static.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from foldline.server.static.mapped import MappedText
     from foldline.server.static.tokens import TokenCounter
@@ -146,6 +146,22 @@ def render(
     return replace(made, certain=made.certain and not prompt.maybe)
 
 
+def render_opened(
+    prompt: TemplateValue | PromptValue,
+    blocks: Iterable[StaticBlock],
+    overrides: Mapping[tuple[str, ...], Visibility] | None = None,
+) -> Iterator[tuple[StaticBlock, ...]]:
+    """The blocks that stand in place of each of some blocks of a render when that one is opened.
+
+    The cost is that of what is opened, not of the whole prompt.
+    """
+    template = prompt.template if isinstance(prompt, PromptValue) else prompt
+    bound = prompt.bound if isinstance(prompt, PromptValue) else ()
+    renderer = _Renderer(template, [item.value for item in bound], dict(overrides or {}))
+    for block in blocks:
+        yield renderer.opened(block)
+
+
 class _Renderer:
     def __init__(
         self,
@@ -169,7 +185,24 @@ class _Renderer:
 
     def render(self) -> StaticRender:
         self._visit(self.template.items("sections"), (), "", 0)
+        blocks = self._blocks(ends=True)
+        text = "".join(block.text for block in blocks)
+        return StaticRender(text, tuple(blocks), self.certain)
+
+    def opened(self, block: StaticBlock) -> tuple[StaticBlock, ...]:
+        """The blocks in place of one that a render shows, with that one open."""
+        self.pieces = []
+        kept = self.overrides
+        self.overrides = {**kept, block.path: Visibility.FULL}
+        self._section(block.section, block.path, block.number, block.depth)
+        self.overrides = kept
+        ends = not block.segments or block.segments[-1] is not _BLANK_LINE
+        return tuple(self._blocks(ends=ends))
+
+    def _blocks(self, *, ends: bool) -> list[StaticBlock]:
+        """The blocks of all pieces, blank lines between; after the last unless it `ends` all."""
         last = max((i for i, piece in enumerate(self.pieces) if piece.segments), default=-1)
+        last = last if ends else -1
         blocks: list[StaticBlock] = []
         at = 0
         for index, piece in enumerate(self.pieces):
@@ -191,8 +224,7 @@ class _Renderer:
                 )
             )
             at += size
-        text = "".join(block.text for block in blocks)
-        return StaticRender(text, tuple(blocks), self.certain)
+        return blocks
 
     def _visit(self, items: Items, parent: tuple[str, ...], prefix: str, depth: int) -> None:
         self.certain = self.certain and items.complete
@@ -267,13 +299,12 @@ class _Renderer:
 
     def _filled(self, section: SectionValue, mapped: MappedText) -> list[StaticSegment]:
         segments: list[StaticSegment] = []
-        dynamic = [(run.start, run.start + run.length) for run in mapped.runs if run.dynamic]
         at = 0
 
         def literal(end: int) -> None:
             if end > at:
                 shown = mapped.text[at:end].replace("$$", "$")
-                known = not any(low < end and at < high for low, high in dynamic)
+                known = not mapped.dynamic_in(at, end)
                 segments.append(
                     StaticSegment(SegmentKind.LITERAL, shown, known=known, _place=(mapped, at, end))
                 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from foldline.server.static.expressions import DEEPEST
 from foldline.server.static.syntax import (
     Assign,
     Call,
@@ -61,6 +62,7 @@ class _Parts:
         self.reader = reader
         self.nodes = nodes
         self.at = 0
+        self._depth = 0
 
     @property
     def done(self) -> bool:
@@ -113,8 +115,17 @@ class _Parts:
         return last.end_byte - self.reader.base
 
     def _items(self) -> tuple[list[Expression], list[Keyword]]:
+        self._depth += 1
+        try:
+            return self._read_items()
+        finally:
+            self._depth -= 1
+
+    def _read_items(self) -> tuple[list[Expression], list[Keyword]]:
         items: list[Expression] = []
         keywords: list[Keyword] = []
+        if self._depth > DEEPEST:
+            self.at = len(self.nodes)
         while not self.done:
             node = self.nodes[self.at]
             if node.type in (")", "]"):

@@ -48,6 +48,11 @@ class Bound:
     place: Name | None = None
     at: Node | None = None
 
+    @property
+    def sure(self) -> bool:
+        """Whether it certainly gives the name a new value."""
+        return not (self.change or self.conditional)
+
     def before(self, node: Node) -> bool:
         """Whether the binding stands above a node of the same file."""
         at = self.at
@@ -119,10 +124,10 @@ def _changed(call: Call, *, conditional: bool) -> Iterator[Bound]:
 
 def table(found: Iterable[Bound]) -> dict[str, tuple[Bound, ...]]:
     """The bindings by name, each in order."""
-    result: dict[str, tuple[Bound, ...]] = {}
+    result: dict[str, list[Bound]] = {}
     for bound in found:
-        result[bound.name] = (*result.get(bound.name, ()), bound)
-    return result
+        result.setdefault(bound.name, []).append(bound)
+    return {name: tuple(bounds) for name, bounds in result.items()}
 
 
 @dataclass(slots=True, eq=False)

@@ -16,7 +16,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
-from foldline.server.static.expressions import narrow, python_parser
+from foldline.backends import syntax
+from foldline.backends.files.limits import PROMPT_MODULE_BYTES
+from foldline.backends.syntax import ParseRefusedError
+from foldline.server.static.expressions import narrow
 from foldline.server.static.reader import Reader
 from foldline.server.static.syntax import (
     Anchor,
@@ -42,6 +45,9 @@ _BEGINNING = re.compile(
 )
 _WORD = re.compile(r"\A[^\W\d]\w*")
 _DEFINITION = re.compile(r"(?:class|def|async)\b")
+MAX_CHARACTERS = PROMPT_MODULE_BYTES
+"""Texts beyond this size hold no prompts that a person wrote."""
+
 _MAX_CUTS = 64
 """How often a file is cut anew; beyond that it is no Python that is being typed."""
 
@@ -75,6 +81,8 @@ class Parsed:
 
     text: str
     statements: tuple[TopLevel, ...]
+    refused: str = ""
+    """Why nothing was read, where that is so."""
 
     @property
     def broken(self) -> bool:
@@ -96,11 +104,16 @@ def parse(text: str, file: str, previous: Parsed | None = None) -> Parsed:
 
     `previous` is used up: its anchors move to their places in the new text.
     """
-    if previous is None:
-        return Parsed(text, tuple(_with_rests(_cut(text, 0, len(text), file), text)))
-    if previous.text == text:
+    if previous is not None and previous.text == text:
         return previous
-    return _Update(text, file, previous).parsed()
+    if len(text) > MAX_CHARACTERS:
+        return Parsed(text, (), f"it has {len(text):,} characters, the limit is {MAX_CHARACTERS:,}")
+    try:
+        if previous is None or previous.refused:
+            return Parsed(text, tuple(_with_rests(_cut(text, 0, len(text), file), text)))
+        return _Update(text, file, previous).parsed()
+    except ParseRefusedError as refused:
+        return Parsed(text, (), str(refused))
 
 
 class _Update:
@@ -232,7 +245,7 @@ def _begins_line(text: str, start: int) -> bool:
 
 
 def _parse(text: str) -> tree_sitter.Node:
-    return python_parser().parse(narrow(text)).root_node
+    return syntax.parse("python", narrow(text)).root_node
 
 
 def _read(root: tree_sitter.Node, text: str, offset: int, file: str) -> Iterator[TopLevel]:

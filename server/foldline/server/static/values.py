@@ -216,6 +216,8 @@ class SectionValue:
     """Whether another section may stand in its place."""
     decides: bool = False
     """Whether its class decides by itself when the section exists (`is_enabled`)."""
+    cost: int = 0
+    """What showing it costs, with all below it."""
 
     @property
     def gated(self) -> bool:
@@ -276,6 +278,8 @@ class TemplateValue:
     opaque: bool = False
     scope: Scope | None = None
     maybe: bool = False
+    cost: int = 0
+    """What showing all of its sections costs."""
 
     def text(self, name: str) -> str:
         """The string argument of that name, its dynamic parts shown as code."""

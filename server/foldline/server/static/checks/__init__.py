@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from foldline.server.static.checks.evaluated import check_evaluated
 from foldline.server.static.checks.fields import check_fields
 from foldline.server.static.checks.findings import (
     Change,
@@ -74,6 +75,7 @@ def diagnostics(
             found.extend(findings)
     if not any(statement.broken for statement in analysis.statements):
         found.extend(check_fields(analysis))
+    found.extend(check_evaluated(analysis))
     found.extend(more)
     broken = [
         (statement.start, statement.end) for statement in analysis.statements if statement.broken

@@ -53,6 +53,7 @@ class Code(StrEnum):
     TOOL_NAME = "tool-name"
     UNUSED_FIELD = "unused-field"
     TOKEN_BUDGET = "token-budget"
+    NOT_EVALUATED = "not-evaluated"
 
 
 SEVERITIES = {
@@ -61,6 +62,7 @@ SEVERITIES = {
     Code.CHAPTER_NEVER_OPENS: Severity.WARNING,
     Code.UNUSED_FIELD: Severity.HINT,
     Code.TOKEN_BUDGET: Severity.WARNING,
+    Code.NOT_EVALUATED: Severity.WARNING,
 }
 """The severities that are not `ERROR`: these prompts are built, but hardly as they were meant."""
 

@@ -9,7 +9,7 @@ from foldline.server.static.editing.keys import key_at
 from foldline.server.static.editing.locate import field_at, placeholder_at, sections_at
 from foldline.server.static.model import Visibility
 from foldline.server.static.params import DERIVED
-from foldline.server.static.rendering import render
+from foldline.server.static.rendering import render_opened
 from foldline.server.static.trees import span_of
 from foldline.server.static.values import Dataclass, Nothing
 
@@ -151,10 +151,13 @@ def opened_costs(
     prompt: PromptFacts, counter: TokenCounter, *, only: tuple[str, ...] | None = None
 ) -> dict[tuple[str, ...], int]:
     """What opening each summarised section of a prompt adds, in tokens."""
-    costs: dict[tuple[str, ...], int] = {}
-    for block in prompt.render.blocks:
-        if block.visibility is Visibility.SUMMARY and only in (None, block.path):
-            opened = render(prompt.value, {block.path: Visibility.FULL})
-            before = prompt.render.tokens_below(block.path, counter)
-            costs[block.path] = opened.tokens_below(block.path, counter) - before
-    return costs
+    summarised = [
+        block
+        for block in prompt.render.blocks
+        if block.visibility is Visibility.SUMMARY and only in (None, block.path)
+    ]
+    # Nothing is shown below a summarised section.
+    return {
+        block.path: sum(counter.count(inner.text) for inner in opened) - counter.count(block.text)
+        for block, opened in zip(summarised, render_opened(prompt.value, summarised), strict=True)
+    }

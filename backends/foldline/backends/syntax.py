@@ -1,0 +1,163 @@
+"""Syntax trees of sources that may be hostile: a parse has a limit, and ends within it.
+
+Some inputs make a parser follow so many readings at once that it takes minutes and gigabytes for
+kilobytes: it is stopped after as many steps as no real code takes. What happens within one step
+can't be stopped, so what is known to go wrong there is looked for before. Of thousands of brackets
+that nothing closes a parser makes gigabytes at the end of its text, and the scanner of YAML writes
+past its memory when blocks nest too deep.
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from foldline.backends.languages import DOCUMENTS, parser_for
+
+if TYPE_CHECKING:
+    from tree_sitter import Point, Tree
+
+MOST_BYTES = 20_000_000
+"""Larger sources aren't parsed; a tree takes up to a hundred times the memory of its text."""
+
+# A parser reports once in a hundred steps: every 50 bytes in the densest real code, far more often
+# where it follows many readings.
+_FEWEST_REPORTS = 2_000
+_BYTES_A_REPORT = 8
+# Some scanners read far ahead in each step. A megabyte of real code takes a second.
+_MOST_SECONDS = 20.0
+
+_DEEPEST_YAML = 200
+_YAML_LINE = re.compile(rb"([ \t]*)([^\r\n]+)")
+_YAML_MARK = re.compile(rb"[-?:](?=[ \t\r\n]|\Z)")
+
+_DEEPEST_UNCLOSED = 500
+_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"()[]{}")
+_CLOSES = {ord(")"): ord("("), ord("]"): ord("["), ord("}"): ord("{")}
+_GENERICS = re.compile(rb"\w\s*<(?![<=])|([>;{}])")
+
+# A tree takes up to 130 times its text.
+_MOST_GROWTH = 100_000_000
+_GROWTH_A_BYTE = 300
+_REPORTS_A_LOOK = 50
+_STATM = Path("/proc/self/statm")
+
+
+class ParseRefusedError(Exception):
+    """A source that no parser is given, or on which one was stopped; the message says why."""
+
+
+def parse(language: str, data: bytes) -> Tree:
+    """The syntax tree of UTF-8 `data`; broken code gives a tree with error nodes.
+
+    Other threads run while a large source is parsed. The tree doesn't hold `data`: don't use
+    `Node.text`, which crashes where a source is read piece by piece.
+
+    Raises:
+        ParseRefusedError: The source is too large, nests too deep for its grammar, or takes
+            longer than any source of its size should.
+    """
+    if len(data) > MOST_BYTES:
+        raise ParseRefusedError(
+            f"not parsed: it has {len(data):,} bytes, the limit is {MOST_BYTES:,}"
+        )
+    if language == "yaml" and yaml_depth(data) > _DEEPEST_YAML:
+        raise ParseRefusedError(f"not parsed: blocks nest deeper than {_DEEPEST_YAML} levels")
+    if language not in DOCUMENTS and unclosed(data) > _DEEPEST_UNCLOSED:
+        raise ParseRefusedError(
+            f"not parsed: more than {_DEEPEST_UNCLOSED} brackets are open at once and never closed"
+        )
+    parser = parser_for(language)
+    latest = monotonic() + _MOST_SECONDS
+    growth = _Growth(_MOST_GROWTH + _GROWTH_A_BYTE * len(data))
+    view = memoryview(data)
+    left = _FEWEST_REPORTS + len(data) // _BYTES_A_REPORT
+
+    def read(start: int, _: Point) -> memoryview:
+        return view[start:]
+
+    def stop(_: int, has_error: bool) -> bool:
+        del has_error
+        nonlocal left
+        left -= 1
+        return left < 0 or monotonic() > latest or growth.exceeded()
+
+    try:
+        return parser.parse(read, progress_callback=stop)
+    except ValueError:
+        # A parser that was stopped would otherwise go on with this source.
+        parser.reset()
+        raise ParseRefusedError(
+            "not parsed: its parser was stopped, it takes far longer than code of this size should"
+        ) from None
+
+
+def yaml_depth(data: bytes) -> int:
+    """How deep the blocks of a YAML source may nest at most.
+
+    Every mark that may begin a block counts, also in a string: where strings end isn't known.
+    """
+    columns: list[int] = []
+    deepest = 0
+    for line in _YAML_LINE.finditer(data):
+        start, end = line.span()
+        indent = len(line[1])
+        while columns and columns[-1] >= indent:
+            columns.pop()
+        columns.extend(mark.start() - start for mark in _YAML_MARK.finditer(data, start, end))
+        columns.append(end - start)
+        deepest = max(deepest, len(columns))
+    return deepest
+
+
+def unclosed(data: bytes) -> int:
+    """How many brackets of a source are never closed, or stand one in the other as `a<a<a<` do.
+
+    At the end of its text a parser tries for each what it may have been, at once and for all.
+    """
+    open_now = dict.fromkeys(_CLOSES.values(), 0)
+    stack: list[int] = []
+    most = 0
+    if sum(map(data.count, (b"(", b"[", b"{"))) > _DEEPEST_UNCLOSED:
+        for byte in data.translate(None, _NO_BRACKETS):
+            opening = _CLOSES.get(byte)
+            if opening is None:
+                stack.append(byte)
+                open_now[byte] += 1
+            elif open_now[opening]:
+                # Brackets in strings and comments have no partners: they go with those around.
+                last, before = -1, len(stack)
+                while last != opening:
+                    last = stack.pop()
+                    open_now[last] -= 1
+                most = max(most, before - len(stack) - 1)
+    run = longest = 0
+    if data.count(b"<") > _DEEPEST_UNCLOSED:
+        for match in _GENERICS.finditer(data):
+            run = 0 if match[1] else run + 1
+            longest = max(longest, run)
+    return max(len(stack), most, longest)
+
+
+class _Growth:
+    """Tells when this process has grown by more than a parse may take."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most // mmap.PAGESIZE
+        self._before = self._pages()
+        self._looks = 0
+
+    def exceeded(self) -> bool:
+        """Whether it has; only some of the calls look."""
+        self._looks += 1
+        return self._looks % _REPORTS_A_LOOK == 0 and self._pages() - self._before > self._most
+
+    @staticmethod
+    def _pages() -> int:
+        try:
+            return int(_STATM.read_bytes().split()[1])
+        except (OSError, IndexError, ValueError):
+            return 0  # Not Linux: the limits on steps and time must do.
