@@ -7,6 +7,7 @@ import itertools
 import re
 import threading
 from abc import ABC, abstractmethod
+from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.errors import (
@@ -25,7 +26,7 @@ from foldline.backends.files.tree import build_tree
 from foldline.backends.files.walk import FileStamp, overlay_stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
     from foldline.backends.files.ignore import Ignored, IgnoreRules
@@ -117,6 +118,13 @@ class BaseFileBackend(ABC):
                 raise IgnoredPathError(path, hidden.pattern, hidden.source)
         return key
 
+    def resolve_folder(self, path: str, *, no_ignore: bool = False) -> str:
+        """The same for a folder to be listed."""
+        start = self.resolve(path, no_ignore=no_ignore)
+        if self._kind(start) == "file" or (start in self._overlays and start != "."):
+            raise NotAFolderError(start, "is a file; read its outline or list the folder above it")
+        return start
+
     def read_source(self, path: str, *, no_ignore: bool = False) -> Source:
         """The decoded content of a text file."""
         return self.load(self.resolve(path, no_ignore=no_ignore))
@@ -166,7 +174,7 @@ class BaseFileBackend(ABC):
             if (stamp := self.stamp(start)) is not None:
                 yield stamp
             return
-        yield from self._walk_folder("" if start == "." else start, no_ignore=no_ignore)
+        yield from self.walk_folder(start, no_ignore=no_ignore)
 
     def get_tree(
         self,
@@ -178,12 +186,9 @@ class BaseFileBackend(ABC):
         no_ignore: bool = False,
     ) -> FileTree:
         """The folder's files and folders with sizes, collapsed until the text fits `budget`."""
-        start = self.resolve(path, no_ignore=no_ignore)
-        if self._kind(start) == "file" or (start in self._overlays and start != "."):
-            raise NotAFolderError(start, "is a file; read its outline or list the folder above it")
+        start = self.resolve_folder(path, no_ignore=no_ignore)
         hidden: list[str] = []
-        folder = "" if start == "." else start
-        stamps = list(self._walk_folder(folder, no_ignore=no_ignore, hidden=hidden))
+        stamps = list(self.walk_folder(start, no_ignore=no_ignore, hidden=hidden))
         return build_tree(
             start, stamps, ignored=len(hidden), depth=depth, budget=budget, cursor=cursor
         )
@@ -249,14 +254,29 @@ class BaseFileBackend(ABC):
             raise OutsideWorkspaceError(path)
         return found
 
-    def _walk_folder(
-        self, start: str, *, no_ignore: bool, hidden: list[str] | None = None
+    def walk_folder(
+        self,
+        start: str,
+        *,
+        no_ignore: bool = False,
+        hidden: list[str] | None = None,
+        check: Callable[[], None] | None = None,
+        by_level: bool = False,
     ) -> Iterator[FileStamp]:
+        """Every file below a folder that `resolve` gave; `_walk_disk` says what the rest is for."""
+        start = "" if start == "." else start
         with self._lock:
             overlays = dict(self._overlays)
         seen: set[str] = set()
         rules = None if no_ignore or self._no_ignore else self._rules()
-        for stamp in self._walk_disk(start, rules, hidden, overlays.keys()):
+        for stamp in self._walk_disk(
+            start,
+            rules,
+            hidden=hidden,
+            shown=overlays.keys(),
+            check=check,
+            by_level=by_level,
+        ):
             if (overlay := overlays.get(stamp.path)) is not None:
                 seen.add(stamp.path)
                 yield overlay_stamp(stamp.path, overlay[1], overlay[0])
@@ -271,18 +291,24 @@ class BaseFileBackend(ABC):
         self,
         start: str,
         rules: IgnoreRules | None,
+        *,
         hidden: list[str] | None = None,
         shown: Collection[str] = (),
         folders: dict[str, int] | None = None,
+        check: Callable[[], None] | None = None,
+        by_level: bool = False,
     ) -> Iterator[FileStamp]:
         """The files below `start`; those in `shown` are never hidden.
 
         `hidden` gathers what is ignored; `folders` the times of the folders, from before they were
-        listed, so that what comes later shows as a change.
+        listed, so that what comes later shows as a change. `check` is called for each folder, and
+        what it raises ends the walk. `by_level`, all folders of a level come before those below.
         """
-        waiting = [start]
+        waiting = deque([start])
         while waiting:
-            folder = waiting.pop()
+            folder = waiting.popleft() if by_level else waiting.pop()
+            if check is not None:
+                check()
             prefix = f"{folder}/" if folder else ""
             below: list[str] = []
             if folders is not None:
@@ -302,7 +328,7 @@ class BaseFileBackend(ABC):
                     below.append(path)
                 else:
                     yield FileStamp(path, entry.size, entry.mtime_ns, entry.ctime_ns, entry.inode)
-            waiting.extend(reversed(below))
+            waiting.extend(below if by_level else reversed(below))
 
     def _folder_time(self, folder: str) -> int:
         """When an entry of the folder was last added, removed or renamed; 0 where unknown."""
@@ -322,7 +348,7 @@ class BaseFileBackend(ABC):
             if close:
                 return [prefix + match for match in close]
         found: list[str] = []
-        for stamp in itertools.islice(self._walk_folder("", no_ignore=False), 20_000):
+        for stamp in itertools.islice(self.walk_folder("."), 20_000):
             if stamp.path.rpartition("/")[2] == name:
                 found.append(stamp.path)
                 if len(found) == 3:

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import LSPStartError
+from foldline.backends.lsp.limits import CLOSING_GRACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +103,8 @@ async def start_server(
         follower.begin(snapshot, read)
         ready.begin()
     except BaseException:
-        await asyncio.shield(connection.close(limits.grace))
+        # It was given up, or failed: there is nothing to wait for.
+        await asyncio.shield(connection.close(min(limits.grace, CLOSING_GRACE)))
         raise
     return running
 
