@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import difflib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -11,6 +11,7 @@ import mcp_types as types
 from foldline.agent.mcp.calls import refusal
 from foldline.agent.mcp.catalog import find_prompts
 from foldline.backends.errors import BackendError
+from foldline.backends.waiting import PROMPTS, in_thread
 from foldline.server.preview.interpreter import find_interpreter
 from foldline.server.preview.renderer import Job, RenderError
 
@@ -114,7 +115,7 @@ class WorkspacePrompts:
 
 async def _find(folders: Folders) -> tuple[CatalogPrompt, ...]:
     try:
-        return await asyncio.to_thread(find_prompts, folders)
+        return await in_thread(partial(find_prompts, folders), PROMPTS)
     except BackendError as error:
         raise refusal(str(error), kind="path") from error
 

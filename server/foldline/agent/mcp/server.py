@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from foldline.agent.mcp import calls
 from foldline.agent.mcp.folders import NoFolderError
 from foldline.agent.mcp.prompts import WorkspacePrompts
 from foldline.agent.mcp.roots import Roots
+from foldline.backends.waiting import STATUS, in_thread
 from foldline.server.lifecycle import exit_with_parent
 from foldline.server.preview.renderer import Renderer
 from foldline.server.version import VERSION
@@ -83,7 +85,7 @@ class AgentServer:
 
     async def close(self) -> None:
         """End everything that goes on for this client, and wait until it has ended."""
-        await asyncio.gather(self.renderer.stop(), asyncio.to_thread(self.roots.close))
+        await asyncio.gather(self.renderer.stop(), in_thread(self.roots.close, STATUS))
 
     async def _list_tools(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
@@ -142,4 +144,6 @@ class AgentServer:
 def serve_stdio(options: Options) -> None:
     """Serve one client over standard input and output until it leaves."""
     exit_with_parent()
+    # An answer that one thread has ready waits this long at most while another one computes.
+    sys.setswitchinterval(0.001)
     asyncio.run(AgentServer(options).run())

@@ -26,6 +26,6 @@ class Arguments:
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, path = find_file(ls, arguments.path, arguments.uri)
-    outline = await call(lambda: access.get_outline(path))
+    outline = await call(access.get_outline(path))
     text = format_outline(outline, arguments.budget)
     return result(text, outline, outline.backend, outline.coverage)

@@ -5,16 +5,17 @@ For editors that can run a server's command and show a document, and no more tha
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import MessageType, ShowDocumentParams, ShowMessageParams
 
+from foldline.backends.waiting import in_thread
 from foldline.server.commands import code_outline, code_tree, status
 from foldline.server.preview import prompts
 from foldline.server.targets import find_document, find_prompt
@@ -50,7 +51,7 @@ class Arguments:
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     """Answers the text, and the address of the file that holds it until it is shown again."""
     title, text = await _text(ls, arguments)
-    path = await asyncio.to_thread(_write, arguments.uri or ls.focus.uri or "", title, text)
+    path = await in_thread(partial(_write, arguments.uri or ls.focus.uri or "", title, text))
     _open(ls, path)
     return {"uri": uri_of(path), "text": text}
 

@@ -11,6 +11,7 @@ from foldline.agent.mcp.pages import page
 from foldline.agent.mcp.tools.tool import Arguments, CodeTool, OptionalBudget, OptionalText
 from foldline.backends.budget import SYMBOL_BUDGET, size_of
 from foldline.backends.text import format_symbol
+from foldline.backends.waiting import question_of
 
 if TYPE_CHECKING:
     from foldline.agent.mcp.folders import Folders
@@ -23,10 +24,10 @@ class SymbolArguments(Arguments):
     cursor: OptionalText = None
 
 
-def answer(folders: Folders, given: SymbolArguments) -> tuple[str, ...]:
+async def answer(folders: Folders, given: SymbolArguments) -> tuple[str, ...]:
     place = folders.locate(given.path)
     budget = given.budget or SYMBOL_BUDGET
-    detail = place.folder.access.read_symbol(
+    detail = await question_of(place.folder.access.read_symbol)(
         place.path, given.name, budget=budget, cursor=given.cursor
     )
     shown = place.folder.shown(detail.path)
