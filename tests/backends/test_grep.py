@@ -1,6 +1,7 @@
 """Grep: linear time, honest totals, pages."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,12 +9,16 @@ from hypothesis import strategies as st
 
 from foldline.backends import (
     GrepMatch,
+    GrepResults,
     InvalidArgumentError,
     MemoryFileBackend,
     bounded_regex,
 )
-from foldline.backends.grep import grep
+from foldline.backends import grep as searching
+from foldline.backends.files.base import BaseFileBackend
 from foldline.backends.text import format_grep
+from foldline.backends.waiting import run
+from foldline.backends.walks import Walks
 
 FILES: dict[str, str | bytes] = {
     "a.py": "import os\n\ndef f():\n    return os.name\n",
@@ -34,8 +39,14 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
         yield request.param
 
 
+def grep(
+    files: BaseFileBackend, pattern: str, glob: str | None = None, **options: Any
+) -> GrepResults:
+    return run(searching.grep(files, Walks(files), pattern, glob, **options))
+
+
 def found(pattern: str, glob: str | None = None, **options: int) -> list[tuple[str, int, str]]:
-    results = grep(MemoryFileBackend(FILES), pattern, glob, **options)  # type: ignore[arg-type]
+    results = grep(MemoryFileBackend(FILES), pattern, glob, **options)
     return [(each.path, each.line, each.text) for each in results]
 
 

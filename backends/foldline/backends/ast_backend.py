@@ -19,6 +19,7 @@ from foldline.backends.parsing import InProcessParsing, Parsed, Refused
 from foldline.backends.references import can_have_references
 from foldline.backends.scopes import Scope
 from foldline.backends.symbols import locate
+from foldline.backends.waiting import question_of, waits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,7 +86,8 @@ class ASTFileAnalysisBackend:
             backend=NAME,
         )
 
-    def find_references(
+    @waits
+    async def find_references(
         self,
         symbol_name: str,
         scope: str | None = None,
@@ -106,7 +108,7 @@ class ASTFileAnalysisBackend:
         if source is not None and scope is not None:
             texts = [from_text(self._files.resolve(scope), source)]
             return _gathered(name, scope, self._search(texts, name), files=1)
-        paths, coverage, notes = self._candidates(name, within, since)
+        paths, coverage, notes = await self._candidates(name, within, since)
         count = 0
 
         def sources() -> Iterator[Source]:
@@ -129,7 +131,7 @@ class ASTFileAnalysisBackend:
         """The files that seemed to define the name when the index was last brought up to date."""
         return [] if self._index is None else self._index.last_defining(name)
 
-    def _candidates(
+    async def _candidates(
         self, name: str, within: Scope, since: float | None
     ) -> tuple[list[str], str, tuple[str, ...]]:
         if within.single_file is not None:
@@ -137,7 +139,7 @@ class ASTFileAnalysisBackend:
         if self._index is None:
             paths = [stamp.path for stamp in within.walk()]
             return [path for path in paths if can_have_references(language_of(path))], COMPLETE, ()
-        found = self._index.files_with(name, since=since)
+        found = await question_of(self._index.files_with)(name, since=since)
         paths = [path for path in found.paths if within.holds(path)]
         return paths, found.coverage, tuple(note for note in found.notes if note)
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from foldline.backends.file_access import SmartFileAccess
 from foldline.backends.index import DEFAULT_PATIENCE
 from foldline.backends.parsing_pool import PoolParsing
+from foldline.backends.waiting import LONG, QUICK, STATUS, in_thread, question_of, run_async
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Coroutine, Mapping
+    from concurrent.futures import Executor
 
     from foldline.backends.parsing import Parsing
     from foldline.backends.protocol import FileAnalysisBackend
@@ -21,16 +22,16 @@ P = ParamSpec("P")
 Answer = TypeVar("Answer")
 
 
-def _in_thread(
-    method: Callable[Concatenate[SmartFileAccess, P], Answer],
+def _asked(
+    method: Callable[Concatenate[SmartFileAccess, P], Answer], threads: Executor = QUICK
 ) -> Callable[Concatenate[AsyncSmartFileAccess, P], Coroutine[object, object, Answer]]:
     """The method as a coroutine, with its arguments, their types and its documentation."""
 
     @functools.wraps(method)
     async def ask(self: AsyncSmartFileAccess, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
         # By its name: the access may be of a subclass.
-        asked: Callable[P, Answer] = getattr(self.sync, method.__name__)
-        return await asyncio.to_thread(asked, *args, **kwargs)
+        bound: Callable[P, Answer] = getattr(self.sync, method.__name__)
+        return await run_async(question_of(bound)(*args, **kwargs), threads)
 
     return ask
 
@@ -38,8 +39,9 @@ def _in_thread(
 class AsyncSmartFileAccess:
     """The methods of `SmartFileAccess` as coroutines.
 
-    Files are read in threads; what would hold the interpreter's lock for long is parsed in worker
-    processes. Use it as an asynchronous context manager, or `await close()`.
+    Files are read in threads, and waiting for language servers or the index holds none; what would
+    hold the interpreter's lock for long is parsed in worker processes. Use it as an asynchronous
+    context manager, or `await close()`.
     """
 
     def __init__(self, access: SmartFileAccess, parsing: Parsing | None = None) -> None:
@@ -86,24 +88,24 @@ class AsyncSmartFileAccess:
 
     async def close(self) -> None:
         """End the worker processes and whatever runs in the background."""
-        await asyncio.to_thread(self._access.close)
+        await in_thread(self._access.close)
         if self._parsing is not None:
-            await asyncio.to_thread(self._parsing.close)
+            await in_thread(self._parsing.close)
 
-    get_tree = _in_thread(SmartFileAccess.get_tree)
-    get_outline = _in_thread(SmartFileAccess.get_outline)
-    read_symbol = _in_thread(SmartFileAccess.read_symbol)
-    find_references = _in_thread(SmartFileAccess.find_references)
-    find_place = _in_thread(SmartFileAccess.find_place)
-    goto_definition = _in_thread(SmartFileAccess.goto_definition)
-    find_implementations = _in_thread(SmartFileAccess.find_implementations)
-    hover = _in_thread(SmartFileAccess.hover)
-    diagnostics = _in_thread(SmartFileAccess.diagnostics)
-    call_hierarchy = _in_thread(SmartFileAccess.call_hierarchy)
-    read_lines = _in_thread(SmartFileAccess.read_lines)
-    read_file = _in_thread(SmartFileAccess.read_file)
-    read_text = _in_thread(SmartFileAccess.read_text)
-    search_files = _in_thread(SmartFileAccess.search_files)
-    grep = _in_thread(SmartFileAccess.grep)
-    server_status = _in_thread(SmartFileAccess.server_status)
-    restart_servers = _in_thread(SmartFileAccess.restart_servers)
+    get_tree = _asked(SmartFileAccess.get_tree, LONG)
+    get_outline = _asked(SmartFileAccess.get_outline)
+    read_symbol = _asked(SmartFileAccess.read_symbol)
+    find_references = _asked(SmartFileAccess.find_references, LONG)
+    find_place = _asked(SmartFileAccess.find_place)
+    goto_definition = _asked(SmartFileAccess.goto_definition, LONG)
+    find_implementations = _asked(SmartFileAccess.find_implementations, LONG)
+    hover = _asked(SmartFileAccess.hover, LONG)
+    diagnostics = _asked(SmartFileAccess.diagnostics)
+    call_hierarchy = _asked(SmartFileAccess.call_hierarchy, LONG)
+    read_lines = _asked(SmartFileAccess.read_lines)
+    read_file = _asked(SmartFileAccess.read_file)
+    read_text = _asked(SmartFileAccess.read_text)
+    search_files = _asked(SmartFileAccess.search_files, LONG)
+    grep = _asked(SmartFileAccess.grep, LONG)
+    server_status = _asked(SmartFileAccess.server_status, STATUS)
+    restart_servers = _asked(SmartFileAccess.restart_servers)

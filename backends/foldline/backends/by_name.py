@@ -10,14 +10,15 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.backends.models import COMPLETE, Reference, ReferenceKind, References, SymbolKind
+from foldline.backends.merging import uses_of
+from foldline.backends.models import COMPLETE, Reference, ReferenceKind, SymbolKind
 from foldline.backends.outlines import PARSED_WITH_ERRORS
 from foldline.backends.semantics import Call, Calls, CodeLocation, Diagnostics, Hover, Locations
 from foldline.backends.symbols import flatten
 from foldline.backends.text import symbol_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from foldline.backends.models import SymbolInfo
     from foldline.backends.protocol import FileAnalysisBackend
@@ -30,22 +31,22 @@ _MOST_BASES = 64
 _BASES = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE})
 
 
-def definitions(analysis: FileAnalysisBackend, place: Place, reason: str) -> Locations:
+async def definitions(analysis: FileAnalysisBackend, place: Place, reason: str) -> Locations:
     """The definitions of that name in the workspace, those of the same file first."""
-    uses, coverage = _uses(analysis, place)
+    uses, coverage = await _uses(analysis, place)
     found = _defining(uses, place)
     return _locations(
         analysis, map(_location, found), coverage, f"definition of {place.name!r}", reason
     )
 
 
-def implementations(analysis: FileAnalysisBackend, place: Place, reason: str) -> Locations:
+async def implementations(analysis: FileAnalysisBackend, place: Place, reason: str) -> Locations:
     """The classes that name this one as a base, and theirs; of a method, those that they define."""
-    uses, coverage = _uses(analysis, place)
+    uses, coverage = await _uses(analysis, place)
     here = [each for each in _defining(uses, place) if each.kind == ReferenceKind.DEFINITION]
     owners = [owner for each in here if (owner := _class_of(analysis, each, place.name))]
     found: list[CodeLocation] = []
-    for path, derived in _derived(analysis, owners or [place.name]):
+    for path, derived in await _derived(analysis, owners or [place.name]):
         symbols = derived.children if owners else (derived,)
         found.extend(
             _symbol_location(analysis, path, symbol)
@@ -58,9 +59,9 @@ def implementations(analysis: FileAnalysisBackend, place: Place, reason: str) ->
     return _locations(analysis, found, coverage, what, reason)
 
 
-def hover(analysis: FileAnalysisBackend, place: Place, reason: str) -> Hover:
+async def hover(analysis: FileAnalysisBackend, place: Place, reason: str) -> Hover:
     """The signatures of what has that name, with the first sentences of their documentation."""
-    found = definitions(analysis, place, reason)
+    found = await definitions(analysis, place, reason)
     parts = []
     for each in found.locations[:_MOST_HOVERS]:
         symbol = _symbol_at(analysis, each.path, each.line)
@@ -72,9 +73,9 @@ def hover(analysis: FileAnalysisBackend, place: Place, reason: str) -> Hover:
     return Hover("\n".join(parts), found.backend, found.coverage, found.reason)
 
 
-def callers(analysis: FileAnalysisBackend, place: Place, reason: str) -> Calls:
+async def callers(analysis: FileAnalysisBackend, place: Place, reason: str) -> Calls:
     """The functions that call something of that name; whom it calls takes a server to say."""
-    uses, coverage = _uses(analysis, place)
+    uses, coverage = await _uses(analysis, place)
     lines: dict[tuple[str, str], list[int]] = {}
     for use in uses:
         if use.kind == ReferenceKind.CALL:
@@ -88,7 +89,7 @@ def callers(analysis: FileAnalysisBackend, place: Place, reason: str) -> Calls:
     return Calls(incoming, (), _name(analysis), coverage, f"{reason}; whom it calls is not known")
 
 
-def diagnostics(analysis: FileAnalysisBackend, path: str, reason: str) -> Diagnostics:
+async def diagnostics(analysis: FileAnalysisBackend, path: str, reason: str) -> Diagnostics:
     """Whether the file parses: more than that takes a server."""
     outline = analysis.get_outline(path)
     broken = PARSED_WITH_ERRORS in outline.reason
@@ -96,13 +97,12 @@ def diagnostics(analysis: FileAnalysisBackend, path: str, reason: str) -> Diagno
     return Diagnostics(path, (), _name(analysis), "partial: no language server answered", said)
 
 
-def _uses(analysis: FileAnalysisBackend, place: Place) -> tuple[tuple[Reference, ...], str]:
+async def _uses(analysis: FileAnalysisBackend, place: Place) -> tuple[tuple[Reference, ...], str]:
     if not place.name.isidentifier():
         return (), COVERAGE
-    found = analysis.find_references(place.name)
-    coverage = found.coverage if isinstance(found, References) else COMPLETE
-    if coverage != COMPLETE:
-        return tuple(found), f"{COVERAGE}; {coverage}"
+    found = await uses_of(analysis, place.name)
+    if found.coverage != COMPLETE:
+        return tuple(found), f"{COVERAGE}; {found.coverage}"
     return tuple(found), COVERAGE
 
 
@@ -126,20 +126,21 @@ def _class_of(analysis: FileAnalysisBackend, definition: Reference, name: str) -
     return ""
 
 
-def _derived(
+async def _derived(
     analysis: FileAnalysisBackend, bases: Iterable[str]
-) -> Iterator[tuple[str, SymbolInfo]]:
+) -> list[tuple[str, SymbolInfo]]:
     """The classes whose signature names one of the bases, or one that does, each once."""
     waiting = deque(dict.fromkeys(bases))
     asked: set[str] = set()
     seen: set[tuple[str, int]] = set()
+    found: list[tuple[str, SymbolInfo]] = []
     while waiting and len(asked) < _MOST_BASES:
         base = waiting.popleft()
         if base in asked:
             continue
         asked.add(base)
         word = re.compile(rf"(?<!\w){re.escape(base)}(?!\w)")
-        for path in dict.fromkeys(each.path for each in analysis.find_references(base)):
+        for path in dict.fromkeys(use.path for use in await uses_of(analysis, base)):
             for symbol, _, _ in flatten(analysis.get_outline(path).symbols):
                 _, _, heritage = symbol.signature.partition(symbol.name)
                 if symbol.kind not in _BASES or not word.search(heritage):
@@ -147,7 +148,8 @@ def _derived(
                 if (path, symbol.line) not in seen:
                     seen.add((path, symbol.line))
                     waiting.append(symbol.name)
-                    yield path, symbol
+                    found.append((path, symbol))
+    return found
 
 
 def _locations(

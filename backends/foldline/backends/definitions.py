@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
-from foldline.backends.fallback import DEFAULT_SECONDS, guarded
+from foldline.backends.fallback import DEFAULT_SECONDS, awaited, guarded
 from foldline.backends.languages import UNKNOWN
 from foldline.backends.models import ReferenceKind
 from foldline.backends.semantics import Navigator, SemanticEngine, Target
 from foldline.backends.symbols import flatten
+from foldline.backends.waiting import question_of
 
 if TYPE_CHECKING:
     from foldline.backends.models import FileOutline, SymbolDetail
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from foldline.backends.semantics import CodeLocation
 
 
-def get_outline(
+async def get_outline(
     analysis: FileAnalysisBackend, engine: FileAnalysisBackend | None, file: str
 ) -> FileOutline:
     """The outline of the syntax tree; that of the engine where the language has no grammar here."""
@@ -29,11 +30,11 @@ def get_outline(
     outline = analysis.get_outline(file)
     if engine is None or outline.language != UNKNOWN:
         return outline
-    found = guarded(lambda: engine.get_outline(file))
+    found = await awaited(question_of(engine.get_outline)(file))
     return outline if isinstance(found, Exception) or not found.symbols else found
 
 
-def read_symbol(
+async def read_symbol(
     analysis: FileAnalysisBackend,
     engine: FileAnalysisBackend | None,
     file: str,
@@ -63,14 +64,13 @@ def read_symbol(
     except SymbolNotFoundError as error:
         missing = error
     if isinstance(engine, Navigator) and seconds > 0:
-        navigator: Navigator = engine
-        found = guarded(lambda: _read_imported(analysis, navigator, file, name, seconds))
+        found = await awaited(_read_imported(analysis, engine, file, name, seconds))
         if found is not None and not isinstance(found, Exception):
             return found
     raise missing
 
 
-def _read_imported(
+async def _read_imported(
     analysis: FileAnalysisBackend, navigator: Navigator, file: str, name: str, seconds: float
 ) -> SymbolDetail | None:
     """The definition of a name that the file does not define itself; None where it is unknown."""
@@ -82,7 +82,7 @@ def _read_imported(
     # The last of `import a as b` and `from a import b` is the name that the file uses.
     use = imports[0]
     target = Target(use.path, use.line, use.column)
-    found = navigator.goto_definition(target, seconds=seconds)
+    found = await navigator.goto_definition(target, seconds=seconds)
     for place in found.locations:
         if place.outside:
             continue

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from foldline.backends.errors import LSPError, PathError, SymbolError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from foldline.backends.semantics import Navigator
 
@@ -27,28 +27,41 @@ def guarded(question: Callable[[], Answer]) -> Answer | Exception:
     """
     try:
         return question()
-    except (PathError, SymbolError):
-        raise
-    except LSPError as error:
-        log.debug("answered from syntax trees: %s", error)
-        return error
     except Exception as error:
-        log.warning("a semantic backend failed; answered from syntax trees", exc_info=True)
-        return error
+        return _failure(error)
 
 
-def ask_navigator(
-    engine: object, question: Callable[[Navigator], Answer], nothing: Callable[[str], Answer]
+async def awaited(question: Awaitable[Answer]) -> Answer | Exception:
+    """The answer to `question`, or whatever a semantic backend died of, like `guarded`."""
+    try:
+        return await question
+    except Exception as error:
+        return _failure(error)
+
+
+async def ask_navigator(
+    engine: object,
+    question: Callable[[Navigator], Awaitable[Answer]],
+    nothing: Callable[[str], Awaitable[Answer]],
 ) -> Answer:
     """The server's answer, or `nothing` with the reason why there is none."""
     from foldline.backends.semantics import Navigator
 
     if not isinstance(engine, Navigator):
-        return nothing("no language server was asked")
-    navigator: Navigator = engine
-    found = guarded(lambda: question(navigator))
+        return await nothing("no language server was asked")
+    found = await awaited(question(engine))
     if isinstance(found, LSPError):
-        return nothing(str(found))
+        return await nothing(str(found))
     if isinstance(found, Exception):
-        return nothing(f"the language server backend failed: {found}")
+        return await nothing(f"the language server backend failed: {found}")
     return found
+
+
+def _failure(error: Exception) -> Exception:
+    if isinstance(error, PathError | SymbolError):
+        raise error
+    if isinstance(error, LSPError):
+        log.debug("answered from syntax trees: %s", error)
+    else:
+        log.warning("a semantic backend failed; answered from syntax trees", exc_info=error)
+    return error

@@ -11,6 +11,7 @@ from foldline.backends import definitions, merging
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.files.local import LocalFileBackend
+from foldline.backends.files.tree import build_tree
 from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
 from foldline.backends.navigation import CodeNavigation
 from foldline.backends.references_cache import ReferencesCache
@@ -18,6 +19,8 @@ from foldline.backends.symbol_pages import page_symbol
 from foldline.backends.text import reference_line
 from foldline.backends.text_pages import page_text
 from foldline.backends.visible import visible
+from foldline.backends.waiting import question_of, waits
+from foldline.backends.walks import WALK_SECONDS, Walks
 
 if TYPE_CHECKING:
     import os
@@ -44,6 +47,7 @@ _REFERENCES = "refs"
 _REFERENCES_ROOM = 160
 # The headings of the two tiers, and their counts.
 _TIERS_ROOM = 140
+_SEARCH_SECONDS = 10.0
 
 
 class SmartFileAccess(CodeNavigation):
@@ -72,8 +76,11 @@ class SmartFileAccess(CodeNavigation):
         lsp_backend: FileAnalysisBackend | None = None,
         *,
         index: WorkspaceIndex | None = None,
+        walk_seconds: float | None = WALK_SECONDS,
     ) -> None:
         self._files = file_backend
+        self._walks = Walks(file_backend, walk_seconds)
+        self._search_seconds = None if walk_seconds is None else _SEARCH_SECONDS
         self._analysis = analysis_backend
         self._lsp = lsp_backend
         self._index = index
@@ -103,8 +110,9 @@ class SmartFileAccess(CodeNavigation):
 
         The index that references and searches use is built with the first of them, or earlier in
         the background with `start_indexing`; `patience` is how many seconds an answer waits for it
-        before it says `partial: indexing`, None for as long as it takes; `progress` gets the files
-        done and in all. With `no_ignore` nothing is hidden, and no index is kept.
+        before it says `partial: indexing`. With None it waits as long as that takes, and lists huge
+        folders to their end. `progress` gets the files done and in all. With `no_ignore` nothing is
+        hidden, and no index is kept.
 
         With `language_servers`, those found on this machine are started when first needed; in a
         `trusted` workspace also those that may run its code. `close()` stops what runs.
@@ -118,7 +126,8 @@ class SmartFileAccess(CodeNavigation):
             from foldline.backends.lsp import LSPBackend
 
             lsp_backend = LSPBackend(files, trusted=trusted)
-        return cls(files, analysis, lsp_backend, index=index)
+        walk_seconds = None if patience is None else WALK_SECONDS
+        return cls(files, analysis, lsp_backend, index=index, walk_seconds=walk_seconds)
 
     @property
     def file_backend(self) -> BaseFileBackend:
@@ -153,13 +162,17 @@ class SmartFileAccess(CodeNavigation):
         if self._index is not None:
             self._index.close()
 
-    def server_status(self) -> tuple[ServerStatus, ...]:
+    @waits
+    async def server_status(self) -> tuple[ServerStatus, ...]:
         """The language servers that were asked so far, with their state."""
         from foldline.backends.lsp import LSPBackend
 
-        return self._lsp.status() if isinstance(self._lsp, LSPBackend) else ()
+        if not isinstance(self._lsp, LSPBackend):
+            return ()
+        return await question_of(self._lsp.status)()
 
-    def restart_servers(self, name: str | None = None) -> tuple[ServerStatus, ...]:
+    @waits
+    async def restart_servers(self, name: str | None = None) -> tuple[ServerStatus, ...]:
         """Stop the language servers, or those called `name`; each starts afresh when next asked.
 
         What is answered are those that were stopped, as they were. Questions that wait for them are
@@ -168,9 +181,12 @@ class SmartFileAccess(CodeNavigation):
         from foldline.backends.lsp import LSPBackend
 
         self._answers = ReferencesCache()
-        return self._lsp.restart(name) if isinstance(self._lsp, LSPBackend) else ()
+        if not isinstance(self._lsp, LSPBackend):
+            return ()
+        return await question_of(self._lsp.restart)(name)
 
-    def get_tree(
+    @waits
+    async def get_tree(
         self,
         path: str = ".",
         *,
@@ -179,16 +195,30 @@ class SmartFileAccess(CodeNavigation):
         cursor: str | None = None,
         no_ignore: bool = False,
     ) -> FileTree:
-        """The folder's files with sizes; folders that do not fit are counted, not cut."""
-        return self._files.get_tree(
-            path, depth=depth, budget=budget, cursor=cursor, no_ignore=no_ignore
+        """The folder's files with sizes; folders that do not fit are counted, not cut.
+
+        Of a huge folder it is what was listed in a few seconds, and `coverage` says so.
+        """
+        start = self._files.resolve_folder(path, no_ignore=no_ignore)
+        walked = await self._walks.below(start, no_ignore=no_ignore, by_level=True)
+        return build_tree(
+            start,
+            walked.stamps,
+            ignored=walked.ignored,
+            coverage=walked.coverage,
+            problems=walked.problems,
+            depth=depth,
+            budget=budget,
+            cursor=cursor,
         )
 
-    def get_outline(self, file: str) -> FileOutline:
+    @waits
+    async def get_outline(self, file: str) -> FileOutline:
         """The file's definitions, signatures and imports, without bodies."""
-        return definitions.get_outline(self._analysis, self._lsp, file)
+        return await definitions.get_outline(self._analysis, self._lsp, file)
 
-    def read_symbol(
+    @waits
+    async def read_symbol(
         self,
         file: str,
         name: str,
@@ -207,10 +237,13 @@ class SmartFileAccess(CodeNavigation):
             SymbolNotFoundError: with the nearest names.
             AmbiguousSymbolError: with the candidates' names.
         """
-        detail = definitions.read_symbol(self._analysis, self._lsp, file, name, seconds=seconds)
+        detail = await definitions.read_symbol(
+            self._analysis, self._lsp, file, name, seconds=seconds
+        )
         return page_symbol(detail, budget, cursor)
 
-    def find_references(
+    @waits
+    async def find_references(
         self,
         name: str,
         scope: str | None = None,
@@ -227,7 +260,7 @@ class SmartFileAccess(CodeNavigation):
         """
         budgets.check_budget(budget)
         first = budgets.read_cursor(_REFERENCES, cursor)
-        found = merging.find_references(
+        found = await merging.find_references(
             self._files,
             self._analysis,
             self._lsp,
@@ -264,17 +297,25 @@ class SmartFileAccess(CodeNavigation):
             self._files, file, start, end, budget=budget, cursor=cursor, no_ignore=no_ignore
         )
 
-    def search_files(
+    @waits
+    async def search_files(
         self, query: str, *, budget: int | None = None, cursor: str | None = None
     ) -> SearchResults:
         """The files whose paths or symbols have the words of `query`, best first, with reasons."""
         from foldline.backends.search import search_files
 
-        return search_files(
-            self._files, self._outlines, self._index, query, budget=budget, cursor=cursor
+        return await search_files(
+            self._files,
+            self._walks,
+            self._outlines,
+            self._index,
+            query,
+            budget=budget,
+            cursor=cursor,
         )
 
-    def grep(
+    @waits
+    async def grep(
         self,
         pattern: str,
         glob: str | None = None,
@@ -285,11 +326,15 @@ class SmartFileAccess(CodeNavigation):
         cursor: str | None = None,
         no_ignore: bool = False,
     ) -> GrepResults:
-        """The lines that match a regular expression, in linear time whatever the pattern."""
+        """The lines that match a regular expression, in linear time whatever the pattern.
+
+        Of a huge folder it is what was searched in a few seconds, and `coverage` says so.
+        """
         from foldline.backends.grep import grep
 
-        return grep(
+        return await grep(
             self._files,
+            self._walks,
             pattern,
             glob,
             context=context,
@@ -297,6 +342,7 @@ class SmartFileAccess(CodeNavigation):
             budget=budget,
             cursor=cursor,
             no_ignore=no_ignore,
+            seconds=self._search_seconds,
         )
 
 

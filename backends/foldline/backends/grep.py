@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from foldline.backends import budget as budgets
 from foldline.backends.bounded_regex import PatternError, PatternTimeoutError, compile_lines
 from foldline.backends.contexts import cut_bytes
 from foldline.backends.errors import FileTooLargeError, InvalidArgumentError, PathError
-from foldline.backends.models import GrepMatch, GrepResults
+from foldline.backends.models import COMPLETE, GrepMatch, GrepResults
 from foldline.backends.scopes import Scope
 from foldline.backends.text import grep_lines, grep_room
 from foldline.backends.visible import visible
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.bounded_regex import Match, Pattern
     from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.walks import Walks
 
 
 _KIND = "grep"
@@ -26,8 +28,9 @@ _MOST_CONTEXT = 50
 _LONGEST_LINE = 400
 
 
-def grep(
+async def grep(
     files: BaseFileBackend,
+    walks: Walks,
     pattern: str,
     glob: str | None = None,
     *,
@@ -36,8 +39,11 @@ def grep(
     budget: int | None = None,
     cursor: str | None = None,
     no_ignore: bool = False,
+    seconds: float | None = None,
 ) -> GrepResults:
     """The lines that match `pattern`, in RE2's syntax, in the files of a folder or glob.
+
+    After `seconds` it ends with what it has by then, and says so; with None, at its end.
 
     Raises:
         InvalidArgumentError: for a pattern that does not compile; RE2 has no look-around and no
@@ -53,7 +59,17 @@ def grep(
     total = with_matches = searched = 0
     too_large: list[str] = []
     path = ""
-    for stamp in Scope(files, glob, no_ignore=no_ignore).walk():
+    walked = await Scope(files, glob, no_ignore=no_ignore).walked(walks)
+    coverage = walked.coverage
+    end = None if seconds is None else monotonic() + seconds
+    for number, stamp in enumerate(walked.stamps):
+        if end is not None and monotonic() > end:
+            files_in_all = f"{len(walked.stamps):,}{'' if coverage == COMPLETE else ' and more'}"
+            coverage = (
+                f"partial: {number:,} of {files_in_all} files were searched in {seconds:.3g} s; "
+                "name a folder or a glob"
+            )
+            break
         try:
             data = files.load(stamp.path).parse_data
         except FileTooLargeError:
@@ -89,6 +105,7 @@ def grep(
         searched,
         budgets.make_cursor(_KIND, last) if last < total else None,
         reason,
+        coverage=coverage,
     )
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
-from foldline.backends.fallback import DEFAULT_SECONDS, guarded
+from foldline.backends.fallback import DEFAULT_SECONDS, awaited, guarded
 from foldline.backends.models import COMPLETE, Reference, ReferenceKind, References
 from foldline.backends.references import is_test_path
 from foldline.backends.scopes import Scope
 from foldline.backends.semantics import Confirmation, SemanticEngine, Target
+from foldline.backends.waiting import question_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.protocol import FileAnalysisBackend
     from foldline.backends.references_cache import ReferencesCache
-    from foldline.backends.semantics import CodeLocation
+    from foldline.backends.semantics import CodeLocation, ReferencesQuery
 
 CONFIRMED = "confirmed"
 POSSIBLE = "possible"
@@ -34,7 +36,7 @@ _MOST_PROBED = 24
 _LEAST_SECONDS = 0.02
 
 
-def find_references(
+async def find_references(
     files: BaseFileBackend,
     analysis: FileAnalysisBackend,
     engine: FileAnalysisBackend | None,
@@ -50,44 +52,57 @@ def find_references(
     """
     asked = time.monotonic()
     deadline = asked + seconds
-    if isinstance(engine, SemanticEngine) and seconds > 0:
-        beginner: SemanticEngine = engine
-        guarded(lambda: beginner.begin(asked))
+    if engine is None or seconds <= 0:
+        return await uses_of(analysis, name, scope, asked)
+    if not isinstance(engine, SemanticEngine):
+        return _from_plain(engine, await uses_of(analysis, name, scope, asked), name, scope)
+    query = guarded(partial(engine.begin, asked))
+    if not isinstance(query, Exception):
         if cache is not None:
-            kept = guarded(lambda: cache.get(beginner, name, scope, seconds))
+            kept = await awaited(cache.get(query, name, scope, seconds))
             if isinstance(kept, References):
                 return kept
-        guarded(lambda: _prefetch(analysis, beginner, name))
-    matches = _matches(analysis, name, scope, asked)
-    if engine is None or seconds <= 0:
-        return matches
-    if not isinstance(engine, SemanticEngine):
-        return _from_plain(engine, matches, name, scope)
-    asker: SemanticEngine = engine
+        guarded(partial(_prefetch, analysis, query, name))
+    matches = await uses_of(analysis, name, scope, asked)
     around = matches
     targets = targets_of(matches, name)
     if scope is not None and not any(each.kind == ReferenceKind.DEFINITION for each in matches):
         # What is used here may be defined elsewhere.
-        around = _matches(analysis, name, None, asked)
+        around = await uses_of(analysis, name, None, asked)
         targets = targets_of(around, name)
     if not targets:
         return matches
-    candidates = tuple(dict.fromkeys(each.path for each in around))
-    left = max(deadline - time.monotonic(), _LEAST_SECONDS)
-    found = guarded(lambda: asker.confirm(targets, candidates, seconds=left))
-    if isinstance(found, Exception):
-        found = Confirmation(coverage=f"partial: {str(found) or type(found).__name__}")
+    found = await _confirm(query, targets, around, deadline)
     if scope is not None:
         within = Scope(files, scope)
-        kept = tuple(each for each in found.locations if within.holds(each.path))
-        found = replace(found, locations=kept)
+        inside = tuple(each for each in found.locations if within.holds(each.path))
+        found = replace(found, locations=inside)
     merged = replace(_merged(name, matches, found), scope=scope)
-    if cache is not None:
-        guarded(lambda: cache.keep(asker, merged, name))
+    if cache is not None and not isinstance(query, Exception):
+        await awaited(cache.keep(query, merged, name))
     return merged
 
 
-def _prefetch(analysis: FileAnalysisBackend, engine: SemanticEngine, name: str) -> None:
+async def _confirm(
+    query: ReferencesQuery | Exception,
+    targets: list[Target],
+    around: References,
+    deadline: float,
+) -> Confirmation:
+    """What the engine says until the deadline; what it died of is the coverage."""
+    found: Confirmation | Exception
+    if isinstance(query, Exception):
+        found = query
+    else:
+        candidates = tuple(dict.fromkeys(each.path for each in around))
+        left = max(deadline - time.monotonic(), _LEAST_SECONDS)
+        found = await awaited(query.confirm(targets, candidates, left))
+    if isinstance(found, Exception):
+        return Confirmation(coverage=f"partial: {str(found) or type(found).__name__}")
+    return found
+
+
+def _prefetch(analysis: FileAnalysisBackend, query: ReferencesQuery, name: str) -> None:
     """Let the engine begin on the definitions that the index knows, while all files are parsed."""
     if not isinstance(analysis, ASTFileAnalysisBackend):
         return
@@ -97,7 +112,7 @@ def _prefetch(analysis: FileAnalysisBackend, engine: SemanticEngine, name: str) 
         found.extend(analysis.find_references(last, path))
     definitions = [each for each in found if each.kind == ReferenceKind.DEFINITION]
     if definitions:
-        engine.prefetch(targets_of(definitions, name))
+        query.prefetch(targets_of(definitions, name))
 
 
 def targets_of(matches: Iterable[Reference], name: str) -> list[Target]:
@@ -124,11 +139,12 @@ def targets_of(matches: Iterable[Reference], name: str) -> list[Target]:
     return [Target(each.path, each.line, each.column) for each in definitions]
 
 
-def _matches(
-    analysis: FileAnalysisBackend, name: str, scope: str | None, since: float
+async def uses_of(
+    analysis: FileAnalysisBackend, name: str, scope: str | None = None, since: float | None = None
 ) -> References:
+    """The identifiers that `analysis` finds, for a question that was asked at `since`."""
     if isinstance(analysis, ASTFileAnalysisBackend):
-        return analysis.find_references(name, scope, since=since)
+        return await question_of(analysis.find_references)(name, scope, since=since)
     found = analysis.find_references(name, scope)
     if isinstance(found, References):
         return found

@@ -9,6 +9,7 @@ from foldline.backends import navigation_pages as pages
 from foldline.backends.errors import InvalidArgumentError
 from foldline.backends.find_place import find_place, first_column, name_at
 from foldline.backends.semantics import Calls, Diagnostics, Hover, Locations, Place
+from foldline.backends.waiting import waits
 
 if TYPE_CHECKING:
     from foldline.backends.files.base import BaseFileBackend
@@ -49,7 +50,8 @@ class CodeNavigation:
         """
         return find_place(self._files, self._analysis, file, name, line=line, column=column)
 
-    def goto_definition(
+    @waits
+    async def goto_definition(
         self,
         file: str,
         line: int,
@@ -61,14 +63,15 @@ class CodeNavigation:
     ) -> Locations:
         """Where the symbol is defined, also outside the workspace."""
         place = self._place(file, line, at)
-        found = fallback.ask_navigator(
+        found = await fallback.ask_navigator(
             self._asked(seconds),
             lambda server: server.goto_definition(place.target, seconds=seconds),
             lambda reason: by_name.definitions(self._analysis, place, reason),
         )
         return pages.page_locations(found, budget, cursor)
 
-    def find_implementations(
+    @waits
+    async def find_implementations(
         self,
         file: str,
         line: int,
@@ -80,14 +83,15 @@ class CodeNavigation:
     ) -> Locations:
         """What implements or overrides the symbol."""
         place = self._place(file, line, at)
-        found = fallback.ask_navigator(
+        found = await fallback.ask_navigator(
             self._asked(seconds),
             lambda server: server.find_implementations(place.target, seconds=seconds),
             lambda reason: by_name.implementations(self._analysis, place, reason),
         )
         return pages.page_locations(found, budget, cursor)
 
-    def hover(
+    @waits
+    async def hover(
         self,
         file: str,
         line: int,
@@ -99,14 +103,15 @@ class CodeNavigation:
     ) -> Hover:
         """The type and documentation of the symbol."""
         place = self._place(file, line, at)
-        found = fallback.ask_navigator(
+        found = await fallback.ask_navigator(
             self._asked(seconds),
             lambda server: server.hover(place.target, seconds=seconds),
             lambda reason: by_name.hover(self._analysis, place, reason),
         )
         return pages.page_hover(found, budget, cursor)
 
-    def diagnostics(
+    @waits
+    async def diagnostics(
         self,
         file: str,
         *,
@@ -116,14 +121,15 @@ class CodeNavigation:
     ) -> Diagnostics:
         """The problems of the file."""
         path = self._files.resolve(file)
-        found = fallback.ask_navigator(
+        found = await fallback.ask_navigator(
             self._asked(seconds),
             lambda server: server.diagnostics(path, seconds=seconds),
             lambda reason: by_name.diagnostics(self._analysis, path, reason),
         )
         return pages.page_diagnostics(found, budget, cursor)
 
-    def call_hierarchy(
+    @waits
+    async def call_hierarchy(
         self,
         file: str,
         line: int,
@@ -135,7 +141,7 @@ class CodeNavigation:
     ) -> Calls:
         """Who calls the function, and whom it calls."""
         place = self._place(file, line, at)
-        found = fallback.ask_navigator(
+        found = await fallback.ask_navigator(
             self._asked(seconds),
             lambda server: server.call_hierarchy(place.target, seconds=seconds),
             lambda reason: by_name.callers(self._analysis, place, reason),

@@ -10,7 +10,7 @@ from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
     from foldline.backends.models import References
-    from foldline.backends.semantics import SemanticEngine
+    from foldline.backends.semantics import ReferencesQuery
 
 _MOST_ANSWERS = 128
 
@@ -23,20 +23,20 @@ class ReferencesCache:
         self._seen: object = None
         self._answers: OrderedDict[tuple[str, str | None], References] = OrderedDict()
 
-    def get(
-        self, engine: SemanticEngine, name: str, scope: str | None, seconds: float
+    async def get(
+        self, query: ReferencesQuery, name: str, scope: str | None, seconds: float
     ) -> References | None:
         """The answer that still holds, if there is one; only then it waits for what was seen."""
         with self._lock:
             found = self._answers.get((name, scope))
             before = self._seen
-        if found is None or engine.seen(seconds=seconds) is not before:
+        if found is None or await query.seen(seconds) is not before:
             return None
         return found
 
-    def keep(self, engine: SemanticEngine, found: References, name: str) -> None:
+    async def keep(self, query: ReferencesQuery, found: References, name: str) -> None:
         """Keep an answer, unless it may get better by itself."""
-        seen = engine.seen(seconds=0)
+        seen = await query.seen(0)
         if seen is None or found.coverage != COMPLETE or not found.confirmed:
             return
         with self._lock:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import InvalidArgumentError, MissingPathError
+from foldline.backends.walks import Walked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.files.walk import FileStamp
+    from foldline.backends.walks import Walks
 
 _MAGIC = frozenset("*?[")
 
@@ -43,11 +46,13 @@ class Scope:
         except MissingPathError:
             if not _MAGIC & set(text):
                 raise
-            from pathspec import GitIgnoreSpec
+            from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+            from foldline.backends.bounded_regex import compile_ignore_patterns
 
             glob = text.replace("\\", "/").removeprefix("./")
             try:
-                self._glob = GitIgnoreSpec.from_lines([glob])
+                self._glob = compile_ignore_patterns([GitIgnoreSpecPattern(glob)])
             except (ValueError, re.error, OverflowError) as error:
                 raise InvalidArgumentError("glob", f"{text!r} is not a glob: {error}") from error
             return
@@ -64,8 +69,18 @@ class Scope:
             return self._glob.match_file(path)
         return self._folder == "." or path.startswith(f"{self._folder}/")
 
+    async def walked(self, walks: Walks) -> Walked:
+        """The files of this part, as far as a walk came in time."""
+        if self.single_file is not None:
+            return Walked(tuple(self.walk()))
+        found = await walks.below(self._folder, no_ignore=self._no_ignore)
+        if self._glob is None:
+            return found
+        matches = self._glob.match_file
+        return replace(found, stamps=tuple(each for each in found.stamps if matches(each.path)))
+
     def walk(self) -> Iterator[FileStamp]:
-        """The files of this part."""
+        """The files of this part, all of them."""
         if self.single_file is not None:
             stamp = self._files.stamp(self.single_file)
             if stamp is not None:

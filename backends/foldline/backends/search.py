@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from foldline.backends.models import COMPLETE, SearchHit, SearchResults
 from foldline.backends.references import is_test_path
 from foldline.backends.symbols import flatten
 from foldline.backends.text import search_line, search_room
+from foldline.backends.waiting import question_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from foldline.backends.ast_backend import ASTFileAnalysisBackend
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.index import WorkspaceIndex
+    from foldline.backends.walks import Walks
 
 _KIND = "search"
 _KEYWORD = re.compile(r"[^\s,;:()\[\]{}<>\"'`/\\|?!*]+")
@@ -68,8 +71,9 @@ class _Candidate:
         return total - (_TEST_PENALTY if is_test_path(self.path) else 0)
 
 
-def search_files(
+async def search_files(
     files: BaseFileBackend,
+    walks: Walks,
     analysis: ASTFileAnalysisBackend,
     index: WorkspaceIndex | None,
     query: str,
@@ -86,14 +90,16 @@ def search_files(
     first = budgets.read_cursor(_KIND, cursor)
     keywords = _keywords(query)
     candidates: dict[str, _Candidate] = {}
-    for stamp in files.walk():
+    walked = await walks.below(".")
+    for stamp in walked.stamps:
         _offer_path(candidates, stamp.path, keywords)
-    coverage = COMPLETE
+    coverage = walked.coverage
     if index is None:
-        for stamp in files.walk():
+        for stamp in walked.stamps:
             _offer_outline(files, analysis, candidates, stamp.path, keywords)
     else:
-        coverage = _offer_indexed(index, candidates, keywords)
+        indexed = await _offer_indexed(index, candidates, keywords)
+        coverage = indexed if coverage == COMPLETE else coverage
         _verify(analysis, candidates, keywords)
     ranked = sorted(
         (each for each in candidates.values() if each.best),
@@ -153,20 +159,27 @@ def _offer_path(candidates: dict[str, _Candidate], path: str, keywords: list[str
             candidate.offer(keyword, _PATH_TEXT, f"{keyword!r} in the path")
 
 
-def _offer_indexed(
+async def _offer_indexed(
     index: WorkspaceIndex, candidates: dict[str, _Candidate], keywords: list[str]
 ) -> str:
     """Offer the files that seem to define the keywords; the outlines have the last word."""
     coverage = COMPLETE
+    # One question: the index is brought up to date once, and waited for once.
+    since = time.monotonic()
     for keyword in keywords:
         word = keyword.rpartition(".")[2]
-        exact = index.files_with(word, defined=True)
-        if not exact.paths and len((used := index.files_with(word)).paths) <= _MOST_VERIFIED:
+        files_with = question_of(index.files_with)
+        exact = await files_with(word, defined=True, since=since)
+        if (
+            not exact.paths
+            and len((used := await files_with(word, since=since)).paths) <= _MOST_VERIFIED
+        ):
             exact = used  # A variable: no keyword says where it is defined.
         coverage = exact.coverage
         for path in exact.paths:
             candidates.setdefault(path, _Candidate(path)).symbols[keyword] = _EXACT_SYMBOL
-        like, coverage = index.files_defining_like(word, _MOST_LIKE)
+        files_like = question_of(index.files_defining_like)
+        like, coverage = await files_like(word, _MOST_LIKE, since=since)
         for name, paths in like.items():
             score = _SAME_SYMBOL if _fold(name) == _fold(keyword) else _SYMBOL_PART
             for path in paths:

@@ -166,30 +166,25 @@ class Confirmation:
     outside: int = 0
 
 
-@runtime_checkable
-class SemanticEngine(Protocol):
-    """An engine that tells the uses of one definition from those of its namesakes."""
+class ReferencesQuery(Protocol):
+    """One question about the uses of a name, in several parts; they may run in different threads.
 
-    def begin(self, since: float) -> None:
-        """Do in the background what every `confirm` of this thread that follows needs first.
-
-        The question was asked at `since`, a time of `time.monotonic`.
-        """
-        ...
+    Its coroutines await futures alone (`foldline.backends.waiting`).
+    """
 
     def prefetch(self, targets: Sequence[Target]) -> None:
         """Begin to ask about these in the background: `confirm` will ask about some of them."""
         ...
 
-    def seen(self, *, seconds: float) -> object:
-        """What `begin` saw of all files: the same object as long as none of them changes.
+    async def seen(self, seconds: float) -> object:
+        """The versions of all files: the same object as long as none of them changes.
 
-        None where it takes longer than `seconds`.
+        None where that takes longer than `seconds`.
         """
         ...
 
-    def confirm(
-        self, targets: Sequence[Target], candidates: Sequence[str], *, seconds: float
+    async def confirm(
+        self, targets: Sequence[Target], candidates: Sequence[str], seconds: float
     ) -> Confirmation:
         """The uses of what is defined at `targets`, within `seconds`; it never raises for long.
 
@@ -200,15 +195,30 @@ class SemanticEngine(Protocol):
 
 
 @runtime_checkable
+class SemanticEngine(Protocol):
+    """An engine that tells the uses of one definition from those of its namesakes."""
+
+    def begin(self, since: float) -> ReferencesQuery:
+        """Begin in the background what every part of the query needs first; returns at once.
+
+        The question was asked at `since`, a time of `time.monotonic`.
+        """
+        ...
+
+
+@runtime_checkable
 class Navigator(Protocol):
-    """What servers tell of a place in a file; every method may raise `LSPError`."""
+    """What servers tell of a place in a file; every method may raise `LSPError`.
 
-    def goto_definition(self, target: Target, *, seconds: float) -> Locations: ...
+    They are coroutines that await futures alone (`foldline.backends.waiting`).
+    """
 
-    def find_implementations(self, target: Target, *, seconds: float) -> Locations: ...
+    async def goto_definition(self, target: Target, *, seconds: float) -> Locations: ...
 
-    def hover(self, target: Target, *, seconds: float) -> Hover: ...
+    async def find_implementations(self, target: Target, *, seconds: float) -> Locations: ...
 
-    def diagnostics(self, path: str, *, seconds: float) -> Diagnostics: ...
+    async def hover(self, target: Target, *, seconds: float) -> Hover: ...
 
-    def call_hierarchy(self, target: Target, *, seconds: float) -> Calls: ...
+    async def diagnostics(self, path: str, *, seconds: float) -> Diagnostics: ...
+
+    async def call_hierarchy(self, target: Target, *, seconds: float) -> Calls: ...

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from foldline.backends.waiting import in_thread
 
 if TYPE_CHECKING:
     from foldline.server.preview.interpreter import Interpreter
@@ -33,7 +35,7 @@ async def diff(
     strict = {**job.action, "tolerant": False}
 
     async def side(revision: str | None) -> Side:
-        texts = {} if revision is None else await asyncio.to_thread(texts_at, job.file, revision)
+        texts = {} if revision is None else await in_thread(partial(texts_at, job.file, revision))
         answer = await renderer.run(interpreter, replace(job, overlays=texts, action=strict))
         render = with_costs(answer.get("render", answer), counter)
         return Side.of(revision or "as it is now", render)

@@ -44,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
     gc.disable()
     from foldline.server import transport
     from foldline.server.app import create_server
+    from foldline.server.lifecycle import end_process
 
     gc.freeze()
     gc.enable()
@@ -59,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     logging.getLogger("pygls").setLevel(max(logging.WARNING, logging.root.level))
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_unanswered)
     if options.tcp is None:
-        return transport.serve_stdio(create_server)
+        return end_process(transport.serve_stdio(create_server))
     host, port = options.tcp
     if not _is_loopback(host):
         logging.warning(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,8 @@ from lsprotocol.types import (
     RegistrationParams,
     ShowMessageParams,
 )
+
+from foldline.backends.waiting import in_thread
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
@@ -35,7 +36,7 @@ async def configure(ls: FoldlineServer, pushed: object = None) -> None:
         problems = ls.prompts.set_client_options(pushed.get(SECTION, pushed))
     else:
         problems = ()  # What it pushed before still holds.
-    folders = await asyncio.to_thread(ls.prompts.folders)
+    folders = await in_thread(ls.prompts.folders)
     report(ls, [*problems, *(problem for folder in folders for problem in folder.problems)])
     ls.diagnostics.schedule()
 

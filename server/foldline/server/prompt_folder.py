@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from foldline.backends.waiting import Shared
 from foldline.server.options import read_options, read_project_options
 from foldline.server.static.files import PromptFiles
 from foldline.server.static.project import Project
@@ -12,6 +13,7 @@ from foldline.server.static.tokens import TokenCounter, token_counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import Future
     from pathlib import Path
 
     from foldline.server.workspace import WorkspaceFiles
@@ -26,7 +28,15 @@ class Folder:
         self._set_by_project, self.problems = read_project_options(root)
         self.options = self._set_by_project
         self.files = PromptFiles(partial(_walk, root, files))
-        self.project.search = self.files.refresh
+        self._refresh = Shared(lambda _: self.files.refresh())
+        self.project.search = lambda: self.refresh().result()
+
+    def refresh(self) -> Future[tuple[str, ...]]:
+        """The files that have to do with prompts, as they are on disk now.
+
+        Those who ask at the same time share one look at the folder.
+        """
+        return self._refresh.ask()
 
     def set_client_options(self, values: object) -> None:
         """Let the client's section win over the project's."""

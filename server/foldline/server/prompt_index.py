@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
+from foldline.backends.waiting import PROMPTS, in_thread
 from foldline.server.convert import LineIndex
 from foldline.server.workspace import local_path, uri_of
 
@@ -200,7 +201,7 @@ class PromptIndex:
 async def ask(ls: FoldlineServer, uri: str, question: Callable[[Asked], Answer]) -> Answer | None:
     """The answer to a question about a document, worked out in a thread."""
     encoding = ls.documents.position_codec.encoding
-    return await asyncio.to_thread(ls.prompts.answer, uri, encoding, question)
+    return await in_thread(partial(ls.prompts.answer, uri, encoding, question), PROMPTS)
 
 
 def file_of(uri: str) -> str:

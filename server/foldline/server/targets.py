@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -14,7 +13,7 @@ from foldline.server.prompt_index import ask
 from foldline.server.workspace import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable
     from pathlib import Path
 
     from foldline.server.server import FoldlineServer
@@ -70,7 +69,7 @@ async def find_document(ls: FoldlineServer, uri: str | None) -> DocumentTarget:
     open_document = ls.documents.document(uri)
     if open_document is not None:
         return DocumentTarget(uri, path, root, open_document.index, open_document.version)
-    text = await call(lambda: ls.files.access(root).read_file(str(path)))
+    text = await call(ls.files.asynchronous(root).read_file(str(path)))
     index = LineIndex.of(text, ls.documents.position_codec.encoding)
     return DocumentTarget(uri, path, root, index, None)
 
@@ -116,13 +115,13 @@ def range_in(section: StaticSection, file: str) -> Span:
     return section.source.span if section.source.file == file else section.use.span
 
 
-async def call(question: Callable[[], Answer]) -> Answer:
-    """The backends' answer to `question`, asked in a thread: the event loop goes on.
+async def call(question: Awaitable[Answer]) -> Answer:
+    """The backends' answer to `question`.
 
     Raises:
         RequestFailed: The backends refused, with the reason and what to do.
     """
     try:
-        return await asyncio.to_thread(question)
+        return await question
     except BackendError as error:
         raise backend_failure(error) from error

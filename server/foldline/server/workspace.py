@@ -14,7 +14,7 @@ from foldline.server.errors import RequestFailed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from foldline.backends import SmartFileAccess
+    from foldline.backends import AsyncSmartFileAccess, SmartFileAccess
     from foldline.backends.lsp import ServerStatus
 
     Progress = Callable[[int, int], None]
@@ -59,7 +59,8 @@ class WorkspaceFiles:
         with self._lock:
             known, self._access = self._access, {}
         for access in known.values():
-            Thread(target=access.close, name="foldline-close").start()
+            # What has not ended when the process ends, ends with it.
+            Thread(target=access.close, name="foldline-close", daemon=True).start()
 
     def restart(self) -> list[ServerStatus]:
         """Forget what is known of the folders, and return the language servers that were stopped.
@@ -79,11 +80,12 @@ class WorkspaceFiles:
             known = list(self._access.values())
         return [status for access in known for status in access.restart_servers(name)]
 
-    def server_status(self) -> list[ServerStatus]:
-        """The language servers of all folders that were asked so far."""
-        with self._lock:
-            known = list(self._access.values())
-        return [status for access in known for status in access.server_status()]
+    async def server_status(self) -> list[ServerStatus]:
+        """The language servers of all folders that were asked so far; takes no lock."""
+        from foldline.backends import AsyncSmartFileAccess
+
+        known = [AsyncSmartFileAccess(access) for access in list(self._access.values())]
+        return [status for access in known for status in await access.server_status()]
 
     def root_of(self, path: Path) -> Path:
         """The innermost workspace folder that holds `path`, or the directory of an open document.
@@ -121,6 +123,12 @@ class WorkspaceFiles:
                     progress=None if self.progress_of is None else self.progress_of(root),
                 )
             return access
+
+    def asynchronous(self, root: Path) -> AsyncSmartFileAccess:
+        """The same for coroutines: neither the event loop nor, while it waits, a thread is held."""
+        from foldline.backends import AsyncSmartFileAccess
+
+        return AsyncSmartFileAccess(self.access(root))
 
     def set_overlay(self, path: Path, text: str) -> None:
         """Let `text`, which an editor holds, stand for the file at `path`."""

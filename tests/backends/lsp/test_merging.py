@@ -28,7 +28,7 @@ print(LIMIT)
 
 
 class Engine:
-    """A semantic engine that answers what it was given, or fails."""
+    """A semantic engine, and its own query, that answers what it was given, or fails."""
 
     name = "engine"
 
@@ -39,17 +39,18 @@ class Engine:
         self.files = object()
         self.asked: list[tuple[Target, ...]] = []
 
-    def begin(self, since: float) -> None:
+    def begin(self, since: float) -> "Engine":
         self.begun = True
+        return self
 
     def prefetch(self, targets: Sequence[Target]) -> None:
         self.prefetched = tuple(targets)
 
-    def seen(self, *, seconds: float) -> object:
+    async def seen(self, seconds: float) -> object:
         return self.files
 
-    def confirm(
-        self, targets: Sequence[Target], candidates: Sequence[str], *, seconds: float
+    async def confirm(
+        self, targets: Sequence[Target], candidates: Sequence[str], seconds: float
     ) -> Confirmation:
         self.asked.append(tuple(targets))
         if isinstance(self.answer, Exception):

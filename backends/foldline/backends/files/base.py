@@ -7,6 +7,7 @@ import itertools
 import re
 import threading
 from abc import ABC, abstractmethod
+from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.errors import (
@@ -28,7 +29,7 @@ from foldline.backends.files.walk import FileStamp, overlay_stamp
 from foldline.backends.visible import restored
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
     from foldline.backends.files.ignore import Ignored, IgnoreRules
@@ -125,6 +126,13 @@ class BaseFileBackend(ABC):
                 raise IgnoredPathError(path, hidden.pattern, hidden.source)
         return key
 
+    def resolve_folder(self, path: str, *, no_ignore: bool = False) -> str:
+        """The same for a folder to be listed."""
+        start = self.resolve(path, no_ignore=no_ignore)
+        if self._kind(start) == "file" or (start in self._overlays and start != "."):
+            raise NotAFolderError(start, "is a file; read its outline or list the folder above it")
+        return start
+
     def read_source(self, path: str, *, no_ignore: bool = False) -> Source:
         """The decoded content of a text file."""
         return self.load(self.resolve(path, no_ignore=no_ignore))
@@ -174,8 +182,7 @@ class BaseFileBackend(ABC):
             if (stamp := self.stamp(start)) is not None:
                 yield stamp
             return
-        rules = self._rules_unless(no_ignore=no_ignore)
-        yield from self._walk_folder("" if start == "." else start, rules)
+        yield from self.walk_folder(start, no_ignore=no_ignore)
 
     def get_tree(
         self,
@@ -187,13 +194,12 @@ class BaseFileBackend(ABC):
         no_ignore: bool = False,
     ) -> FileTree:
         """The folder's files and folders with sizes, collapsed until the text fits `budget`."""
-        start = self.resolve(path, no_ignore=no_ignore)
-        if self._kind(start) == "file" or (start in self._overlays and start != "."):
-            raise NotAFolderError(start, "is a file; read its outline or list the folder above it")
+        start = self.resolve_folder(path, no_ignore=no_ignore)
         hidden: list[str] = []
-        folder = "" if start == "." else start
-        rules = self._rules_unless(no_ignore=no_ignore)
-        stamps = list(self._walk_folder(folder, rules, hidden=hidden))
+        problems: list[str] = []
+        stamps = list(
+            self.walk_folder(start, no_ignore=no_ignore, hidden=hidden, problems=problems)
+        )
         return build_tree(
             start,
             stamps,
@@ -201,7 +207,7 @@ class BaseFileBackend(ABC):
             depth=depth,
             budget=budget,
             cursor=cursor,
-            problems=rules.problems if rules is not None else (),
+            problems=problems,
         )
 
     def stamp(self, path: str) -> FileStamp | None:
@@ -277,18 +283,43 @@ class BaseFileBackend(ABC):
             raise OutsideWorkspaceError(path)
         return found
 
-    def _walk_folder(
-        self, start: str, rules: IgnoreRules | None, *, hidden: list[str] | None = None
+    def walk_folder(
+        self,
+        start: str,
+        *,
+        no_ignore: bool = False,
+        hidden: list[str] | None = None,
+        problems: list[str] | None = None,
+        check: Callable[[], None] | None = None,
+        by_level: bool = False,
     ) -> Iterator[FileStamp]:
+        """Every file below a folder that `resolve` gave.
+
+        `problems` gathers what was left out of ignore files; `_walk_disk` says what the others are
+        for.
+        """
+        start = "" if start == "." else start
         with self._lock:
             overlays = dict(self._overlays)
         seen: set[str] = set()
-        for stamp in self._walk_disk(start, rules, hidden, overlays.keys()):
-            if (overlay := overlays.get(stamp.path)) is not None:
-                seen.add(stamp.path)
-                yield overlay_stamp(stamp.path, overlay[1], overlay[0])
-            else:
-                yield stamp
+        rules = None if no_ignore or self._no_ignore else self._rules()
+        try:
+            for stamp in self._walk_disk(
+                start,
+                rules,
+                hidden=hidden,
+                shown=overlays.keys(),
+                check=check,
+                by_level=by_level,
+            ):
+                if (overlay := overlays.get(stamp.path)) is not None:
+                    seen.add(stamp.path)
+                    yield overlay_stamp(stamp.path, overlay[1], overlay[0])
+                else:
+                    yield stamp
+        finally:
+            if rules is not None and problems is not None:
+                problems.extend(rules.problems)
         below = f"{start}/" if start else ""
         for path in sorted(overlays.keys() - seen):
             if path.startswith(below):
@@ -298,18 +329,24 @@ class BaseFileBackend(ABC):
         self,
         start: str,
         rules: IgnoreRules | None,
+        *,
         hidden: list[str] | None = None,
         shown: Collection[str] = (),
         folders: dict[str, int] | None = None,
+        check: Callable[[], None] | None = None,
+        by_level: bool = False,
     ) -> Iterator[FileStamp]:
         """The files below `start`; those in `shown` are never hidden.
 
         `hidden` gathers what is ignored; `folders` the times of the folders, from before they were
-        listed, so that what comes later shows as a change.
+        listed, so that what comes later shows as a change. `check` is called for each folder, and
+        what it raises ends the walk. `by_level`, all folders of a level come before those below.
         """
-        waiting = [start]
+        waiting = deque([start])
         while waiting:
-            folder = waiting.pop()
+            folder = waiting.popleft() if by_level else waiting.pop()
+            if check is not None:
+                check()
             prefix = f"{folder}/" if folder else ""
             below: list[str] = []
             if folders is not None:
@@ -331,7 +368,7 @@ class BaseFileBackend(ABC):
                     below.append(path)
                 else:
                     yield FileStamp(path, entry.size, entry.mtime_ns, entry.ctime_ns, entry.inode)
-            waiting.extend(reversed(below))
+            waiting.extend(below if by_level else reversed(below))
 
     def _rules_unless(self, *, no_ignore: bool) -> IgnoreRules | None:
         return None if no_ignore or self._no_ignore else self._rules()
@@ -354,8 +391,7 @@ class BaseFileBackend(ABC):
             if close:
                 return [prefix + match for match in close]
         found: list[str] = []
-        rules = self._rules_unless(no_ignore=False)
-        for stamp in itertools.islice(self._walk_folder("", rules), 20_000):
+        for stamp in itertools.islice(self.walk_folder("."), 20_000):
             if stamp.path.rpartition("/")[2] == name:
                 found.append(stamp.path)
                 if len(found) == 3:

@@ -18,6 +18,7 @@ from foldline.backends.errors import (
 from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, BaseFileBackend, Entry
 from foldline.backends.files.ignore import IGNORE_FILES, IgnoreRules, ignore_file_version
 from foldline.backends.files.reader import read_chunks, read_resolved
+from foldline.backends.files.special import special_folders
 from foldline.backends.files.versions import FileVersions
 from foldline.backends.files.walk import LONGEST_TICK_NS, FileStamp, Look, Seen, is_racy
 
@@ -106,11 +107,14 @@ class LocalFileBackend(BaseFileBackend):
     def _list(self, folder: str) -> list[Entry]:
         """The regular files and real folders in `folder`, by name; empty where it is unreadable."""
         entries: list[Entry] = []
+        special = special_folders(self._root_text)
         try:
             with os.scandir(self._absolute(folder)) as found:
                 for item in found:
                     try:
                         if item.is_dir(follow_symlinks=False):
+                            if item.path in special:
+                                continue
                             entries.append(Entry(item.name, True))
                         elif item.is_file(follow_symlinks=False):
                             status = item.stat(follow_symlinks=False)
@@ -145,11 +149,14 @@ class LocalFileBackend(BaseFileBackend):
 
     # For the index
 
-    def look(self) -> Look:
-        """All files on disk that are not ignored, with what tells later that they are the same."""
+    def look(self, check: Callable[[], None] | None = None) -> Look:
+        """All files on disk that are not ignored, with what tells later that they are the same.
+
+        `check` is called for each folder; what it raises ends the walk.
+        """
         rules = self._rules()
         folders: dict[str, int] = {}
-        files = list(self._walk_disk("", rules, folders=folders))
+        files = list(self._walk_disk("", rules, folders=folders, check=check))
         return Look(files, folders, rules.versions)
 
     def same_as(self, seen: Seen) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from foldline.backends import budget as budgets
-from foldline.backends.models import FileTree, TreeEntry
+from foldline.backends.models import COMPLETE, FileTree, TreeEntry
 from foldline.backends.text import remarks, tree_header, tree_line, tree_rest
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def build_tree(
     stamps: Iterable[FileStamp],
     *,
     ignored: int = 0,
+    coverage: str = COMPLETE,
     depth: int | None = None,
     budget: int | None = None,
     cursor: str | None = None,
@@ -79,6 +80,7 @@ def build_tree(
         total_entries=len(entries),
         cursor=budgets.make_cursor(_KIND, last) if last < len(entries) else None,
         reason=whole.reason,
+        coverage=coverage,
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sqlite3
 import threading
 import time
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from foldline.backends.errors import FileTooLargeError, PathError
@@ -14,6 +16,7 @@ from foldline.backends.index.location import index_location
 from foldline.backends.index.store import KnownFile, StaleStoreError, Store
 from foldline.backends.index.words import NOTHING, Words, is_indexed, words_of
 from foldline.backends.models import COMPLETE
+from foldline.backends.waiting import result_of, waits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,6 +33,8 @@ _Found = TypeVar("_Found")
 _TOO_LARGE = "over the size limit"
 # Files whose words are written at once: other threads and processes see them from then on.
 _BATCH = 500
+# How long `close` waits for a building to notice.
+_CLOSE_SECONDS = 1.0
 # The file as it is, a new one where it was corrupt; after that, memory.
 _ATTEMPTS = 2
 
@@ -85,7 +90,8 @@ class WorkspaceIndex:
         self._version = -1
         self._progress = (0, 0)
         self._thread: threading.Thread | None = None
-        self._done = threading.Event()
+        self._built: Future[None] | None = None
+        self._closed = False
         self._cancel = threading.Event()
         self._failure: Exception | None = None
         self.trouble = ""
@@ -94,15 +100,18 @@ class WorkspaceIndex:
         """Bring the index up to date in the background; `progress` is told instead of our own."""
         since = time.monotonic() if since is None else since
         with self._state:
-            if self._thread is not None and not self._done.is_set():
+            if self._built is not None and not self._built.done():
                 return
             self._cancel.clear()
-            self._done.clear()
+            self._closed = False
             self._failure = None
             self._progress = (0, 0)
+            self._built = Future()
+            # It cannot be cancelled by one of those who wait for it.
+            self._built.set_running_or_notify_cancel()
             self._thread = threading.Thread(
                 target=self._run,
-                args=(progress or self._report, since),
+                args=(self._built, progress or self._report, since),
                 name="foldline-index",
                 daemon=True,
             )
@@ -114,15 +123,33 @@ class WorkspaceIndex:
 
     def wait(self, timeout: float | None = None) -> bool:
         """Whether the building in the background has ended before the timeout."""
-        return self._thread is None or self._done.wait(timeout)
+        built = self._built
+        if built is None:
+            return True
+        with contextlib.suppress(TimeoutError):
+            built.result(timeout)
+        return built.done()
 
     def close(self) -> None:
-        """Stop building and close the index file."""
+        """Stop building and close the index file.
+
+        A building that doesn't end soon, since a file system hangs, closes the file when it ends.
+        """
         self.cancel()
-        thread = self._thread
+        # `start` sets the thread and starts it while it holds this lock.
+        with self._state:
+            self._closed = True
+            thread = self._thread
         if thread is not None and thread is not threading.current_thread():
-            thread.join()
-        with self._lock, self._state:
+            thread.join(_CLOSE_SECONDS)
+        if self._lock.acquire(timeout=_CLOSE_SECONDS):
+            try:
+                self._close_store()
+            finally:
+                self._lock.release()
+
+    def _close_store(self) -> None:
+        with self._state:
             if self._store is not None:
                 self._store.close()
                 self._store = None
@@ -145,7 +172,8 @@ class WorkspaceIndex:
                 self._refresh(self._opened(), progress, since)
             self._as_of = since
 
-    def files_with(
+    @waits
+    async def files_with(
         self, word: str, *, defined: bool = False, since: float | None = None
     ) -> Candidates:
         """The files that hold `word`, or seem to define it, open buffers included.
@@ -154,7 +182,7 @@ class WorkspaceIndex:
         While the index is being built, waits as long as its patience and then answers from what is
         there, saying so.
         """
-        coverage = self._current(since)
+        coverage = await self._current(since)
         paths = self._lookup(lambda store: store.files_with(word, defined=defined))
         overlays = [path for path in self._files.overlay_paths() if is_indexed(path)]
         unread = self._lookup(lambda store: store.noted(_TOO_LARGE))
@@ -165,17 +193,20 @@ class WorkspaceIndex:
 
     def last_defining(self, word: str) -> list[str]:
         """The files that seemed to define `word` at the last answer: a hint that takes no look."""
-        if self._thread is None or not self._done.is_set():
+        if self._built is None or not self._built.done():
             return []
         return self._lookup(lambda store: store.files_with(word, defined=True))
 
-    def files_defining_like(self, part: str, most: int) -> tuple[dict[str, tuple[str, ...]], str]:
+    @waits
+    async def files_defining_like(
+        self, part: str, most: int, *, since: float | None = None
+    ) -> tuple[dict[str, tuple[str, ...]], str]:
         """For words with `part` in them, whatever the case and underscores, who defines them.
 
         Of more than `most` such words, the shortest are taken, which are the likeliest.
         """
         folded = part.replace("_", "").casefold()
-        coverage = self._current()
+        coverage = await self._current(since)
         found = self._lookup(lambda store: store.defining_like(folded))
         shortest = sorted(found, key=lambda word: (len(word), word))[:most]
         return {word: tuple(found[word]) for word in shortest}, coverage
@@ -199,7 +230,7 @@ class WorkspaceIndex:
 
     # Building
 
-    def _run(self, progress: Progress | None, since: float) -> None:
+    def _run(self, built: Future[None], progress: Progress | None, since: float) -> None:
         try:
             self.refresh(progress, since=since)
         except Exception as error:
@@ -207,7 +238,9 @@ class WorkspaceIndex:
                 logger.exception("the index could not be brought up to date")
             self._failure = error
         finally:
-            self._done.set()
+            if self._closed:
+                self._close_store()
+            built.set_result(None)
             done, total = self._progress
             if progress is not None and done < total:
                 progress(total, total)
@@ -227,7 +260,7 @@ class WorkspaceIndex:
                 self._on_disk = on_disk
                 return
         started = time.time_ns()
-        seen = self._files.look()
+        seen = self._files.look(self._check_cancelled)
         wanted = {stamp.path: stamp for stamp in seen.files if is_indexed(stamp.path)}
         all_known = {each.stamp.path: each for each in store.files()}
         gone = [path for path in all_known if path not in wanted]
@@ -256,6 +289,10 @@ class WorkspaceIndex:
                 progress(done, len(stamps))
         store.update((), batch)
 
+    def _check_cancelled(self) -> None:
+        if self._cancel.is_set():
+            raise CancelledError
+
     def _read(self, stamp: FileStamp) -> tuple[KnownFile, Words]:
         racy = is_racy(stamp.changed_at, time.time_ns())
         try:
@@ -268,7 +305,7 @@ class WorkspaceIndex:
 
     # Answering
 
-    def _current(self, since: float | None = None) -> str:
+    async def _current(self, since: float | None = None) -> str:
         """Bring the index up to date as far as patience goes, and say how far that is."""
         since = time.monotonic() if since is None else since
         # What is under way may have begun before: then once more.
@@ -276,7 +313,7 @@ class WorkspaceIndex:
             if self._as_of >= since:
                 return COMPLETE
             self.start(since=since)
-            if not self._done.wait(self._patience):
+            if not await self._is_built(since):
                 done, total = self._progress
                 return f"partial: indexing ({done:,} of {total:,} files)"
             if self._failure is not None:
@@ -287,6 +324,16 @@ class WorkspaceIndex:
         if self._failure is not None:
             raise self._failure
         return COMPLETE
+
+    async def _is_built(self, since: float) -> bool:
+        """Whether the building has ended before our patience, which counts from the question."""
+        left = self._patience
+        if left is not None:
+            left -= time.monotonic() - since
+        if self._built is not None:
+            with contextlib.suppress(TimeoutError):
+                await result_of(self._built, left)
+        return self._built is None or self._built.done()
 
     def _lookup(self, question: Callable[[Store], _Found]) -> _Found:
         try:

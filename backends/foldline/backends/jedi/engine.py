@@ -7,6 +7,7 @@ import itertools
 import json
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from foldline.backends.errors import (
     PathError,
 )
 from foldline.backends.untrusted import empty_folder, outside_environment
+from foldline.backends.waiting import STATUS, in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -179,7 +181,10 @@ class JediEngine:
         from foldline.backends.lsp.memory import tree_memory
 
         pid = self._process.pid if self._process else None
-        if pid is not None and await asyncio.to_thread(tree_memory, pid) > self._limits.memory:
+        if (
+            pid is not None
+            and await in_thread(partial(tree_memory, pid), STATUS) > self._limits.memory
+        ):
             await self._stop()
             return
         loop = asyncio.get_running_loop()

@@ -1,9 +1,8 @@
-"""Questions to language servers from any thread, answered within a deadline."""
+"""Questions to language servers, answered within a deadline; who waits holds no thread."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, TypeVar
@@ -15,6 +14,7 @@ from foldline.backends.lsp.limits import Limits
 from foldline.backends.lsp.loop import background_loop
 from foldline.backends.lsp.pool import Answered, Question, ServerPool
 from foldline.backends.models import COMPLETE
+from foldline.backends.waiting import result_of
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable
@@ -48,19 +48,22 @@ class ServerQuestions:
         self._loop = background_loop()
         self._loop.at_exit(self._close_all)
         self._closed = False
-        # What `begin` has begun, for the question of the same thread that follows.
-        self._begun = threading.local()
+        self._closing: asyncio.Future[list[BaseException | None]] | None = None
 
     async def _close_all(self) -> None:
-        closing = [self._pool.close()]
-        if self._jedi is not None:
-            closing.append(self._jedi.close())
-        await asyncio.gather(*closing, return_exceptions=True)
+        """Stop everything; all who ask wait for the same end."""
+        if self._closing is None:
+            closing = [self._pool.close()]
+            if self._jedi is not None:
+                closing.append(self._jedi.close())
+            self._closing = asyncio.gather(*closing, return_exceptions=True)
+        await asyncio.shield(self._closing)
 
-    def _ask(self, question: Question, seconds: float | None) -> Answered:
-        return self._wait(self._pool.ask(question), seconds)
+    async def _ask(self, question: Question, seconds: float | None) -> Answered:
+        return await self._wait(self._pool.ask(question), seconds)
 
-    def _wait(self, work: Coroutine[object, object, Value], seconds: float | None) -> Value:
+    async def _wait(self, work: Coroutine[object, object, Value], seconds: float | None) -> Value:
+        """What comes of `work` on the background loop; after the deadline it goes on there."""
         if self._closed:
             work.close()
             raise LSPUnavailableError("the language servers have been closed")
@@ -68,7 +71,7 @@ class ServerQuestions:
         started = time.monotonic()
         future = self._loop.start(work)
         try:
-            return future.result(max(limit, 0))
+            return await result_of(future, max(limit, 0))
         except CancelledError:
             raise LSPUnavailableError("the language servers have been closed") from None
         except TimeoutError as error:

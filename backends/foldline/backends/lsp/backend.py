@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,12 +22,16 @@ from foldline.backends.models import COMPLETE, FileOutline, Reference, SymbolDet
 from foldline.backends.references import is_test_path
 from foldline.backends.semantics import Target
 from foldline.backends.symbols import locate
+from foldline.backends.waiting import question_of, result_of, waits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from foldline.backends.lsp.discovery import FoundServer
     from foldline.backends.lsp.status import ServerStatus
+
+_STOP_SECONDS = 30.0
+_CLOSE_SECONDS = 2.0
 
 
 class LSPBackend(ServerConfirmation, ServerNavigation):
@@ -40,10 +46,11 @@ class LSPBackend(ServerConfirmation, ServerNavigation):
 
     name = "lsp"
 
-    def get_outline(self, file_path: str, *, source: str | None = None) -> FileOutline:
+    @waits
+    async def get_outline(self, file_path: str, *, source: str | None = None) -> FileOutline:
         """The file's symbols as the server tells them; it knows neither imports nor decorators."""
         path = self._own_text(file_path, source)
-        answered = self._ask(
+        answered = await self._ask(
             Question(Answer.SYMBOLS, "textDocument/documentSymbol", Target(path, 0, 0)),
             self._seconds,
         )
@@ -61,11 +68,12 @@ class LSPBackend(ServerConfirmation, ServerNavigation):
             coverage=coverage_of(answered),
         )
 
-    def read_symbol(
+    @waits
+    async def read_symbol(
         self, file_path: str, symbol_name: str, *, source: str | None = None
     ) -> SymbolDetail | None:
         """One symbol of the server's outline with its source."""
-        outline = self.get_outline(file_path, source=source)
+        outline = await question_of(self.get_outline)(file_path, source=source)
         symbol, qualified_name, enclosing = locate(outline.path, outline.symbols, symbol_name)
         lines = split_lines(self._files.load(outline.path).text)
         body = "\n".join(lines[symbol.line - 1 : symbol.line_end])
@@ -87,21 +95,23 @@ class LSPBackend(ServerConfirmation, ServerNavigation):
             coverage=outline.coverage,
         )
 
-    def find_references(
+    @waits
+    async def find_references(
         self, symbol_name: str, scope: str | None = None, *, source: str | None = None
     ) -> Sequence[Reference]:
         """The uses of what the file `scope` defines as `symbol_name`, all of them confirmed."""
         del source
         if scope is None:
             raise LSPUnavailableError("a server is asked about a place: name the defining file")
-        outline = self.get_outline(scope)
+        outline = await question_of(self.get_outline)(scope)
         symbol = locate(outline.path, outline.symbols, symbol_name).symbol
         lines = split_lines(self._files.load(outline.path).text)
         column = lines[symbol.name_line - 1].find(symbol.name)
         if column < 0:
             raise SymbolNotFoundError(outline.path, symbol_name)
         target = Target(outline.path, symbol.name_line, column + 1)
-        found = self.confirm([target], [], seconds=self._seconds)
+        query = self.begin(time.monotonic())
+        found = await query.confirm([target], [], self._seconds)
         if found.coverage != COMPLETE and not found.locations:
             raise LSPTimeoutError(found.coverage, found.engine)
         return [
@@ -125,13 +135,14 @@ class LSPBackend(ServerConfirmation, ServerNavigation):
 
     # Life
 
-    def status(self) -> tuple[ServerStatus, ...]:
+    @waits
+    async def status(self) -> tuple[ServerStatus, ...]:
         """Every server that was ever asked, with its state."""
 
         async def read() -> tuple[ServerStatus, ...]:
             return tuple(self._pool.status())
 
-        found = self._loop.start(read()).result(DEFAULT_SECONDS)
+        found = await result_of(self._loop.start(read()), DEFAULT_SECONDS)
         return tuple(
             each if each.pid is None else replace(each, memory=tree_memory(each.pid))
             for each in found
@@ -151,18 +162,21 @@ class LSPBackend(ServerConfirmation, ServerNavigation):
         """What in `[tool.foldline.lsp]` waits until the workspace is trusted."""
         return self._catalog.choice.ignored
 
-    def restart(self, name: str | None = None) -> tuple[ServerStatus, ...]:
+    @waits
+    async def restart(self, name: str | None = None) -> tuple[ServerStatus, ...]:
         """Stop all servers, or those called `name`, and return what they were.
 
         Each is looked up and started afresh when it is next asked.
         """
         self._catalog.look_again()
-        return self._loop.start(self._pool.restart(name)).result(30)
+        return await result_of(self._loop.start(self._pool.restart(name)), _STOP_SECONDS)
 
     def close(self) -> None:
         """Stop all servers for good. May be called twice."""
         if self._closed:
             return
         self._closed = True
-        self._loop.forget(self._close_all)
-        self._loop.start(self._close_all()).result(30)
+        # What takes longer goes on in the background, until the process ends.
+        with contextlib.suppress(TimeoutError):
+            self._loop.start(self._close_all()).result(_CLOSE_SECONDS)
+            self._loop.forget(self._close_all)

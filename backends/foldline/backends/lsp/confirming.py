@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from foldline.backends.lsp.pool import Answered, Question
 from foldline.backends.lsp.servers import Answer, language_id
 from foldline.backends.models import COMPLETE
 from foldline.backends.semantics import Confirmation, Target
+from foldline.backends.waiting import result_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,34 +39,27 @@ class JediAnswered:
 class ServerConfirmation(ServerQuestions):
     """A `SemanticEngine`: servers, and jedi for Python where none of them answers."""
 
-    def begin(self, since: float) -> None:
+    def begin(self, since: float) -> ServerQuery:
         """Look at the files, and start the server that most of them are for; returns at once."""
-        if not self._closed:
-            self._begun.snapshot = self._loop.start(self._pool.prepare(Answer.REFERENCES, since))
+        if self._closed:
+            raise LSPUnavailableError("the language servers have been closed")
+        return ServerQuery(self, self._loop.start(self._pool.prepare(Answer.REFERENCES, since)))
 
-    def prefetch(self, targets: Sequence[Target]) -> None:
-        """Begin to ask a server about these; returns at once, and failures are for `confirm`."""
-        begun: Future[Snapshot] | None = getattr(self._begun, "snapshot", None)
-        if begun is not None and not self._closed:
+    def prefetch(self, targets: Sequence[Target], begun: Future[Snapshot]) -> None:
+        """Begin to ask a server about these; failures are for `confirm`."""
+        if not self._closed:
             for target in targets[:MAX_TARGETS]:
                 question = Question(Answer.REFERENCES, "textDocument/references", target)
                 self._loop.start(self._pool.prefetch(question, begun))
 
-    def seen(self, *, seconds: float) -> object:
-        """The versions of all files that `begin` found: one object until one of them changes."""
-        begun: Future[Snapshot] | None = getattr(self._begun, "snapshot", None)
-        if begun is None:
-            return None
-        try:
-            return begun.result(max(seconds, 0))
-        except (TimeoutError, CancelledError):
-            return None
-
-    def confirm(
-        self, targets: Sequence[Target], candidates: Sequence[str], *, seconds: float
+    async def confirm(
+        self,
+        targets: Sequence[Target],
+        candidates: Sequence[str],
+        seconds: float,
+        begun: Future[Snapshot],
     ) -> Confirmation:
         """The uses of all targets together; what a server fails of becomes the coverage."""
-        begun: Future[Snapshot] | None = getattr(self._begun, "snapshot", None)
         asked = list(targets[:MAX_TARGETS])
         questions = [
             Question(
@@ -78,7 +71,7 @@ class ServerConfirmation(ServerQuestions):
             for target in asked
         ]
         more, left_out = self._pool.in_other_projects(questions)
-        outcomes = self._ask_all([*questions, *more], seconds, begun)
+        outcomes = await self._ask_all([*questions, *more], seconds, begun)
         answered = [each for each in outcomes if isinstance(each, Answered)]
         by_jedi = [each for each in outcomes if isinstance(each, JediAnswered)]
         failures = [each for each in outcomes if isinstance(each, LSPError)]
@@ -137,25 +130,23 @@ class ServerConfirmation(ServerQuestions):
                 raise LSPUnavailableError(f"{error}; {second}") from second
             return JediAnswered(found, str(error))
 
-    def _ask_all(
-        self, questions: list[Question], seconds: float, begun: Future[Snapshot] | None
+    async def _ask_all(
+        self, questions: list[Question], seconds: float, begun: Future[Snapshot]
     ) -> list[Answered | JediAnswered | LSPError]:
         """What came of each question when the time was up."""
 
         async def gather() -> list[Answered | JediAnswered | LSPError]:
-            snapshot = asyncio.ensure_future(
-                self._pool.snapshot(time.monotonic())
-                if begun is None
-                else asyncio.wrap_future(begun)
-            )
+            snapshot = asyncio.ensure_future(asyncio.wrap_future(begun))
             tasks = [asyncio.create_task(self._confirm_one(each, snapshot)) for each in questions]
+            for task in tasks:
+                # A late failure is for nobody: the next question asks anew.
+                task.add_done_callback(lambda done: done.cancelled() or done.exception())
             if tasks:
                 await asyncio.wait(tasks, timeout=max(seconds, 0))
             outcomes: list[Answered | JediAnswered | LSPError] = []
             for task in tasks:
                 if not task.done():
                     outcomes.append(self._late(questions[0].target.path, seconds))
-                    task.add_done_callback(lambda done: done.cancelled() or done.exception())
                 elif task.cancelled():
                     outcomes.append(LSPUnavailableError("the language servers have been closed"))
                 elif (error := task.exception()) is None:
@@ -166,7 +157,7 @@ class ServerConfirmation(ServerQuestions):
                     raise error
             return outcomes
 
-        return self._wait(gather(), None if not questions else seconds + 5.0)
+        return await self._wait(gather(), None if not questions else seconds + 5.0)
 
     def _late(self, path: str, seconds: float) -> LSPError:
         session = self._pool.session_for(path, Answer.REFERENCES)
@@ -174,6 +165,31 @@ class ServerConfirmation(ServerQuestions):
         state = session.state.value if session else "starting"
         doing = f"is {state}" if state in {"starting", "indexing"} else "goes on"
         return LSPTimeoutError(f"timed out after {seconds:.3g} s; {engine} {doing}, ask again")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerQuery:
+    """A `ReferencesQuery`: what was begun for it, whichever threads its parts run on."""
+
+    servers: ServerConfirmation
+    begun: Future[Snapshot]
+
+    def prefetch(self, targets: Sequence[Target]) -> None:
+        """Begin to ask a server about these; returns at once, and failures are for `confirm`."""
+        self.servers.prefetch(targets, self.begun)
+
+    async def seen(self, seconds: float) -> object:
+        """The versions of all files: one object until one of them changes."""
+        try:
+            return await result_of(self.begun, max(seconds, 0))
+        except (TimeoutError, CancelledError):
+            return None
+
+    async def confirm(
+        self, targets: Sequence[Target], candidates: Sequence[str], seconds: float
+    ) -> Confirmation:
+        """The uses of all targets together; what a server fails of becomes the coverage."""
+        return await self.servers.confirm(targets, candidates, seconds, self.begun)
 
 
 def _same_family(path: str, other: str) -> bool:

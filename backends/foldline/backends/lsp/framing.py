@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import LSPProtocolError
+from foldline.backends.waiting import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +38,7 @@ async def read_message(reader: asyncio.StreamReader) -> Mapping[str, object] | N
         ) from None
     try:
         # A large message is parsed elsewhere, so that the answers of other servers go on.
-        message = json.loads(body) if length < _BIG else await asyncio.to_thread(json.loads, body)
+        message = json.loads(body) if length < _BIG else await in_thread(partial(json.loads, body))
     except (ValueError, RecursionError) as error:
         raise LSPProtocolError(f"a message is not JSON: {error}") from None
     if not isinstance(message, dict):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# The longest grace where somebody waits for the end: servers have nothing to save.
+CLOSING_GRACE = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

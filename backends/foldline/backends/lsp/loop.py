@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     Answer = TypeVar("Answer")
 
-_STOP_SECONDS = 10.0
+# Then the guards end what is left.
+_STOP_SECONDS = 2.0
 _lock = threading.Lock()
 _loops: dict[int, BackgroundLoop] = {}
 

@@ -30,27 +30,29 @@ _SETTLE_SECONDS = 1.5
 class ServerNavigation(ServerQuestions):
     """A `Navigator`; every method takes a deadline and may raise `LSPError`."""
 
-    def goto_definition(self, target: Target, *, seconds: float | None = None) -> Locations:
+    async def goto_definition(self, target: Target, *, seconds: float | None = None) -> Locations:
         """Where the symbol at `target` is defined, also outside the workspace."""
-        return self._locations(Answer.DEFINITION, "textDocument/definition", target, seconds)
+        return await self._locations(Answer.DEFINITION, "textDocument/definition", target, seconds)
 
-    def find_implementations(self, target: Target, *, seconds: float | None = None) -> Locations:
+    async def find_implementations(
+        self, target: Target, *, seconds: float | None = None
+    ) -> Locations:
         """What implements or overrides the symbol at `target`."""
-        return self._locations(
+        return await self._locations(
             Answer.IMPLEMENTATIONS, "textDocument/implementation", target, seconds
         )
 
-    def hover(self, target: Target, *, seconds: float | None = None) -> Hover:
+    async def hover(self, target: Target, *, seconds: float | None = None) -> Hover:
         """The type and documentation of the symbol at `target`."""
-        answered = self._ask(Question(Answer.HOVER, "textDocument/hover", target), seconds)
+        answered = await self._ask(Question(Answer.HOVER, "textDocument/hover", target), seconds)
         text = results.read_hover(answered.result)
         reason = "" if text else "the language server says nothing of this place"
         return Hover(text, answered.session.spec.name, coverage_of(answered), reason)
 
-    def diagnostics(self, path: str, *, seconds: float | None = None) -> Diagnostics:
+    async def diagnostics(self, path: str, *, seconds: float | None = None) -> Diagnostics:
         """The problems of one file."""
         path = self._files.resolve(path)
-        answered, items = self._wait(self._diagnostics(path), seconds)
+        answered, items = await self._wait(self._diagnostics(path), seconds)
         lines = split_lines(self._files.load(path).text)
         found = tuple(
             CodeDiagnostic(
@@ -70,9 +72,9 @@ class ServerNavigation(ServerQuestions):
         reason = "" if found or items is None else "the language server sees no problem"
         return Diagnostics(path, found, answered.session.spec.name, coverage, reason)
 
-    def call_hierarchy(self, target: Target, *, seconds: float | None = None) -> Calls:
+    async def call_hierarchy(self, target: Target, *, seconds: float | None = None) -> Calls:
         """Who calls the function at `target`, and whom it calls."""
-        answered, incoming, outgoing = self._wait(self._calls(target), seconds)
+        answered, incoming, outgoing = await self._wait(self._calls(target), seconds)
         found = [
             tuple(filter(None, (self._call(each, end) for each in items)))
             for items, end in ((incoming, "from"), (outgoing, "to"))
@@ -81,10 +83,10 @@ class ServerNavigation(ServerQuestions):
         engine = answered.session.spec.name
         return Calls(found[0], found[1], engine, coverage_of(answered), reason)
 
-    def _locations(
+    async def _locations(
         self, answer: Answer, method: str, target: Target, seconds: float | None
     ) -> Locations:
-        answered = self._ask(Question(answer, method, target), seconds)
+        answered = await self._ask(Question(answer, method, target), seconds)
         places = Places(self._files, keep_outside=True)
         places.add(answered)
         reason = "" if places.found else "the language server knows none"

@@ -15,6 +15,7 @@ from foldline.backends.lsp.discovery import root_for
 from foldline.backends.lsp.positions import to_units
 from foldline.backends.lsp.servers import ReadyWhen, language_id
 from foldline.backends.lsp.session import ServerSession
+from foldline.backends.waiting import Shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,6 +92,7 @@ class ServerPool:
         self._restarts: dict[tuple[str, Path], int] = {}
         self._answers: OrderedDict[tuple[object, ...], asyncio.Task[Any]] = OrderedDict()
         self._snapshot: Snapshot = {}
+        self._looks = Shared(self._look)
         self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
 
@@ -198,7 +200,7 @@ class ServerPool:
 
     async def snapshot(self, since: float) -> Snapshot:
         """The versions of all files as of `since` or later: one object until one changes."""
-        found = await asyncio.to_thread(self._look, since)
+        found = await asyncio.wrap_future(self._looks.ask(since))
         if found is not self._snapshot and found != self._snapshot:
             self._snapshot = found
         return self._snapshot

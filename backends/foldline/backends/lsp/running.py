@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import LSPStartError
+from foldline.backends.lsp.limits import CLOSING_GRACE
 from foldline.backends.untrusted import empty_folder, outside_environment
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ async def start_server(
         follower.begin(snapshot, read)
         ready.begin()
     except BaseException:
-        await asyncio.shield(connection.close(limits.grace))
+        # It was given up, or failed: there is nothing to wait for.
+        await asyncio.shield(connection.close(min(limits.grace, CLOSING_GRACE)))
         raise
     return running
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import statistics
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import (
@@ -17,8 +19,10 @@ from foldline.backends.errors import (
 )
 from foldline.backends.lsp.backoff import Backoff
 from foldline.backends.lsp.changes import Change
+from foldline.backends.lsp.limits import CLOSING_GRACE
 from foldline.backends.lsp.running import start_server
 from foldline.backends.lsp.status import ServerState, ServerStatus
+from foldline.backends.waiting import STATUS, in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine
@@ -188,7 +192,7 @@ class ServerSession:
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)
         if self._running is not None:
-            await self._end(self._running, "", crashed=False)
+            await self._end(self._running, "", crashed=False, grace=CLOSING_GRACE)
         for task in self._watching:
             task.cancel()
         # An end that has begun is waited for: cut short, it would leave the process behind.
@@ -220,7 +224,9 @@ class ServerSession:
     def _begin_end(self, running: Running, problem: str, *, crashed: bool) -> None:
         self._spawn(self._end(running, problem, crashed=crashed), self._ending)
 
-    async def _end(self, running: Running, problem: str, *, crashed: bool) -> None:
+    async def _end(
+        self, running: Running, problem: str, *, crashed: bool, grace: float = math.inf
+    ) -> None:
         if self._running is not running:
             return
         self._running = None
@@ -234,7 +240,7 @@ class ServerSession:
             self._backoff.failed(problem)
         else:
             self._backoff.problem = problem
-        await running.connection.close(self._limits.grace, problem)
+        await running.connection.close(min(self._limits.grace, grace), problem)
 
     async def _watch(self, running: Running) -> None:
         """End the server when nobody needs it, or it holds too much memory."""
@@ -244,7 +250,7 @@ class ServerSession:
             await asyncio.sleep(self._limits.watch)
             pid = running.connection.process.pid
             if pid is not None:
-                self.memory = await asyncio.to_thread(tree_memory, pid)
+                self.memory = await in_thread(partial(tree_memory, pid), STATUS)
             if self.memory > self._limits.memory:
                 problem = f"it held {self.memory >> 20:,} MiB and was restarted"
                 self._begin_end(running, problem, crashed=True)

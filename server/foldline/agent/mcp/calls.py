@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import difflib
 import logging
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from foldline.agent.mcp.tools import TOOLS
 from foldline.agent.mcp.tools.tool import ArgumentsError
 from foldline.backends.errors import LONGEST_MESSAGE, BackendError, IgnoredPathError, cut
 from foldline.backends.visible import visible
+from foldline.backends.waiting import question_of, run_async
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +58,7 @@ async def call(
 ) -> types.CallToolResult:
     """The tool's answer, or what went wrong and what to do about it."""
     try:
-        texts = await asyncio.to_thread(tool.call, folders, arguments)
+        texts = await run_async(question_of(tool.call)(folders, arguments), tool.threads)
     except ArgumentsError as error:
         return failure(f"{tool.name}: {error}")
     except IgnoredPathError as error:

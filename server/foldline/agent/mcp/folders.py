@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from threading import Lock
+from threading import Lock, Thread
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from foldline.backends import (
@@ -109,6 +110,8 @@ class Folders:
         )
 
 
+# What has not ended by then ends with the process.
+_CLOSE_SECONDS = 3.0
 # Less would not hold the first line of an answer and its cursor.
 _SMALLEST_SHARE = 400
 
@@ -156,9 +159,16 @@ class FolderCache:
     def close(self) -> None:
         """End what goes on in the background."""
         with self._lock:
-            for access in self._access.values():
-                access.close()
+            known = list(self._access.values())
             self._access.clear()
+        end = monotonic() + _CLOSE_SECONDS
+        closing = [
+            Thread(target=access.close, name="foldline-close", daemon=True) for access in known
+        ]
+        for thread in closing:
+            thread.start()
+        for thread in closing:
+            thread.join(max(end - monotonic(), 0))
 
     def _open(self, root: Path) -> SmartFileAccess:
         # Calls come side by side, and each folder has one index.

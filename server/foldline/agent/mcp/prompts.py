@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import difflib
 import logging
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -14,6 +14,7 @@ from foldline.agent.mcp.calls import refusal
 from foldline.agent.mcp.catalog import find_prompts
 from foldline.backends.errors import BackendError
 from foldline.backends.visible import visible
+from foldline.backends.waiting import PROMPTS, in_thread
 from foldline.server.preview.interpreter import find_interpreter
 from foldline.server.preview.jobs import prompt_job
 from foldline.server.preview.renderer import RenderError
@@ -75,19 +76,21 @@ class WorkspacePrompts:
             raise refusal(UNTRUSTED, kind="untrusted")
         keys = _split(arguments.get(OPEN_SECTIONS, ""))
         try:
-            job, problems = await asyncio.to_thread(
-                prompt_job,
-                "open" if keys else "render",
-                prompt.file,
-                prompt.folder.root,
-                name=prompt.prompt.name,
-                deadline=RENDER_SECONDS,
-                # The user goes on with this text: what an argument leaves out is for the code.
-                with_samples=False,
-                params=params,
-                overrides={},
-                section_keys=keys,
-                reason="Asked for by the argument open_sections",
+            job, problems = await in_thread(
+                partial(
+                    prompt_job,
+                    "open" if keys else "render",
+                    prompt.file,
+                    prompt.folder.root,
+                    name=prompt.prompt.name,
+                    deadline=RENDER_SECONDS,
+                    # The user goes on with this text: what an argument leaves out is for the code.
+                    with_samples=False,
+                    params=params,
+                    overrides={},
+                    section_keys=keys,
+                    reason="Asked for by the argument open_sections",
+                )
             )
             for problem in problems:
                 log.warning("%s", problem)
@@ -125,7 +128,7 @@ class WorkspacePrompts:
 
 async def _find(folders: Folders) -> tuple[CatalogPrompt, ...]:
     try:
-        return await asyncio.to_thread(find_prompts, folders)
+        return await in_thread(partial(find_prompts, folders), PROMPTS)
     except BackendError as error:
         raise refusal(str(error), kind="path") from error
 

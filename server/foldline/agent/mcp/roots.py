@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -20,6 +21,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from foldline.agent.mcp.folders import FolderCache, Folders, NoFolderError
+from foldline.backends.waiting import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,7 +77,7 @@ class Roots:
                     if not self._current:
                         await self._ask(context)
             roots = self._told
-        return await asyncio.to_thread(self._cache.open, roots)
+        return await in_thread(partial(self._cache.open, roots))
 
     def close(self) -> None:
         """Let go of all folders."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -18,6 +19,7 @@ from foldline.agent.mcp.folders import NoFolderError
 from foldline.agent.mcp.prompts import WorkspacePrompts
 from foldline.agent.mcp.roots import Roots
 from foldline.agent.mcp.wire import stdio_streams
+from foldline.backends.waiting import STATUS, in_thread
 from foldline.server.lifecycle import exit_with_parent
 from foldline.server.preview.renderer import Renderer
 from foldline.server.version import VERSION
@@ -92,7 +94,7 @@ class AgentServer:
 
     async def close(self) -> None:
         """End everything that goes on for this client, and wait until it has ended."""
-        await asyncio.gather(self.renderer.stop(), asyncio.to_thread(self.roots.close))
+        await asyncio.gather(self.renderer.stop(), in_thread(self.roots.close, STATUS))
 
     async def _list_tools(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
@@ -170,4 +172,6 @@ def _answered(
 def serve_stdio(options: Options) -> None:
     """Serve one client over standard input and output until it leaves."""
     exit_with_parent()
+    # An answer that one thread has ready waits this long at most while another one computes.
+    sys.setswitchinterval(0.001)
     asyncio.run(AgentServer(options).run())

@@ -47,6 +47,7 @@ def register(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from foldline.agent.mcp.server import Options, serve_stdio
+    from foldline.server.lifecycle import end_process
 
     for root in options.root:
         if not root.is_dir():
@@ -66,4 +67,4 @@ def run(options: argparse.Namespace) -> int:
             interpreter=options.interpreter,
         )
     )
-    return 0
+    return end_process(0)

@@ -20,6 +20,7 @@ import mcp_types as types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from foldline.backends.waiting import in_thread
 from foldline.server.standard_streams import QueuedWriter, claim_standard_streams
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ async def stdio_streams() -> AsyncIterator[
             receiving.cancel()
             outgoing.close()
     finally:
-        await asyncio.to_thread(writer.close)
+        await in_thread(writer.close)
 
 
 def read_line(stream: BinaryIO) -> Line | None:

@@ -23,7 +23,7 @@ class Arguments(PlaceArguments):
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, place = await find_place(ls, arguments)
-    found = await call(lambda: access.goto_definition(*place.at, **arguments.limits))
+    found = await call(access.goto_definition(*place.at, **arguments.limits))
     return result(
         format_locations(found, place, "definition"), found, found.backend, found.coverage
     )

@@ -31,7 +31,7 @@ class Arguments:
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, path = find_file(ls, arguments.path, arguments.uri)
     found = await call(
-        lambda: access.diagnostics(
+        access.diagnostics(
             path,
             budget=arguments.budget,
             cursor=arguments.cursor,

@@ -10,11 +10,11 @@ from foldline.server.targets import call
 from foldline.server.workspace import path_of
 
 if TYPE_CHECKING:
-    from foldline.backends import FileText, SmartFileAccess
+    from foldline.backends import AsyncSmartFileAccess, FileText
     from foldline.server.server import FoldlineServer
 
 
-def find_folder(ls: FoldlineServer, uri: str | None) -> SmartFileAccess:
+def find_folder(ls: FoldlineServer, uri: str | None) -> AsyncSmartFileAccess:
     """The files of the workspace folder at or around `uri`, or else of the first folder.
 
     Raises:
@@ -22,7 +22,7 @@ def find_folder(ls: FoldlineServer, uri: str | None) -> SmartFileAccess:
     """
     roots = ls.files.roots
     if uri is None and roots:
-        return ls.files.access(roots[0])
+        return ls.files.asynchronous(roots[0])
     uri = uri or ls.focus.uri
     if uri is None:
         raise RequestFailed("no_document", "No workspace folder is open: open one, or a document")
@@ -31,7 +31,7 @@ def find_folder(ls: FoldlineServer, uri: str | None) -> SmartFileAccess:
     if roots and root not in roots:
         # An open document of elsewhere may be read, not what lies around it.
         raise RequestFailed("path", f"{path} is outside the workspace", path=str(path))
-    return ls.files.access(root)
+    return ls.files.asynchronous(root)
 
 
 def find_file(
@@ -39,7 +39,7 @@ def find_file(
     path: str | None,
     uri: str | None,
     or_else: str = "name a `path` or `uri`",
-) -> tuple[SmartFileAccess, str]:
+) -> tuple[AsyncSmartFileAccess, str]:
     """The file at `path` below the root, or at `uri`, or that has the focus.
 
     `or_else` is what a caller could do instead of opening a document.
@@ -53,12 +53,12 @@ def find_file(
     if uri is None:
         raise RequestFailed("no_document", f"No document has the focus: open one, or {or_else}")
     file = path_of(uri)
-    return ls.files.access(ls.files.root_of(file)), str(file)
+    return ls.files.asynchronous(ls.files.root_of(file)), str(file)
 
 
 async def find_name(
     ls: FoldlineServer, name: str | None, uri: str | None, field: str
-) -> tuple[SmartFileAccess, str]:
+) -> tuple[AsyncSmartFileAccess, str]:
     """The workspace folder, and the name asked about, which was sent as `field`.
 
     Without one it is that of the first symbol of the document at `uri`, or that has the focus.
@@ -69,7 +69,7 @@ async def find_name(
     if name is not None:
         return find_folder(ls, uri), name
     access, path = find_file(ls, None, uri, f"give a `{field}`")
-    outline = await call(lambda: access.get_outline(path))
+    outline = await call(access.get_outline(path))
     for symbol in outline:
         return access, symbol.name
     raise RequestFailed("symbol", f"{path} defines nothing: give a `{field}`", path=path)

@@ -36,7 +36,7 @@ class Arguments:
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, name = await find_name(ls, arguments.name, arguments.uri, "name")
     found = await call(
-        lambda: access.find_references(
+        access.find_references(
             name,
             arguments.scope,
             budget=arguments.budget,

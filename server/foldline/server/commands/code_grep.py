@@ -38,7 +38,7 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, name = await find_name(ls, arguments.pattern, arguments.uri, "pattern")
     pattern = rf"\b{re.escape(name)}\b" if arguments.pattern is None else name
     found = await call(
-        lambda: access.grep(
+        access.grep(
             pattern,
             arguments.glob,
             context=arguments.context,

@@ -23,5 +23,5 @@ class Arguments(PlaceArguments):
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, place = await find_place(ls, arguments)
-    found = await call(lambda: access.hover(*place.at, **arguments.limits))
+    found = await call(access.hover(*place.at, **arguments.limits))
     return result(format_hover(found, place), found, found.backend, found.coverage)

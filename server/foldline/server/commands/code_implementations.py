@@ -23,7 +23,7 @@ class Arguments(PlaceArguments):
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, place = await find_place(ls, arguments)
-    found = await call(lambda: access.find_implementations(*place.at, **arguments.limits))
+    found = await call(access.find_implementations(*place.at, **arguments.limits))
     return result(
         format_locations(found, place, "implementation"), found, found.backend, found.coverage
     )

@@ -11,7 +11,6 @@ from foldline.server.commands.code_files import find_file, result
 from foldline.server.targets import call
 
 if TYPE_CHECKING:
-    from foldline.backends.models import FileOutline
     from foldline.server.server import FoldlineServer
 
 COMMAND = "foldline.server.code.outline"
@@ -28,11 +27,7 @@ class Arguments:
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, path = find_file(ls, arguments.path, arguments.uri)
-
-    def outlined() -> tuple[FileOutline, str]:
-        check_budget(arguments.budget)
-        outline = access.get_outline(path)
-        return outline, format_outline(outline, arguments.budget)
-
-    outline, text = await call(outlined)
+    check_budget(arguments.budget)
+    outline = await call(access.get_outline(path))
+    text = format_outline(outline, arguments.budget)
     return result(text, outline, outline.backend, outline.coverage)

@@ -12,7 +12,7 @@ from foldline.server.convert import LineIndex, PositionArgument
 from foldline.server.targets import call
 
 if TYPE_CHECKING:
-    from foldline.backends import SmartFileAccess
+    from foldline.backends import AsyncSmartFileAccess
     from foldline.backends.semantics import AskLimits, Place
     from foldline.server.server import FoldlineServer
 
@@ -42,7 +42,7 @@ class PlaceArguments:
 
 async def find_place(
     ls: FoldlineServer, arguments: PlaceArguments
-) -> tuple[SmartFileAccess, Place]:
+) -> tuple[AsyncSmartFileAccess, Place]:
     """The files, and the place in one of them that is meant.
 
     Raises:
@@ -52,11 +52,8 @@ async def find_place(
     position = arguments.position
     encoding = ls.documents.position_codec.encoding
 
-    def find() -> Place:
-        if position is None:
-            return access.find_place(path, arguments.name, line=arguments.line)
-        index = LineIndex.of(access.read_file(path), encoding)
-        line, column = index.line_and_column(position.line, position.character)
-        return access.find_place(path, arguments.name, line=line, column=column)
-
-    return access, await call(find)
+    if position is None:
+        return access, await call(access.find_place(path, arguments.name, line=arguments.line))
+    index = LineIndex.of(await call(access.read_file(path)), encoding)
+    line, column = index.line_and_column(position.line, position.character)
+    return access, await call(access.find_place(path, arguments.name, line=line, column=column))

@@ -31,9 +31,7 @@ class Arguments:
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, path = find_file(ls, arguments.path, arguments.uri)
     if arguments.budget is None and arguments.cursor is None:
-        text = await call(lambda: access.read_file(path))
+        text = await call(access.read_file(path))
         return result(text, {"path": path}, "files", "complete")
-    page = await call(
-        lambda: access.read_text(path, budget=arguments.budget, cursor=arguments.cursor)
-    )
+    page = await call(access.read_text(path, budget=arguments.budget, cursor=arguments.cursor))
     return page_result(page)

@@ -32,7 +32,7 @@ class Arguments:
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, path = find_file(ls, arguments.path, arguments.uri)
     page = await call(
-        lambda: access.read_text(
+        access.read_text(
             path,
             arguments.start,
             arguments.end,

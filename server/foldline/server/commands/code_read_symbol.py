@@ -11,7 +11,6 @@ from foldline.server.commands.code_files import find_file, result
 from foldline.server.targets import call
 
 if TYPE_CHECKING:
-    from foldline.backends import SymbolDetail
     from foldline.server.server import FoldlineServer
 
 COMMAND = "foldline.server.code.readSymbol"
@@ -36,14 +35,16 @@ class Arguments:
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, path = find_file(ls, arguments.path, arguments.uri)
 
-    def read() -> SymbolDetail:
-        return access.read_symbol(
+    name = arguments.name
+    if name is None:
+        name = (await call(access.find_place(path))).name
+    symbol = await call(
+        access.read_symbol(
             path,
-            access.find_place(path).name if arguments.name is None else arguments.name,
+            name,
             budget=arguments.budget,
             cursor=arguments.cursor,
             seconds=arguments.seconds,
         )
-
-    symbol = await call(read)
+    )
     return result(format_symbol(symbol), symbol, symbol.backend, symbol.coverage)

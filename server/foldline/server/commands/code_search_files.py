@@ -31,7 +31,5 @@ class Arguments:
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access, query = await find_name(ls, arguments.query, arguments.uri, "query")
-    found = await call(
-        lambda: access.search_files(query, budget=arguments.budget, cursor=arguments.cursor)
-    )
+    found = await call(access.search_files(query, budget=arguments.budget, cursor=arguments.cursor))
     return result(format_search(found), found, found.backend, found.coverage)

@@ -29,7 +29,7 @@ class Arguments:
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     access = find_folder(ls, arguments.uri)
     tree = await call(
-        lambda: access.get_tree(
+        access.get_tree(
             arguments.path,
             depth=arguments.depth,
             budget=arguments.budget,

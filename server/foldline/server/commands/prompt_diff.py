@@ -6,10 +6,11 @@ text in the editor, or `REV..REV`.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends.waiting import in_thread
 from foldline.server.errors import RequestFailed
 from foldline.server.preview import prompts
 from foldline.server.preview.choices import Choices
@@ -50,8 +51,8 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
     of_versions = (arguments.before, arguments.after, arguments.sessionId) != (None, None, None)
     if revision is None and (of_versions or (arguments.uri is None and ls.previews.count)):
         preview = ls.previews.find(arguments.sessionId)
-        return await asyncio.to_thread(
-            ls.previews.diff, preview.session_id, arguments.before, arguments.after
+        return await in_thread(
+            partial(ls.previews.diff, preview.session_id, arguments.before, arguments.after)
         )
     choices = Choices()
     uri, name = arguments.uri, arguments.name
@@ -62,7 +63,7 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
     before, after = parse_range(revision or "HEAD")
     one = await _side(ls, target, before, choices)
     other = await _side(ls, target, after, choices)
-    return await asyncio.to_thread(compare, one, other)
+    return await in_thread(partial(compare, one, other))
 
 
 async def _side(
@@ -73,7 +74,7 @@ async def _side(
         raise RequestFailed("untrusted", prompts.UNTRUSTED)
     if revision is not None:
         try:
-            texts = await asyncio.to_thread(texts_at, target.document.path, revision)
+            texts = await in_thread(partial(texts_at, target.document.path, revision))
         except RevisionError as error:
             raise RequestFailed("revision", str(error), revision=revision) from error
     render = await prompts.render_at(ls, target, texts, choices)

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.backends.waiting import in_thread
 from foldline.server.convert import unstructure
 from foldline.server.prompt_index import ask, uri_of_file
 from foldline.server.targets import find_document, range_in
@@ -27,15 +28,16 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> list[dict[str, obj
     if arguments.uri is not None:
         uris = [(await find_document(ls, arguments.uri)).uri]
     else:
-        uris = await asyncio.to_thread(_documents, ls)
+        uris = await _documents(ls)
     lists = [await ask(ls, uri, _prompts) or [] for uri in uris]
     return [prompt for prompts in lists for prompt in prompts]
 
 
-def _documents(ls: FoldlineServer) -> list[str]:
+async def _documents(ls: FoldlineServer) -> list[str]:
     """The documents of the workspace that may hold prompts, open ones first."""
     opened = ls.prompts.open_documents()
-    files = [file for folder in ls.prompts.folders() for file in folder.files.refresh()]
+    folders = await in_thread(ls.prompts.folders)
+    files = [file for folder in folders for file in await asyncio.wrap_future(folder.refresh())]
     return [*opened.values(), *(uri_of_file(file) for file in files if file not in opened)]
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+from foldline.backends.waiting import LONG, in_thread
 from foldline.server.convert import unstructure
 from foldline.server.errors import RequestFailed
 from foldline.server.targets import call
@@ -29,14 +31,14 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     Who waits for one of them is answered all the same: from syntax trees, or by a new worker.
     """
     if arguments.server is None:
-        stopped, workers = await call(ls.files.restart), await ls.renderer.stop()
+        stopped, workers = await call(in_thread(ls.files.restart, LONG)), await ls.renderer.stop()
         ls.prompts.forget()
         ls.diagnostics.schedule()
         ls.show_again()
     else:
         name = arguments.server
-        running = await call(ls.files.server_status)
-        stopped, workers = await call(lambda: ls.files.restart_servers(name)), 0
+        running = await call(ls.files.server_status())
+        stopped, workers = await call(in_thread(partial(ls.files.restart_servers, name), LONG)), 0
         if not stopped:
             near = sorted({each.name for each in running})
             raise RequestFailed(

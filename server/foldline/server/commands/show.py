@@ -5,16 +5,17 @@ For editors that can run a server's command and show a document, and no more tha
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import MessageType, ShowDocumentParams, ShowMessageParams
 
+from foldline.backends.waiting import in_thread
 from foldline.server.commands import code_outline, code_tree, status
 from foldline.server.errors import RequestFailed
 from foldline.server.preview import prompts
@@ -52,7 +53,7 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     """Answers the text, and the address of the file that holds it until it is shown again."""
     title, text = await _text(ls, arguments)
     try:
-        path = await asyncio.to_thread(_write, arguments.uri or ls.focus.uri or "", title, text)
+        path = await in_thread(partial(_write, arguments.uri or ls.focus.uri or "", title, text))
     except OSError as error:
         raise RequestFailed(
             "path", f"{error.filename} cannot be written: {error.strerror}", path=error.filename

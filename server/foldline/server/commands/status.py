@@ -36,5 +36,5 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
         "interpreter": described(ls, interpreter),
         "previews": ls.previews.count,
         "documents": len(ls.documents.text_documents),
-        "languageServers": unstructure(await call(ls.files.server_status)),
+        "languageServers": unstructure(await call(ls.files.server_status())),
     }

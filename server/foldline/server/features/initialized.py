@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import INITIALIZED, MessageType, ShowMessageParams
 
+from foldline.backends.waiting import in_thread
 from foldline.server import virtual
 from foldline.server.configuration import configure, watch_files
 from foldline.server.indexing import index_progress
@@ -28,7 +29,7 @@ async def handle(ls: FoldlineServer, params: InitializedParams) -> None:
     window = ls.client_capabilities.window
     if window is not None and window.work_done_progress:
         ls.files.progress_of = index_progress(ls, asyncio.get_running_loop())
-    await asyncio.to_thread(warm_up)
+    await in_thread(warm_up)
     await configure(ls)
     await watch_files(ls)
     await virtual.register(ls)

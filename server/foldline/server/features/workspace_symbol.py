@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import WORKSPACE_SYMBOL, Location, WorkspaceSymbol, WorkspaceSymbolOptions
 
+from foldline.backends.waiting import PROMPTS, in_thread
 from foldline.server.features.document_symbol import kind_of
 from foldline.server.prompt_index import uri_of_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lsprotocol.types import WorkspaceSymbolParams
 
+    from foldline.server.prompt_folder import Folder
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
     from foldline.server.static.editing.symbols import Symbol
@@ -27,10 +30,13 @@ MOST = 200
 
 
 async def handle(ls: FoldlineServer, params: WorkspaceSymbolParams) -> list[WorkspaceSymbol] | None:
-    return await asyncio.to_thread(_find, ls, params.query) or None
+    folders = await in_thread(ls.prompts.folders)
+    for folder in folders:
+        await asyncio.wrap_future(folder.refresh())
+    return await in_thread(partial(_find, ls, folders, params.query), PROMPTS) or None
 
 
-def _find(ls: FoldlineServer, query: str) -> list[WorkspaceSymbol]:
+def _find(ls: FoldlineServer, folders: Iterable[Folder], query: str) -> list[WorkspaceSymbol]:
     encoding = ls.documents.position_codec.encoding
     wanted = query.lower()
 
@@ -49,8 +55,7 @@ def _find(ls: FoldlineServer, query: str) -> list[WorkspaceSymbol]:
         ]
 
     found: list[WorkspaceSymbol] = []
-    for folder in ls.prompts.folders():
-        folder.files.refresh()
+    for folder in folders:
         for file in folder.files.matching(query):
             found += ls.prompts.answer(uri_of_file(file), encoding, question) or []
             if len(found) >= MOST:

@@ -6,6 +6,7 @@ import asyncio
 import json
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
+from foldline.backends.waiting import in_thread
 from foldline.server.commands import prompt_set_params
 from foldline.server.convert import ArgumentsError, structure
 from foldline.server.page.admission import Admission
@@ -168,7 +170,7 @@ async def _next_event(ls: FoldlineServer, preview: Preview, feed: Feed) -> str |
     if news is None:
         return None
     about = {"reveals": _shows_documents(ls), "steps": len(preview.steps)}
-    return await asyncio.to_thread(_event, {**news, **about})
+    return await in_thread(partial(_event, {**news, **about}))
 
 
 def _event(news: Mapping[str, Any]) -> str:

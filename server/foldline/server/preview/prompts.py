@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from foldline.backends.waiting import in_thread
 from foldline.server.configuration import report
 from foldline.server.convert import unstructure
 from foldline.server.errors import RequestFailed
@@ -84,7 +85,7 @@ async def render_at(
     """The prompt with its costs, with these texts in place of their files and of open buffers."""
     answer = await _ask(ls, target, "render", texts, **choices.request())
     counter = ls.prompts.folder(target.document.path).counter
-    return await asyncio.to_thread(with_costs, answer, counter)
+    return await in_thread(partial(with_costs, answer, counter))
 
 
 async def ask_section(
@@ -120,20 +121,22 @@ async def _ask(
         raise RequestFailed("untrusted", UNTRUSTED)
     document = target.document
     try:
-        job, problems = await asyncio.to_thread(
-            prompt_job,
-            action,
-            document.path,
-            document.root,
-            name=target.name,
-            deadline=ls.settings.render_deadline,
-            network=ls.settings.preview.network,
-            overlays={
-                **ls.files.overlays(),
-                str(document.path): document.text,
-                **(texts or {}),
-            },
-            **arguments,
+        job, problems = await in_thread(
+            partial(
+                prompt_job,
+                action,
+                document.path,
+                document.root,
+                name=target.name,
+                deadline=ls.settings.render_deadline,
+                network=ls.settings.preview.network,
+                overlays={
+                    **ls.files.overlays(),
+                    str(document.path): document.text,
+                    **(texts or {}),
+                },
+                **arguments,
+            )
         )
     except ValuesError as error:
         uri = uri_of(error.file)
@@ -171,7 +174,7 @@ async def _with_document(
         return section_locations(asked, render["name"])
 
     folder = ls.prompts.folder(document.path)
-    priced = await asyncio.to_thread(with_costs, render, folder.counter)
+    priced = await in_thread(partial(with_costs, render, folder.counter))
     locations = await ask(ls, document.uri, places) or {}
     return {
         **priced,

@@ -10,6 +10,7 @@ from pydantic import Field
 from foldline.agent.mcp.tools.tool import Arguments, CodeTool, OptionalBudget, OptionalText
 from foldline.backends.budget import REFERENCES_BUDGET
 from foldline.backends.text import format_references
+from foldline.backends.waiting import LONG, question_of
 
 if TYPE_CHECKING:
     from foldline.agent.mcp.folders import Folder, Folders
@@ -22,24 +23,26 @@ class ReferencesArguments(Arguments):
     cursor: OptionalText = None
 
 
-def answer(folders: Folders, given: ReferencesArguments) -> tuple[str, ...]:
+async def answer(folders: Folders, given: ReferencesArguments) -> tuple[str, ...]:
     budget = given.budget or REFERENCES_BUDGET
     if given.scope is not None:
         place = folders.locate(given.scope)
         scope = None if place.path == "." else place.path
         cursor = given.cursor.removeprefix(place.folder.prefix) if given.cursor else None
-        return (_references(place.folder, given.name, scope, budget, cursor),)
+        return (await _references(place.folder, given.name, scope, budget, cursor),)
     found = [
-        _references(folder, given.name, None, share, cursor)
+        await _references(folder, given.name, None, share, cursor)
         for folder, share, cursor in folders.each(budget, given.cursor)
     ]
     return ("\n".join(found),)
 
 
-def _references(
+async def _references(
     folder: Folder, name: str, scope: str | None, budget: int, cursor: str | None
 ) -> str:
-    found = folder.access.find_references(name, scope, budget=budget, cursor=cursor)
+    found = await question_of(folder.access.find_references)(
+        name, scope, budget=budget, cursor=cursor
+    )
     uses = tuple(replace(each, path=folder.shown(each.path)) for each in found.references)
     return format_references(
         replace(found, references=uses, cursor=folder.shown_cursor(found.cursor))
@@ -51,4 +54,5 @@ TOOL = CodeTool(
     "Where a name is used across files, with kind and enclosing symbol (~2 KB).",
     ReferencesArguments,
     answer,
+    LONG,
 )

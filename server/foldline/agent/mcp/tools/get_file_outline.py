@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from foldline.agent.mcp.tools.tool import Arguments, CodeTool, OptionalBudget
 from foldline.backends.budget import OUTLINE_BUDGET
 from foldline.backends.text import format_outline
+from foldline.backends.waiting import question_of
 
 if TYPE_CHECKING:
     from foldline.agent.mcp.folders import Folders
@@ -18,9 +19,9 @@ class OutlineArguments(Arguments):
     budget: OptionalBudget = None
 
 
-def answer(folders: Folders, given: OutlineArguments) -> tuple[str, ...]:
+async def answer(folders: Folders, given: OutlineArguments) -> tuple[str, ...]:
     place = folders.locate(given.path)
-    outline = place.folder.access.get_outline(place.path)
+    outline = await question_of(place.folder.access.get_outline)(place.path)
     shown = replace(outline, path=place.folder.shown(outline.path))
     return (format_outline(shown, given.budget or OUTLINE_BUDGET),)
 

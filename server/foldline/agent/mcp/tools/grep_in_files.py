@@ -17,6 +17,7 @@ from foldline.agent.mcp.tools.tool import (
 )
 from foldline.backends.budget import GREP_BUDGET
 from foldline.backends.text import format_grep
+from foldline.backends.waiting import LONG, question_of
 
 if TYPE_CHECKING:
     from foldline.agent.mcp.folders import Folder, Folders
@@ -31,7 +32,7 @@ class GrepArguments(Arguments):
     cursor: OptionalText = None
 
 
-def answer(folders: Folders, given: GrepArguments) -> tuple[str, ...]:
+async def answer(folders: Folders, given: GrepArguments) -> tuple[str, ...]:
     found: list[str] = []
     for folder, share, cursor in folders.each(given.budget or GREP_BUDGET, given.cursor):
         glob = given.glob
@@ -40,16 +41,16 @@ def answer(folders: Folders, given: GrepArguments) -> tuple[str, ...]:
             if named and folder not in named:
                 continue
             glob = glob.removeprefix(folder.prefix)
-        found.append(_matches(folder, glob, given, share, cursor))
+        found.append(await _matches(folder, glob, given, share, cursor))
     if not found:
         raise ArgumentsError("glob: names another folder than the cursor is from")
     return ("\n".join(found),)
 
 
-def _matches(
+async def _matches(
     folder: Folder, glob: str | None, given: GrepArguments, budget: int, cursor: str | None
 ) -> str:
-    found = folder.access.grep(
+    found = await question_of(folder.access.grep)(
         given.pattern,
         glob,
         context=given.context or 0,
@@ -66,4 +67,5 @@ TOOL = CodeTool(
     "Lines that match a regular expression (~2 KB).",
     GrepArguments,
     answer,
+    LONG,
 )

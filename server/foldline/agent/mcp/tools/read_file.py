@@ -18,7 +18,7 @@ class FileArguments(Arguments):
     cursor: OptionalText = None
 
 
-def answer(folders: Folders, given: FileArguments) -> tuple[str, ...]:
+async def answer(folders: Folders, given: FileArguments) -> tuple[str, ...]:
     place = folders.locate(given.path)
     source = place.folder.access.file_backend.read_source(place.path)
     if not source.text:

@@ -9,6 +9,7 @@ from pydantic import Field
 from foldline.agent.mcp.pages import page
 from foldline.agent.mcp.tools.tool import Arguments, CodeTool, OptionalText
 from foldline.backends.budget import FILE_BUDGET
+from foldline.backends.waiting import question_of
 
 if TYPE_CHECKING:
     from foldline.agent.mcp.folders import Folders
@@ -21,9 +22,9 @@ class LinesArguments(Arguments):
     cursor: OptionalText = None
 
 
-def answer(folders: Folders, given: LinesArguments) -> tuple[str, ...]:
+async def answer(folders: Folders, given: LinesArguments) -> tuple[str, ...]:
     place = folders.locate(given.path)
-    text = place.folder.access.read_lines(place.path, given.start, given.end)
+    text = await question_of(place.folder.access.read_lines)(place.path, given.start, given.end)
     if not text:
         return (f"({given.path} has nothing in the lines {given.start}-{given.end})",)
     return page(text, "lines", FILE_BUDGET, given.cursor, first_line=given.start)

@@ -10,6 +10,7 @@ from pydantic import Field
 from foldline.agent.mcp.tools.tool import Arguments, CodeTool, OptionalBudget, OptionalText
 from foldline.backends.budget import SYMBOL_BUDGET
 from foldline.backends.text import format_symbol
+from foldline.backends.waiting import question_of
 
 if TYPE_CHECKING:
     from foldline.agent.mcp.folders import Folders
@@ -22,10 +23,10 @@ class SymbolArguments(Arguments):
     cursor: OptionalText = None
 
 
-def answer(folders: Folders, given: SymbolArguments) -> tuple[str, ...]:
+async def answer(folders: Folders, given: SymbolArguments) -> tuple[str, ...]:
     place = folders.locate(given.path)
     budget = given.budget or SYMBOL_BUDGET
-    detail = place.folder.access.read_symbol(
+    detail = await question_of(place.folder.access.read_symbol)(
         place.path, given.name, budget=budget, cursor=given.cursor
     )
     shown = place.folder.shown(detail.path)

@@ -10,6 +10,7 @@ from pydantic import Field
 from foldline.agent.mcp.tools.tool import Arguments, CodeTool, OptionalBudget, OptionalText
 from foldline.backends.budget import SEARCH_BUDGET
 from foldline.backends.text import format_search
+from foldline.backends.waiting import LONG, question_of
 
 if TYPE_CHECKING:
     from foldline.agent.mcp.folders import Folder, Folders
@@ -21,16 +22,16 @@ class SearchArguments(Arguments):
     cursor: OptionalText = None
 
 
-def answer(folders: Folders, given: SearchArguments) -> tuple[str, ...]:
+async def answer(folders: Folders, given: SearchArguments) -> tuple[str, ...]:
     found = [
-        _hits(folder, given.query, share, cursor)
+        await _hits(folder, given.query, share, cursor)
         for folder, share, cursor in folders.each(given.budget or SEARCH_BUDGET, given.cursor)
     ]
     return ("\n".join(found),)
 
 
-def _hits(folder: Folder, query: str, budget: int, cursor: str | None) -> str:
-    found = folder.access.search_files(query, budget=budget, cursor=cursor)
+async def _hits(folder: Folder, query: str, budget: int, cursor: str | None) -> str:
+    found = await question_of(folder.access.search_files)(query, budget=budget, cursor=cursor)
     hits = tuple(replace(each, path=folder.shown(each.path)) for each in found.hits)
     return format_search(replace(found, hits=hits, cursor=folder.shown_cursor(found.cursor)))
 
@@ -40,4 +41,5 @@ TOOL = CodeTool(
     "Files whose path or symbols match keywords, best first, with the reason.",
     SearchArguments,
     answer,
+    LONG,
 )

@@ -1,16 +1,19 @@
-"""What a tool is: a name, a sentence, its arguments, and a function of the folders."""
+"""What a tool is: a name, a sentence, its arguments, and a coroutine function of the folders."""
 
 from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
+from foldline.backends.waiting import QUICK, waits
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Coroutine, Mapping
+    from concurrent.futures import Executor
 
     from pydantic_core import ErrorDetails
 
@@ -51,12 +54,16 @@ Given = TypeVar("Given", bound=Arguments)
 
 @dataclass(frozen=True, slots=True)
 class CodeTool(Generic[Given]):
-    """One tool; `answer` blocks, and returns one text for each block of the answer."""
+    """One tool; `answer` returns one text for each block of the answer.
+
+    It awaits futures alone (`foldline.backends.waiting`); `threads` are those of its steps.
+    """
 
     name: str
     description: str
     arguments: type[Given]
-    answer: Callable[[Folders, Given], tuple[str, ...]]
+    answer: Callable[[Folders, Given], Coroutine[Any, Any, tuple[str, ...]]]
+    threads: Executor = QUICK
 
     def input_schema(self) -> dict[str, object]:
         """The arguments' JSON schema, without what says nothing."""
@@ -71,7 +78,8 @@ class CodeTool(Generic[Given]):
             "additionalProperties": False,
         }
 
-    def call(self, folders: Folders, arguments: Mapping[str, object]) -> tuple[str, ...]:
+    @waits
+    async def call(self, folders: Folders, arguments: Mapping[str, object]) -> tuple[str, ...]:
         """The answer to a call with `arguments` as they came.
 
         Raises:
@@ -87,7 +95,7 @@ class CodeTool(Generic[Given]):
                 _problem(each, names) for each in error.errors() if each["type"] != "none_required"
             ]
             raise ArgumentsError("; ".join(problems)) from error
-        return self.answer(folders, given)
+        return await self.answer(folders, given)
 
 
 _NOISE = ("title", "default")

@@ -1,0 +1,268 @@
+"""Waiting that holds no thread.
+
+An operation is written once, as a coroutine that awaits `result_of(future)` and nothing else, so
+that it needs no event loop. `run` drives it in the calling thread. `run_async` drives it for a
+program with an event loop: each step runs in a thread of a pool, and between steps it holds none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import functools
+import inspect
+import os
+import queue
+import threading
+import time
+from concurrent.futures import CancelledError, Executor, Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Generator
+
+P = ParamSpec("P")
+Owner = TypeVar("Owner")
+Value = TypeVar("Value")
+
+
+class Threads(Executor):
+    """At most `most` daemon threads, started as they are needed.
+
+    The process ends without waiting for them, unlike for those of `ThreadPoolExecutor`: what they
+    do is done for a client who has left.
+    """
+
+    def __init__(self, most: int, name: str) -> None:
+        self.most = most
+        self._name = name
+        self._forget()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        """Start with no threads: a forked child has none of its parent's."""
+        self._lock = threading.Lock()
+        self._idle = threading.Semaphore(0)
+        self._count = 0
+        self._waiting: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = (
+            queue.SimpleQueue()
+        )
+
+    def submit(self, fn: Callable[P, Value], /, *args: P.args, **kwargs: P.kwargs) -> Future[Value]:
+        future: Future[Value] = Future()
+        with self._lock:
+            self._waiting.put((future, functools.partial(fn, *args, **kwargs)))
+            if not self._idle.acquire(blocking=False) and self._count < self.most:
+                self._count += 1
+                name = f"{self._name}-{self._count}"
+                threading.Thread(target=self._work, name=name, daemon=True).start()
+        return future
+
+    def _work(self) -> None:
+        while True:
+            try:
+                future, work = self._waiting.get_nowait()
+            except queue.Empty:
+                self._idle.release()
+                future, work = self._waiting.get()
+            if future.set_running_or_notify_cancel():
+                _settle(future, work)
+            del future, work
+
+
+# A pool for each kind of work: one kind never queues behind another. All of them share the
+# interpreter's lock, so more threads would make nothing faster.
+QUICK = Threads(8, "foldline-quick")
+"""Reads and parses a file or two."""
+LONG = Threads(12, "foldline-long")
+"""Reads many files."""
+WALKS = Threads(12, "foldline-walk")
+"""Lists whole workspaces; others wait for what it finds."""
+PROMPTS = Threads(8, "foldline-prompts")
+"""Analyses prompts; a project is analysed by one thread at a time."""
+STATUS = Threads(2, "foldline-status")
+"""Says how the server is doing, and ends it, whatever else goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting(Generic[Value]):
+    """A future as an awaitable that needs no event loop; it is cancelled when nobody awaits it."""
+
+    future: Future[Value]
+    seconds: float | None
+
+    def __await__(self) -> Generator[Waiting[Value], None, Value]:
+        if not self.future.done() and (self.seconds is None or self.seconds > 0):
+            try:
+                yield self
+            except BaseException:
+                self.future.cancel()
+                raise
+        return self.future.result(0)
+
+
+def result_of(future: Future[Value], seconds: float | None = None) -> Waiting[Value]:
+    """The future's result, to be awaited; raises `TimeoutError` after `seconds`.
+
+    The future goes on after the timeout. It is cancelled with the coroutine that awaits it.
+    """
+    return Waiting(future, seconds)
+
+
+def run(question: Coroutine[Any, Any, Value]) -> Value:
+    """The answer to `question`; the calling thread waits."""
+    try:
+        while True:
+            waiting: Waiting[Any] = question.send(None)
+            with contextlib.suppress(TimeoutError, CancelledError):
+                waiting.future.exception(waiting.seconds)
+    except StopIteration as end:
+        return cast("Value", end.value)
+    finally:
+        question.close()
+
+
+async def run_async(question: Coroutine[Any, Any, Value], threads: Executor = QUICK) -> Value:
+    """The answer to `question`, worked out by `threads`; while it waits it holds none of them.
+
+    When the awaiting task is cancelled, the question is closed as soon as its step has ended.
+    """
+    context = contextvars.copy_context()
+    step: Future[_Ended[Value] | Waiting[Any]] | None = None
+    try:
+        while True:
+            step = threads.submit(context.run, _step, question)
+            outcome = await asyncio.wrap_future(step)
+            if isinstance(outcome, _Ended):
+                return outcome.value
+            await _settled(outcome.future, outcome.seconds)
+    finally:
+        if step is None:
+            question.close()
+        else:
+            step.add_done_callback(lambda _: question.close())
+
+
+async def in_thread(work: Callable[[], Value], threads: Executor = QUICK) -> Value:
+    """The result of `work`, which blocks: `asyncio.to_thread` in a pool that no exit waits for."""
+    return await asyncio.wrap_future(threads.submit(contextvars.copy_context().run, work))
+
+
+def waits(
+    method: Callable[Concatenate[Owner, P], Coroutine[Any, Any, Value]],
+) -> Callable[Concatenate[Owner, P], Value]:
+    """A coroutine method as a blocking one; `question_of` gives the coroutine itself."""
+
+    @functools.wraps(method)
+    def ask(self: Owner, /, *args: P.args, **kwargs: P.kwargs) -> Value:
+        return run(method(self, *args, **kwargs))
+
+    return ask
+
+
+def question_of(method: Callable[P, Value]) -> Callable[P, Coroutine[Any, Any, Value]]:
+    """The coroutine behind a bound method that `waits` made; any other method as one step."""
+    coroutine = getattr(method, "__wrapped__", None)
+    if inspect.iscoroutinefunction(coroutine):
+        bound = functools.partial(coroutine, getattr(method, "__self__"))  # noqa: B009 - mypy knows none.
+        return cast("Callable[P, Coroutine[Any, Any, Value]]", bound)
+
+    async def one_step(*args: P.args, **kwargs: P.kwargs) -> Value:
+        return method(*args, **kwargs)
+
+    return one_step
+
+
+class Shared(Generic[Value]):
+    """Work that is done once for all who ask at the same time.
+
+    Each of them gets the result of work that began after it asked, or after the `since` it names.
+    `work` is given a time, of `time.monotonic`, as of which its result has to be.
+    """
+
+    def __init__(self, work: Callable[[float], Value], threads: Executor = WALKS) -> None:
+        self._work = work
+        self._threads = threads
+        self._lock = threading.Lock()
+        self._began = 0.0
+        self._running: Future[Value] | None = None
+        self._next: Future[Value] | None = None
+        self._next_since = 0.0
+
+    def ask(self, since: float | None = None) -> Future[Value]:
+        """The future of the result; it belongs to all who ask, and cannot be cancelled."""
+        since = time.monotonic() if since is None else since
+        with self._lock:
+            if self._running is not None and self._began >= since:
+                return self._running
+            if self._next is None:
+                self._next = Future()
+                self._next.set_running_or_notify_cancel()
+                self._next_since = since
+            self._next_since = max(self._next_since, since)
+            future = self._next
+            if self._running is None:
+                self._start()
+            return future
+
+    def _start(self) -> None:
+        """Let those who have asked so far have their turn. The lock is held."""
+        future, since = self._next, self._next_since
+        self._next = None
+        self._running = future
+        if future is not None:
+            self._began = time.monotonic()
+            self._threads.submit(self._run, future, since)
+
+    def _run(self, future: Future[Value], since: float) -> None:
+        # Those who wait may ask again at once: the next turn begins before they hear.
+        outcome: Future[Value] = Future()
+        _settle(outcome, lambda: self._work(since))
+        with self._lock:
+            self._start()
+        _settle(future, outcome.result)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended(Generic[Value]):
+    """The end of a question, with its answer."""
+
+    value: Value
+
+
+def _step(question: Coroutine[Any, Any, Value]) -> _Ended[Value] | Waiting[Any]:
+    """Drive `question` up to the next future that it waits for, or to its end."""
+    try:
+        return cast("Waiting[Any]", question.send(None))
+    except StopIteration as end:
+        return _Ended(end.value)
+
+
+async def _settled(future: Future[Any], seconds: float | None) -> None:
+    """Return when `future` is done, or after `seconds`."""
+    loop = asyncio.get_running_loop()
+    arrived = loop.create_future()
+
+    def arrive(_: Future[Any]) -> None:
+        # The loop may have ended: then nobody waits there any more.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(tell)
+
+    def tell() -> None:
+        if not arrived.done():
+            arrived.set_result(None)
+
+    future.add_done_callback(arrive)
+    await asyncio.wait({arrived}, timeout=seconds)
+
+
+def _settle(future: Future[Value], work: Callable[[], Value]) -> None:
+    try:
+        result = work()
+    except BaseException as error:
+        future.set_exception(error)
+    else:
+        future.set_result(result)

@@ -1,0 +1,127 @@
+"""Nothing waits for a frozen language server but the question that asks it."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from tests.backends.lsp.faulty import FILES, PATIENCE, SERVER
+
+from foldline.backends.waiting import LONG, PROMPTS, QUICK, STATUS, WALKS
+from foldline.server.workspace import WorkspaceFiles
+
+from .conftest import Connect, Editor
+
+# The questions wait for longer than the test takes, and are given up with it.
+FROZEN_SECONDS = 3600.0
+ABOUT = ("hover", "findReferences", "definition")
+POOLS = (QUICK, LONG, WALKS, PROMPTS, STATUS)
+
+
+class Frozen:
+    """A workspace whose language server was asked once, and has been stopped by a signal since."""
+
+    def __init__(self, editor: Editor, process: psutil.Process) -> None:
+        self.editor = editor
+        self.process = process
+        self.waiting: list[asyncio.Task[Any]] = []
+
+    @property
+    def server(self) -> psutil.Process:
+        """The process of foldline's own server."""
+        found = self.process.parents()
+        return next(each for each in found if "serve" in each.cmdline())
+
+    def ask(self, number: int) -> None:
+        """Ask a question that the language server does not answer."""
+        command = ABOUT[number % len(ABOUT)]
+        asked: dict[str, object] = {"name": "pay", "seconds": FROZEN_SECONDS}
+        if command != "findReferences":
+            asked["path"] = "shop.py"
+        self.waiting.append(asyncio.create_task(self.editor.command(f"code.{command}", **asked)))
+
+    async def end(self) -> None:
+        """Let the language server go, so that all questions are answered."""
+        self.process.resume()
+        await self.editor.command("restart")
+        for answer in await asyncio.gather(*self.waiting):
+            assert "pay" in answer["text"]
+
+    async def status(self) -> dict[str, Any]:
+        [server] = (await self.editor.command("status"))["languageServers"]
+        assert isinstance(server, dict)
+        return server
+
+
+def workspace(folder: Path) -> Path:
+    """A folder with Python files, and the scripted server for them."""
+    root, state = folder / "workspace", folder / "state"
+    for path in (root, state):
+        path.mkdir()
+    for name, text in FILES.items():
+        (root / name).write_text(text)
+    (root / "notes.txt").write_text("unrelated\n")
+    command = json.dumps([sys.executable, str(SERVER), str(state), "asks nothing"])
+    (root / "pyproject.toml").write_text(
+        f'[tool.foldline.lsp]\nuse = ["faulty"]\n[tool.foldline.lsp.servers.faulty]\n'
+        f'command = {command}\nlanguages = ["python"]\n'
+    )
+    return root
+
+
+@pytest.fixture
+async def frozen(tmp_path: Path, connect: Connect) -> AsyncIterator[Frozen]:
+    editor = await connect(workspace(tmp_path), trusted=True)
+    answer = await editor.command("code.findReferences", name="pay", seconds=PATIENCE)
+    assert answer["data"]["confirmed"] == 3, answer["text"]
+    [pid] = map(int, (tmp_path / "state" / "pids").read_text().split())
+    process = psutil.Process(pid)
+    process.suspend()
+    # An answer that is known already would be no question.
+    (editor.root / "more.py").write_text("import shop\n\nshop.pay()\n")
+    found = Frozen(editor, process)
+    yield found
+    await found.end()
+
+
+async def test_questions_to_a_frozen_server_delay_no_other(frozen: Frozen) -> None:
+    for number in range(12):
+        frozen.ask(number)
+    editor = frozen.editor
+    async with asyncio.timeout(PATIENCE):
+        while (await frozen.status())["pending"] == 0:
+            await asyncio.sleep(0)
+        assert (await editor.command("code.readFile", path="notes.txt"))["text"] == "unrelated\n"
+        assert "def pay" in (await editor.command("code.outline", path="shop.py"))["text"]
+        assert "notes.txt" in (await editor.command("code.tree"))["text"]
+        assert "unrelated" in (await editor.command("code.grep", pattern="unrel"))["text"]
+        assert await editor.command("prompt.list") == []
+        assert (await frozen.status())["pending"] > 0
+    assert not any(task.done() for task in frozen.waiting)
+
+
+async def test_two_hundred_waiting_questions_hold_no_thread(frozen: Frozen) -> None:
+    for number in range(200):
+        frozen.ask(number)
+    async with asyncio.timeout(PATIENCE):
+        while (await frozen.status())["pending"] == 0:
+            await asyncio.sleep(0)
+        for _ in range(20):
+            await frozen.editor.command("code.tree")
+            await frozen.editor.command("code.readFile", path="notes.txt")
+    assert not any(task.done() for task in frozen.waiting)
+    # Two loops, two streams, and what watches.
+    others = 12
+    assert frozen.server.num_threads() <= sum(pool.most for pool in POOLS) + others
+
+
+async def test_the_status_of_servers_takes_no_lock() -> None:
+    files = WorkspaceFiles()
+    async with asyncio.timeout(PATIENCE):
+        # As while a folder's files are opened.
+        with files._lock:
+            assert await files.server_status() == []
