@@ -10,9 +10,9 @@ import pytest
 
 from foldline.agent.cli import main
 from foldline.backends.lsp.configuration import read_configuration
+from foldline.ide.render.options import read_preview_options
+from foldline.ide.settings import Settings
 from foldline.server.app import COMMANDS
-from foldline.server.preview.options import read_preview_options
-from foldline.server.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from foldline.agent.cli import main
-from foldline.server.static import checks
-from foldline.server.static.checks import Code
+from foldline.ide import checks
+from foldline.ide.checks import Code
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,10 +21,10 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from foldline.server.preview.costs import with_costs
-from foldline.server.preview.interpreter import Interpreter
-from foldline.server.preview.renderer import Job, Renderer
-from foldline.server.static.tokens import token_counter
+from foldline.ide.render.interpreter import Interpreter
+from foldline.ide.render.renderer import Job, Renderer
+from foldline.ide.render.token_costs import with_costs
+from foldline.ide.token_counter import token_counter
 
 SECTION = """    MarkdownSection[Params](title="Section {0}", key="s{0}", template='''
         Read ${{project}} with care, and say in section {0} what was found there.'''),

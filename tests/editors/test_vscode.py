@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.server.options import PromptOptions
+from foldline.ide.config import PromptOptions
 
 from .node import browser, find, install, run
 

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from lsprotocol import types
 
+from foldline.ide.analysis import top_level as statements
+from foldline.ide.analysis.modules import with_line_feeds
 from foldline.server.commands import prompt_list
 from foldline.server.convert import LineIndex
 from foldline.server.documents import Documents
@@ -27,8 +29,6 @@ from foldline.server.features import (
 )
 from foldline.server.focus import Focus
 from foldline.server.prompt_index import PromptIndex
-from foldline.server.static import statements
-from foldline.server.static.modules import with_line_feeds
 from foldline.server.workspace import WorkspaceFiles
 
 from .conftest import TIME_LIMIT, seeds

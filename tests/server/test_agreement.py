@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foldline.server.static.project import Project
+from foldline.ide.analysis.project import Project
 
 if TYPE_CHECKING:
     from .conftest import Editor

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.server.preview.costs import kept
+from foldline.ide.render.token_costs import kept
 
 TEXTS = st.lists(st.text(alphabet="ab", min_size=1, max_size=4), max_size=5)
 

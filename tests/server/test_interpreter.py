@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from foldline.server.preview.interpreter import find_interpreter
+from foldline.ide.render.interpreter import find_interpreter
 
 
 def environment(folder: Path) -> Path:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from foldline.ide.checks import Severity
+from foldline.ide.config import PromptOptions, read_options, read_project_options
 from foldline.server.convert import LineIndex
-from foldline.server.options import PromptOptions, read_options, read_project_options
 from foldline.server.prompt_index import PromptIndex
-from foldline.server.static.checks import Severity
 from foldline.server.workspace import WorkspaceFiles
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.server.preview.pace import LONGEST_SECONDS, SHORTEST_SECONDS, Pace
+from foldline.ide.previews.debounce import LONGEST_SECONDS, SHORTEST_SECONDS, Pace
 
 
 def after(*seconds: float) -> float:

@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
+from foldline.ide.previews.session import Preview
 from foldline.server.app import create_server
 from foldline.server.page import listener
-from foldline.server.page.admission import KEPT, Admission
 from foldline.server.page.feed import Feed
-from foldline.server.preview.session import Preview
+from foldline.server.page.token_store import KEPT, Admission
 from foldline.server.server import FoldlineServer
 
 from .conftest import Connect, Editor

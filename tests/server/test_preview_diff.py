@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from foldline.server.preview.diff import Side
-from foldline.server.preview.revisions import RevisionError, texts_at
-from foldline.server.preview.versions import MAX_BYTES, MAX_VERSIONS, Versions
+from foldline.ide.previews.history import MAX_BYTES, MAX_VERSIONS, Versions
+from foldline.ide.render.diff import Side
+from foldline.ide.render.revisions import RevisionError, texts_at
 
 from .conftest import Connect, Editor
 

@@ -11,9 +11,9 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import make_test_lsp_client
 
-from foldline.server.configuration import configure
+from foldline.server.client_configuration import configure
 from foldline.server.convert import LineIndex
-from foldline.server.diagnostics import DiagnosticsPublisher
+from foldline.server.diagnostics_publisher import DiagnosticsPublisher
 from foldline.server.prompt_index import PromptIndex
 from foldline.server.workspace import WorkspaceFiles
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from foldline.ide.render.revisions import RevisionError, texts_at
 from foldline.server.commands import show
-from foldline.server.preview.revisions import RevisionError, texts_at
 from foldline.server.workspace import local_path
 
 from .conftest import Connect, Editor

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.server.settings import Network, Settings, read_settings
+from foldline.ide.settings import Network, Settings, read_settings
 
 from .conftest import Connect
 

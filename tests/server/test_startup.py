@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from foldline.server import static
+from foldline.ide import analysis as static
 
 # Each costs milliseconds, or memory that many workspaces never need.
 LATER = (
@@ -16,9 +16,9 @@ LATER = (
     "foldline.backends.lsp",
     "foldline.backends.models",
     "foldline.backends.semantics",
-    "foldline.server.findings",
+    "foldline.server.diagnostic_items",
     "foldline.server.prompt_folder",
-    "foldline.server.static",
+    "foldline.ide.analysis",
     "jedi",
     "mcp",
     "platformdirs",
@@ -59,11 +59,11 @@ def test_the_first_question_finds_its_modules_loaded() -> None:
     warm = loaded(f"{CREATE}; {WARM_UP}")
     modules = pkgutil.walk_packages(static.__path__, f"{static.__name__}.")
     assert {each.name for each in modules} <= warm
-    assert {"foldline.backends.file_access", "foldline.server.findings"} <= warm
+    assert {"foldline.backends.file_access", "foldline.server.diagnostic_items"} <= warm
     assert "rs_bpe" not in warm
 
 
 def test_a_tokenizer_is_loaded_for_the_first_text_that_is_counted() -> None:
-    program = "from foldline.server.static.tokens import token_counter; token_counter()"
+    program = "from foldline.ide.token_counter import token_counter; token_counter()"
     assert "rs_bpe" not in loaded(program)
     assert "rs_bpe" in loaded(f"{program}.count('text')")

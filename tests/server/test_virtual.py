@@ -8,7 +8,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from foldline.server.errors import RequestFailed
-from foldline.server.virtual import Address
+from foldline.server.virtual_documents import Address
 
 from .conftest import Connect, Editor
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from foldline.server.preview.interpreter import Interpreter
-from foldline.server.preview.renderer import Job, Renderer, RenderError
+from foldline.ide.render.interpreter import Interpreter
+from foldline.ide.render.renderer import Job, Renderer, RenderError
 
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate

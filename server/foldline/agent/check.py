@@ -41,10 +41,10 @@ def register(verbs: Verbs) -> None:
 def run(options: Namespace) -> int:
     from foldline.agent.check_formats import FORMATS, Found
     from foldline.agent.scan import ScanError, scan
-    from foldline.server.static.checks import Severity, diagnostics
-    from foldline.server.static.checks.budget import check_budget
-    from foldline.server.static.model import LineTable
-    from foldline.server.static.tokens import token_counter
+    from foldline.ide.analysis.model import LineTable
+    from foldline.ide.checks import Severity, diagnostics
+    from foldline.ide.checks.budget import check_budget
+    from foldline.ide.token_counter import token_counter
 
     if options.explain is not None:
         return _explain(options.explain)
@@ -80,7 +80,7 @@ def _explain(code: str) -> int:
     from difflib import get_close_matches
     from pathlib import Path
 
-    from foldline.server.static import checks
+    from foldline.ide import checks
 
     if code not in set(checks.Code):
         near = get_close_matches(code, list(checks.Code), n=3, cutoff=0.4) or list(checks.Code)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from foldline.backends.visible import visible
-from foldline.server.static.checks import Code, Severity, default_severity
-from foldline.server.version import VERSION
+from foldline.ide.checks import Code, Severity, default_severity
+from foldline.ide.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from foldline.server.static.checks import Diagnostic
-    from foldline.server.static.model import Position
+    from foldline.ide.analysis.model import Position
+    from foldline.ide.checks import Diagnostic
 
 
 @dataclass(frozen=True, slots=True)

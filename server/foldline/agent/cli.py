@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from foldline.agent import check, code, doctor, navigation, preview, serve, tokens, tour
 from foldline.agent.mcp import verb as mcp
-from foldline.server.version import VERSION
+from foldline.ide.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

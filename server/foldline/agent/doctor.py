@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.terminal import complain, show
-from foldline.server.version import VERSION
+from foldline.ide.version import VERSION
 
 if TYPE_CHECKING:
     import argparse
@@ -99,7 +99,7 @@ def _previews(file: Path, root: Path, *, trusted: bool) -> dict[str, str | None]
     """The interpreter of previews, why it is the one, and the foldline that it has."""
     from foldline.agent.scan import root_of
     from foldline.backends.untrusted import empty_folder, is_inside, outside_environment
-    from foldline.server.preview.interpreter import ask_identity, find_interpreter, mismatch
+    from foldline.ide.render.interpreter import ask_identity, find_interpreter, mismatch
 
     interpreter = find_interpreter(file)
     told: dict[str, str | None] = {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from foldline.agent.verbs import Verbs
-    from foldline.server.preview.renderer import Job, Renderer
+    from foldline.ide.render.renderer import Job, Renderer
 
 RENDER_SECONDS = 30.0
 
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
 async def _serve(options: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     from foldline.agent.preview_page import Served, ServeError, serve
-    from foldline.server.preview.values import ValuesError
+    from foldline.ide.render.values import ValuesError
 
     try:
         file, name = _file_and_name(options.target)
@@ -96,7 +96,7 @@ async def _serve(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
-    from foldline.server.preview.renderer import Renderer
+    from foldline.ide.render.renderer import Renderer
 
     renderer = Renderer()
     try:
@@ -127,10 +127,10 @@ class _Shown:
 
 
 async def _render(renderer: Renderer, options: argparse.Namespace) -> _Shown:
-    from foldline.server.preview.interpreter import find_interpreter
-    from foldline.server.preview.renderer import RenderError
-    from foldline.server.preview.revisions import RevisionError
-    from foldline.server.preview.values import ValuesError
+    from foldline.ide.render.interpreter import find_interpreter
+    from foldline.ide.render.renderer import RenderError
+    from foldline.ide.render.revisions import RevisionError
+    from foldline.ide.render.values import ValuesError
 
     try:
         job = _job(options)
@@ -186,7 +186,7 @@ def _clear() -> None:
 
 
 def _job(options: argparse.Namespace) -> Job:
-    from foldline.server.preview.jobs import prompt_job
+    from foldline.ide.render.jobs import prompt_job
 
     file, name = _file_and_name(options.target)
     job, problems = prompt_job(
@@ -229,7 +229,7 @@ def _file_and_name(target: str) -> tuple[Path, str | None]:
 def _first_prompt(file: Path) -> str | None:
     """The prompt to show of `file` where none is named: the first that has values, or the first."""
     from foldline.agent.scan import root_of
-    from foldline.server.static.project import Project
+    from foldline.ide.analysis.project import Project
 
     analysis = Project(root_of(file)).analysis(str(file))
     prompts = analysis.module.prompts if analysis is not None else ()
@@ -238,7 +238,7 @@ def _first_prompt(file: Path) -> str | None:
 
 def _read_params(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """The values of `--params`: those in every set, below those in the one that is shown."""
-    from foldline.server.preview.values import DEFAULT_SET, read_values
+    from foldline.ide.render.values import DEFAULT_SET, read_values
 
     if options.params is None:
         return {}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from foldline.backends.waiting import in_thread
 
 if TYPE_CHECKING:
-    from foldline.server.preview.interpreter import Interpreter
-    from foldline.server.preview.renderer import Job, Renderer
+    from foldline.ide.render.interpreter import Interpreter
+    from foldline.ide.render.renderer import Job, Renderer
 
 MARKS = {"added": "+", "removed": "-", "changed": "~"}
 
@@ -24,11 +24,11 @@ async def diff(
         RevisionError: git has no such revision, or it does not hold the module.
         RenderError: One of the two could not be rendered.
     """
-    from foldline.server.options import read_project_options
-    from foldline.server.preview.costs import with_costs
-    from foldline.server.preview.diff import Side, compare
-    from foldline.server.preview.revisions import parse_range, texts_at
-    from foldline.server.static.tokens import token_counter
+    from foldline.ide.config import read_project_options
+    from foldline.ide.render.diff import Side, compare
+    from foldline.ide.render.revisions import parse_range, texts_at
+    from foldline.ide.render.token_costs import with_costs
+    from foldline.ide.token_counter import token_counter
 
     options, _ = read_project_options(job.root)
     counter = token_counter(options.tokens, exact=options.exact_tokens)

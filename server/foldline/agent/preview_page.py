@@ -23,7 +23,7 @@ from foldline.agent.watching import changed_files
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.reader import read_text
-from foldline.server.lifecycle import exit_with_parent
+from foldline.ide.lifecycle import exit_with_parent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

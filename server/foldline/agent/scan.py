@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.backends import SmartFileAccess
-from foldline.server.options import PromptOptions, read_project_options
-from foldline.server.static.files import PromptFiles
-from foldline.server.static.project import Project
+from foldline.ide.analysis.project import Project
+from foldline.ide.analysis.prompt_files import PromptFiles
+from foldline.ide.config import PromptOptions, read_project_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from foldline.server.static.analysis import ModuleAnalysis
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
 
 _ROOT_MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 

@@ -42,9 +42,9 @@ def run(options: argparse.Namespace) -> int:
     # What modules leave behind when they load stays: to look for garbage in it costs a third of the
     # start, and would cost every later full collection.
     gc.disable()
+    from foldline.ide.lifecycle import end_process
     from foldline.server import transport
     from foldline.server.app import create_server
-    from foldline.server.lifecycle import end_process
 
     gc.freeze()
     gc.enable()

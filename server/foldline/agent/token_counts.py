@@ -12,14 +12,14 @@ from foldline.backends.errors import MalformedFileError, PathError
 from foldline.backends.files.limits import BASELINE_BYTES
 from foldline.backends.files.reader import read_json
 from foldline.backends.visible import visible
-from foldline.server.static.editing.hover import opened_costs
-from foldline.server.static.model import Visibility
+from foldline.ide.analysis.model import Visibility
+from foldline.ide.features.hover import opened_costs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from foldline.agent.scan import Scan
-    from foldline.server.static.tokens import TokenCounter
+    from foldline.ide.token_counter import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)

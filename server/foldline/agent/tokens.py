@@ -37,7 +37,7 @@ def register(verbs: Verbs) -> None:
 def run(options: Namespace) -> int:
     from foldline.agent import token_counts
     from foldline.agent.scan import ScanError, scan
-    from foldline.server.static.tokens import token_counter
+    from foldline.ide.token_counter import token_counter
 
     try:
         limit = token_counts.percentage(options.max_growth)

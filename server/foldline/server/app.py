@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import BackendError
+from foldline.ide.version import VERSION
 from foldline.server.commands import (
     code_call_hierarchy,
     code_definition,
@@ -71,7 +72,6 @@ from foldline.server.features import (
     workspace_symbol,
 )
 from foldline.server.server import FoldlineServer
-from foldline.server.version import VERSION
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -9,8 +9,8 @@ from lsprotocol.types import TextEdit, WorkspaceEdit
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from foldline.ide.checks.diagnostic import Change
     from foldline.server.prompt_index import Asked
-    from foldline.server.static.checks.findings import Change
 
 
 def workspace_edit(asked: Asked, changes: Iterable[Change]) -> WorkspaceEdit:

@@ -6,10 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.backends.waiting import Shared
-from foldline.server.options import read_options, read_project_options
-from foldline.server.static.files import PromptFiles
-from foldline.server.static.project import Project
-from foldline.server.static.tokens import TokenCounter, token_counter
+from foldline.ide.analysis.project import Project
+from foldline.ide.analysis.prompt_files import PromptFiles
+from foldline.ide.config import read_options, read_project_options
+from foldline.ide.token_counter import TokenCounter, token_counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from lsprotocol.types import Location, Position, PositionEncodingKind, Range
 
-    from foldline.server.options import PromptOptions
+    from foldline.ide.analysis.model import SourceSpan, Span
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.analysis.project import Project
+    from foldline.ide.config import PromptOptions
+    from foldline.ide.token_counter import TokenCounter
     from foldline.server.prompt_folder import Folder
     from foldline.server.server import FoldlineServer
-    from foldline.server.static.analysis import ModuleAnalysis
-    from foldline.server.static.model import SourceSpan, Span
-    from foldline.server.static.project import Project
-    from foldline.server.static.tokens import TokenCounter
     from foldline.server.workspace import WorkspaceFiles
 
     Answer = TypeVar("Answer")
@@ -127,7 +127,7 @@ class PromptIndex:
 
     def set_client_options(self, values: object) -> tuple[str, ...]:
         """Let the client's section win over each project's, and say what is wrong in it."""
-        from foldline.server.options import read_options
+        from foldline.ide.config import read_options
 
         _, problems = read_options(values, "foldline")
         with self._lock:

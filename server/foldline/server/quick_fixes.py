@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import CodeAction, CodeActionKind
 
+from foldline.server.diagnostic_items import found_in, lsp_diagnostic
 from foldline.server.edits import workspace_edit
-from foldline.server.findings import found_in, lsp_diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

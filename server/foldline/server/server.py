@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from pygls.exceptions import FeatureRequestError, JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from foldline.server.diagnostics import DiagnosticsPublisher
+from foldline.ide.render.renderer import Renderer
+from foldline.ide.settings import Settings
+from foldline.server.diagnostics_publisher import DiagnosticsPublisher
 from foldline.server.focus import Focus
 from foldline.server.page.pages import Pages
-from foldline.server.preview.hub import PreviewHub
-from foldline.server.preview.renderer import Renderer
+from foldline.server.previews import PreviewHub
 from foldline.server.prompt_index import PromptIndex
 from foldline.server.protocol import FoldlineProtocol, message_converter
-from foldline.server.settings import Settings
-from foldline.server.virtual import VirtualDocuments
+from foldline.server.virtual_documents import VirtualDocuments
 from foldline.server.workspace import WorkspaceFiles, local_path
 
 if TYPE_CHECKING:

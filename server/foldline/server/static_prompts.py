@@ -5,20 +5,20 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any
 
+from foldline.ide.render.token_costs import with_costs
 from foldline.server.convert import unstructure
 from foldline.server.errors import RequestFailed
-from foldline.server.preview.costs import with_costs
 from foldline.server.prompt_index import ask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from foldline.ide.analysis.model import Visibility
+    from foldline.ide.analysis.module_analysis import PromptFacts
+    from foldline.ide.analysis.static_render import StaticBlock
     from foldline.server.prompt_index import Asked
+    from foldline.server.resolve import PromptTarget
     from foldline.server.server import FoldlineServer
-    from foldline.server.static.analysis import PromptFacts
-    from foldline.server.static.model import Visibility
-    from foldline.server.static.rendering import StaticBlock
-    from foldline.server.targets import PromptTarget
 
 
 async def static_render(
@@ -31,7 +31,7 @@ async def static_render(
     """
 
     def question(asked: Asked) -> dict[str, Any]:
-        from foldline.server.static.rendering import render
+        from foldline.ide.analysis.static_render import render
 
         prompt = _prompt(asked, target.name)
         shown = render(prompt.value, _overrides(prompt, overrides))
@@ -62,8 +62,8 @@ async def static_preview(
     """
 
     def question(asked: Asked) -> dict[str, Any]:
-        from foldline.server.static.model import Visibility
-        from foldline.server.static.rendering import render, render_opened
+        from foldline.ide.analysis.model import Visibility
+        from foldline.ide.analysis.static_render import render, render_opened
 
         prompt = _prompt(asked, target.name)
         wanted = _overrides(prompt, overrides)
@@ -113,7 +113,7 @@ async def static_tokens(ls: FoldlineServer, target: PromptTarget) -> dict[str, A
     """
 
     def question(asked: Asked) -> dict[str, Any]:
-        from foldline.server.static.editing.hover import opened_costs
+        from foldline.ide.features.hover import opened_costs
 
         prompt = _prompt(asked, target.name)
         counter = asked.counter
@@ -165,7 +165,7 @@ def _nothing(name: str | None, names: Sequence[str] = ()) -> RequestFailed:
 def _overrides(
     prompt: PromptFacts, overrides: Mapping[str, str]
 ) -> dict[tuple[str, ...], Visibility]:
-    from foldline.server.static.model import Visibility
+    from foldline.ide.analysis.model import Visibility
 
     everything = prompt.described.walk() if prompt.described is not None else ()
     paths = {".".join(section.path): section.path for section in everything}

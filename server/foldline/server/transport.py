@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from pygls.io_ import run_async
 
-from foldline.server.lifecycle import exit_with_parent
-from foldline.server.standard_streams import QueuedWriter, claim_standard_streams
+from foldline.ide.lifecycle import exit_with_parent
+from foldline.ide.standard_streams import QueuedWriter, claim_standard_streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from pkgutil import walk_packages
 
 def warm_up() -> None:
     """Load what features and commands import in their questions. For a thread: it takes a while."""
-    from foldline.server import static
+    from foldline.ide import analysis as static
 
     for module in walk_packages(static.__path__, f"{static.__name__}."):
         import_module(module.name)

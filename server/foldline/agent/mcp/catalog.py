@@ -7,19 +7,19 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from foldline.server.static.analysis import in_template
-from foldline.server.static.modules import prompt_values
-from foldline.server.static.project import Project
-from foldline.server.static.values import Dataclass, InstanceValue, PromptValue
+from foldline.ide.analysis.module_analysis import in_template
+from foldline.ide.analysis.modules import prompt_values
+from foldline.ide.analysis.project import Project
+from foldline.ide.analysis.values import Dataclass, InstanceValue, PromptValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from foldline.agent.mcp.folders import Folder, Folders
-    from foldline.server.static import StaticPrompt
-    from foldline.server.static.analysis import ModuleAnalysis
-    from foldline.server.static.values import Field, TemplateValue
+    from foldline.ide.analysis import StaticPrompt
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.analysis.values import Field, TemplateValue
 
 # What a module that makes a prompt has to name.
 PROMPT_WORD = r"\bPromptTemplate\b"

@@ -15,16 +15,16 @@ from foldline.agent.mcp.catalog import find_prompts
 from foldline.backends.errors import BackendError
 from foldline.backends.visible import visible
 from foldline.backends.waiting import PROMPTS, in_thread
-from foldline.server.preview.interpreter import find_interpreter
-from foldline.server.preview.jobs import prompt_job
-from foldline.server.preview.renderer import RenderError
+from foldline.ide.render.interpreter import find_interpreter
+from foldline.ide.render.jobs import prompt_job
+from foldline.ide.render.renderer import RenderError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from foldline.agent.mcp.catalog import CatalogPrompt, Parameter
     from foldline.agent.mcp.folders import Folders
-    from foldline.server.preview.renderer import Renderer
+    from foldline.ide.render.renderer import Renderer
 
 log = logging.getLogger(__name__)
 

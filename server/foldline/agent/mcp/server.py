@@ -20,9 +20,9 @@ from foldline.agent.mcp.prompts import WorkspacePrompts
 from foldline.agent.mcp.roots import Roots
 from foldline.agent.mcp.wire import stdio_streams
 from foldline.backends.waiting import STATUS, in_thread
-from foldline.server.lifecycle import exit_with_parent
-from foldline.server.preview.renderer import Renderer
-from foldline.server.version import VERSION
+from foldline.ide.lifecycle import exit_with_parent
+from foldline.ide.render.renderer import Renderer
+from foldline.ide.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

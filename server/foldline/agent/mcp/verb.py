@@ -47,7 +47,7 @@ def register(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from foldline.agent.mcp.server import Options, serve_stdio
-    from foldline.server.lifecycle import end_process
+    from foldline.ide.lifecycle import end_process
 
     for root in options.root:
         if not root.is_dir():

@@ -21,7 +21,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from foldline.backends.waiting import in_thread
-from foldline.server.standard_streams import QueuedWriter, claim_standard_streams
+from foldline.ide.standard_streams import QueuedWriter, claim_standard_streams
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

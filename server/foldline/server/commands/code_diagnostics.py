@@ -9,7 +9,7 @@ from foldline.backends.budget import NAVIGATION_BUDGET
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.navigation_text import format_diagnostics
 from foldline.server.commands.code_files import find_file, result
-from foldline.server.targets import call
+from foldline.server.resolve import call
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from foldline.server.convert import unstructure
 from foldline.server.errors import RequestFailed
-from foldline.server.targets import call
+from foldline.server.resolve import call
 from foldline.server.workspace import path_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from foldline.backends.budget import REFERENCES_BUDGET
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.text import format_references
 from foldline.server.commands.code_files import find_name, result
-from foldline.server.targets import call
+from foldline.server.resolve import call
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer

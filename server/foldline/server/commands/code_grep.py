@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.budget import GREP_BUDGET
 from foldline.backends.text import format_grep
 from foldline.server.commands.code_files import find_name, result
-from foldline.server.targets import call
+from foldline.server.resolve import call
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.navigation_text import format_locations
 from foldline.server.commands.code_files import result
 from foldline.server.commands.code_places import PlaceArguments, find_place
-from foldline.server.targets import call
+from foldline.server.resolve import call
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer

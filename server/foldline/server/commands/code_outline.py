@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.budget import check_budget
 from foldline.backends.text import format_outline
 from foldline.server.commands.code_files import find_file, result
-from foldline.server.targets import call
+from foldline.server.resolve import call
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer

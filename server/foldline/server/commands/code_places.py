@@ -9,7 +9,7 @@ from foldline.backends.budget import NAVIGATION_BUDGET
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.server.commands.code_files import find_file
 from foldline.server.convert import LineIndex, PositionArgument
-from foldline.server.targets import call
+from foldline.server.resolve import call
 
 if TYPE_CHECKING:
     from foldline.backends import AsyncSmartFileAccess

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.server.commands.code_files import find_file, page_result
-from foldline.server.targets import call
+from foldline.server.resolve import call
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer

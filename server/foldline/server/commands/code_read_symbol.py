@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.text import format_symbol
 from foldline.server.commands.code_files import find_file, result
-from foldline.server.targets import call
+from foldline.server.resolve import call
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.text import format_tree
 from foldline.server.commands.code_files import find_folder, result
-from foldline.server.targets import call
+from foldline.server.resolve import call
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer

@@ -11,16 +11,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.waiting import in_thread
+from foldline.ide.render.diff import Side, compare
+from foldline.ide.render.render_options import Choices
+from foldline.ide.render.revisions import RevisionError, parse_range, texts_at
+from foldline.server import execute as prompts
 from foldline.server.errors import RequestFailed
-from foldline.server.preview import prompts
-from foldline.server.preview.choices import Choices
-from foldline.server.preview.diff import Side, compare
-from foldline.server.preview.revisions import RevisionError, parse_range, texts_at
-from foldline.server.targets import find_prompt
+from foldline.server.resolve import find_prompt
 
 if TYPE_CHECKING:
+    from foldline.server.resolve import PromptTarget
     from foldline.server.server import FoldlineServer
-    from foldline.server.targets import PromptTarget
 
 COMMAND = "foldline.server.prompt.diff"
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from foldline.backends.waiting import in_thread
 from foldline.server.convert import unstructure
 from foldline.server.prompt_index import ask, uri_of_file
-from foldline.server.targets import find_document, range_in
+from foldline.server.resolve import find_document, range_in
 
 if TYPE_CHECKING:
+    from foldline.ide.analysis import StaticSection
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
-    from foldline.server.static import StaticSection
 
 COMMAND = "foldline.server.prompt.list"
 

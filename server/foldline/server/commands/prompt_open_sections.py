@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from foldline.server.preview import prompts
-from foldline.server.preview.choices import Choices
-from foldline.server.targets import find_prompt
+from foldline.ide.render.render_options import Choices
+from foldline.server import execute as prompts
+from foldline.server.resolve import find_prompt
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer

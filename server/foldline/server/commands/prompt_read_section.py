@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from foldline.server.preview import prompts
-from foldline.server.targets import find_prompt
+from foldline.server import execute as prompts
+from foldline.server.resolve import find_prompt
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from foldline.ide.render.render_options import Choices
+from foldline.server import execute as prompts
 from foldline.server.errors import InvalidArguments
-from foldline.server.preview import prompts
-from foldline.server.preview.choices import Choices
+from foldline.server.resolve import find_prompt
 from foldline.server.static_prompts import static_render
-from foldline.server.targets import find_prompt
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from foldline.server import execute as prompts
 from foldline.server.errors import InvalidArguments, RequestFailed
-from foldline.server.preview import prompts
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from foldline.server.resolve import find_prompt
 from foldline.server.static_prompts import static_tokens
-from foldline.server.targets import find_prompt
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.waiting import LONG, in_thread
 from foldline.server.convert import unstructure
 from foldline.server.errors import RequestFailed
-from foldline.server.targets import call
+from foldline.server.resolve import call
 
 if TYPE_CHECKING:
     from foldline.backends.lsp import ServerStatus

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import MessageType, ShowDocumentParams, ShowMessageParams
 
 from foldline.backends.waiting import in_thread
+from foldline.server import execute as prompts
 from foldline.server.commands import code_outline, code_tree, status
 from foldline.server.errors import RequestFailed
-from foldline.server.preview import prompts
-from foldline.server.targets import find_document, find_prompt
+from foldline.server.resolve import find_document, find_prompt
 from foldline.server.workspace import uri_of
 
 if TYPE_CHECKING:

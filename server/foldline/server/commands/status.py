@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.ide.render.interpreter import find_interpreter
 from foldline.server.convert import unstructure
-from foldline.server.preview.interpreter import find_interpreter
-from foldline.server.preview.prompts import described
-from foldline.server.targets import call
+from foldline.server.execute import described
+from foldline.server.resolve import call
 from foldline.server.workspace import path_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from lsprotocol.types import (
 
 from foldline.server.commands import show
 from foldline.server.prompt_index import ask
-from foldline.server.targets import range_in
+from foldline.server.resolve import range_in
 from foldline.server.workspace import local_path
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from lsprotocol.types import CodeActionParams
 
+    from foldline.ide.analysis import Span, StaticPrompt, StaticSection
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
-    from foldline.server.static import Span, StaticPrompt, StaticSection
 
 METHOD = TEXT_DOCUMENT_CODE_ACTION
 KIND = "source.foldline"

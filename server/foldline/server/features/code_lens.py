@@ -11,9 +11,9 @@ from foldline.server.prompt_index import ask
 if TYPE_CHECKING:
     from lsprotocol.types import CodeLensParams
 
+    from foldline.ide.features.lenses import Lens
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
-    from foldline.server.static.editing.lenses import Lens
 
 METHOD = TEXT_DOCUMENT_CODE_LENS
 OPTIONS = CodeLensOptions(resolve_provider=False)
@@ -25,7 +25,7 @@ CLIENT_OPEN_SECTION = "foldline.openSection"
 
 async def handle(ls: FoldlineServer, params: CodeLensParams) -> list[CodeLens] | None:
     def question(asked: Asked) -> list[CodeLens]:
-        from foldline.server.static.editing.lenses import lenses
+        from foldline.ide.features.lenses import lenses
 
         if not asked.options.code_lens:
             return []

@@ -30,7 +30,7 @@ OPTIONS = CompletionOptions(trigger_characters=["$", "{", '"', "'", ".", "["])
 
 async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList | None:
     def question(asked: Asked) -> list[CompletionItem]:
-        from foldline.server.static.editing.completion import CompletionKind, completions
+        from foldline.ide.features.completion import CompletionKind, completions
 
         kinds = {
             CompletionKind.FIELD: CompletionItemKind.Field,

@@ -20,7 +20,7 @@ OPTIONS = None
 
 async def handle(ls: FoldlineServer, params: DefinitionParams) -> list[Location] | None:
     def question(asked: Asked) -> list[Location]:
-        from foldline.server.static.editing.definition import definitions
+        from foldline.ide.features.definition import definitions
 
         places = definitions(asked.analysis, asked.offset(params.position))
         located = (asked.location(place) for place in places)

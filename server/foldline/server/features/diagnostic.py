@@ -28,7 +28,7 @@ async def handle(
     ls: FoldlineServer, params: DocumentDiagnosticParams
 ) -> RelatedFullDocumentDiagnosticReport:
     def question(asked: Asked) -> list[Diagnostic]:
-        from foldline.server.findings import lsp_diagnostics
+        from foldline.server.diagnostic_items import lsp_diagnostics
 
         return lsp_diagnostics(asked)
 

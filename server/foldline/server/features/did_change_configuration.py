@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import WORKSPACE_DID_CHANGE_CONFIGURATION
 
-from foldline.server.configuration import configure
+from foldline.server.client_configuration import configure
 
 if TYPE_CHECKING:
     from lsprotocol.types import DidChangeConfigurationParams

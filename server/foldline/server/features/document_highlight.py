@@ -26,8 +26,8 @@ async def handle(
     ls: FoldlineServer, params: DocumentHighlightParams
 ) -> list[DocumentHighlight] | None:
     def question(asked: Asked) -> list[DocumentHighlight]:
-        from foldline.server.static.editing.fields import Role
-        from foldline.server.static.editing.references import highlights
+        from foldline.ide.features.fields import Role
+        from foldline.ide.features.references import highlights
 
         kinds = {
             Role.DECLARATION: DocumentHighlightKind.Write,

@@ -21,7 +21,7 @@ OPTIONS = DocumentLinkOptions(resolve_provider=False)
 
 async def handle(ls: FoldlineServer, params: DocumentLinkParams) -> list[DocumentLink] | None:
     def question(asked: Asked) -> list[DocumentLink]:
-        from foldline.server.static.editing.structure import links
+        from foldline.ide.features.structure import links
 
         return [
             DocumentLink(asked.range(each.span), target=_target(each.target))

@@ -16,9 +16,9 @@ from foldline.server.prompt_index import ask
 if TYPE_CHECKING:
     from lsprotocol.types import DocumentSymbolParams
 
+    from foldline.ide.features import symbols
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
-    from foldline.server.static.editing import symbols
 
 METHOD = TEXT_DOCUMENT_DOCUMENT_SYMBOL
 OPTIONS = DocumentSymbolOptions(label="foldline")
@@ -26,7 +26,7 @@ OPTIONS = DocumentSymbolOptions(label="foldline")
 
 async def handle(ls: FoldlineServer, params: DocumentSymbolParams) -> list[DocumentSymbol] | None:
     def question(asked: Asked) -> list[DocumentSymbol]:
-        from foldline.server.static.editing import symbols
+        from foldline.ide.features import symbols
 
         return [_symbol(asked, each) for each in symbols.symbols(asked.analysis)]
 
@@ -35,7 +35,7 @@ async def handle(ls: FoldlineServer, params: DocumentSymbolParams) -> list[Docum
 
 def kind_of(symbol: symbols.Symbol) -> SymbolKind:
     """The kind by which an editor chooses an icon."""
-    from foldline.server.static.editing.symbols import SymbolKind as Kind
+    from foldline.ide.features.symbols import SymbolKind as Kind
 
     match symbol.kind:
         case Kind.PROMPT:

@@ -20,7 +20,7 @@ OPTIONS = None
 
 async def handle(ls: FoldlineServer, params: FoldingRangeParams) -> list[FoldingRange] | None:
     def question(asked: Asked) -> list[FoldingRange]:
-        from foldline.server.static.editing.structure import foldings
+        from foldline.ide.features.structure import foldings
 
         ranges = (asked.range(span) for span in foldings(asked.analysis))
         # The last line stays in sight: it closes what is folded.

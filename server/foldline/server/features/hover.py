@@ -20,7 +20,7 @@ OPTIONS = None
 
 async def handle(ls: FoldlineServer, params: HoverParams) -> Hover | None:
     def question(asked: Asked) -> Hover | None:
-        from foldline.server.static.editing.hover import hover
+        from foldline.ide.features.hover import hover
 
         found = hover(asked.analysis, asked.offset(params.position), asked.counter)
         if found is None:

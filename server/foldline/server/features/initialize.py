@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import INITIALIZE
 
-from foldline.server.lifecycle import exit_with_process
-from foldline.server.settings import read_settings
+from foldline.ide.lifecycle import exit_with_process
+from foldline.ide.settings import read_settings
 
 if TYPE_CHECKING:
     from lsprotocol.types import InitializeParams

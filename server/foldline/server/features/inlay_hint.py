@@ -26,7 +26,7 @@ OPTIONS = InlayHintOptions(resolve_provider=False)
 
 async def handle(ls: FoldlineServer, params: InlayHintParams) -> list[InlayHint] | None:
     def question(asked: Asked) -> list[InlayHint]:
-        from foldline.server.static.editing.lenses import inlays
+        from foldline.ide.features.lenses import inlays
 
         if not asked.options.inlay_hints:
             return []

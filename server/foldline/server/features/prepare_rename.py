@@ -22,7 +22,7 @@ async def handle(
     ls: FoldlineServer, params: PrepareRenameParams
 ) -> PrepareRenamePlaceholder | None:
     def question(asked: Asked) -> PrepareRenamePlaceholder | None:
-        from foldline.server.static.editing.rename import renameable
+        from foldline.ide.features.rename import renameable
 
         target = renameable(asked.analysis, asked.offset(params.position))
         if target is None:

@@ -20,7 +20,7 @@ OPTIONS = None
 
 async def handle(ls: FoldlineServer, params: ReferenceParams) -> list[Location] | None:
     def question(asked: Asked) -> list[Location]:
-        from foldline.server.static.editing.references import references
+        from foldline.ide.features.references import references
 
         places = references(
             asked.project,

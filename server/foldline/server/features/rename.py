@@ -22,7 +22,7 @@ OPTIONS = RenameOptions(prepare_provider=True)
 
 async def handle(ls: FoldlineServer, params: RenameParams) -> WorkspaceEdit | None:
     def question(asked: Asked) -> WorkspaceEdit | None:
-        from foldline.server.static.editing.rename import RenameRefusedError, rename
+        from foldline.ide.features.rename import RenameRefusedError, rename
 
         offset = asked.offset(params.position)
         try:

@@ -26,7 +26,7 @@ async def handle(ls: FoldlineServer, params: SelectionRangeParams) -> list[Selec
 
 
 def _around(asked: Asked, position: Position) -> SelectionRange:
-    from foldline.server.static.editing.structure import selection
+    from foldline.ide.features.structure import selection
 
     offset = asked.offset(position)
     around: SelectionRange | None = None

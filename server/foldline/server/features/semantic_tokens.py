@@ -26,7 +26,7 @@ OPTIONS = SemanticTokensLegend(
 
 async def handle(ls: FoldlineServer, params: SemanticTokensParams) -> SemanticTokens | None:
     def question(asked: Asked) -> list[int]:
-        from foldline.server.static.editing.structure import TokenKind, semantic_tokens
+        from foldline.ide.features.structure import TokenKind, semantic_tokens
 
         # Indices into the legend.
         types = {

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from lsprotocol.types import WorkspaceSymbolParams
 
+    from foldline.ide.features.symbols import Symbol
     from foldline.server.prompt_folder import Folder
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
-    from foldline.server.static.editing.symbols import Symbol
 
 METHOD = WORKSPACE_SYMBOL
 OPTIONS = WorkspaceSymbolOptions(resolve_provider=False)
@@ -41,7 +41,7 @@ def _find(ls: FoldlineServer, folders: Iterable[Folder], query: str) -> list[Wor
     wanted = query.lower()
 
     def question(asked: Asked) -> list[WorkspaceSymbol]:
-        from foldline.server.static.editing.symbols import symbols
+        from foldline.ide.features.symbols import symbols
 
         return [
             WorkspaceSymbol(

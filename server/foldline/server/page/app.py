@@ -26,17 +26,17 @@ from starlette.routing import Route
 from foldline.backends.waiting import in_thread
 from foldline.server.commands import prompt_set_params
 from foldline.server.convert import ArgumentsError, structure
-from foldline.server.page.admission import Admission
 from foldline.server.page.feed import Feed
 from foldline.server.page.guard import Guard
 from foldline.server.page.markdown import with_markdown
+from foldline.server.page.token_store import Admission
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from starlette.requests import Request
 
-    from foldline.server.preview.session import Preview
+    from foldline.ide.previews.session import Preview
     from foldline.server.server import FoldlineServer
 
 FILES = Path(__file__).parent / "files"

@@ -1,0 +1,108 @@
+"""What calls give: of functions of the workspace, of methods of known values, of the library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis import instances as construct
+from foldline.ide.analysis import operators as operations
+from foldline.ide.analysis.budget import STEP, text_cost
+from foldline.ide.analysis.syntax import Block, Call, Expression, Return, Statement
+from foldline.ide.analysis.values import (
+    UNKNOWN,
+    External,
+    FunctionValue,
+    Item,
+    Items,
+    LambdaValue,
+    MethodValue,
+    Nothing,
+    PromptValue,
+    SectionValue,
+    TemplateValue,
+    Text,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.ide.analysis.evaluator import Evaluator
+    from foldline.ide.analysis.scopes import Scope
+
+_DEDENT = frozenset({"textwrap.dedent", "inspect.cleandoc"})
+_TYPE_VARIABLES = frozenset({"typing.TypeVar", "typing_extensions.TypeVar"})
+_REPLACE = frozenset({"dataclasses.replace", "copy.replace"})
+
+
+def call(evaluator: Evaluator, node: Call, scope: Scope) -> Value:
+    func = evaluator.value(node.func, scope)
+    if isinstance(func, FunctionValue):
+        return called(evaluator, func, node, scope)
+    if isinstance(func, LambdaValue):
+        return evaluator.value(func.definition.body, func.scope) if not node.args else UNKNOWN
+    if isinstance(func, MethodValue):
+        return _method(evaluator, func, node, scope)
+    if isinstance(func, External):
+        if func.dotted in _DEDENT and len(node.args) == 1:
+            text = evaluator.value(node.args[0], scope)
+            if isinstance(text, Text):
+                clean = func.dotted == "inspect.cleandoc"
+                make = text.mapped.cleandoc if clean else text.mapped.dedent
+                lines = text.mapped.text.count("\n") + 1
+                return evaluator.text(node, text_cost(text.mapped) + STEP * lines, make)
+            return UNKNOWN
+        if func.dotted in _TYPE_VARIABLES:
+            return External(construct.TYPE_VARIABLE)
+        if func.dotted in _REPLACE:
+            return construct.replaced(evaluator, node, scope)
+        if func.dotted in ("builtins.list", "builtins.tuple"):
+            items = evaluator.value(node.args[0], scope) if node.args else Items(())
+            return items if isinstance(items, Items) else UNKNOWN
+        if func.dotted.startswith("builtins."):
+            return UNKNOWN
+    return construct.instance(evaluator, node, func, scope)
+
+
+def called(evaluator: Evaluator, func: FunctionValue, node: Call, scope: Scope) -> Value:
+    """What a function of the workspace returns for a call, where that can be told."""
+    definition = func.definition
+    if not definition.simple:
+        return UNKNOWN
+    arguments = evaluator.arguments(definition, node, scope, skip=0)
+    inner = evaluator.function_scope(definition, func.scope, arguments)
+    returned = [evaluator.value(each, inner) for each in _returns(definition.body)]
+    known = [value for value in returned if not isinstance(value, Unknown | Nothing)]
+    if not known:
+        return Nothing() if returned and not known and len(returned) == 1 else UNKNOWN
+    result: Value = known[0]
+    for other in known[1:]:
+        result = operations.either(result, other)
+    return result
+
+
+def _method(evaluator: Evaluator, func: MethodValue, node: Call, scope: Scope) -> Value:
+    owner, name = func.owner, func.name
+    if isinstance(owner, Text):
+        items = evaluator.value(node.args[0], scope) if len(node.args) == 1 else None
+        cost = operations.method_cost(owner, items)
+        return (
+            operations.text_method(owner, name, node, items) if evaluator.affords(cost) else UNKNOWN
+        )
+    if isinstance(owner, TemplateValue | PromptValue) and name == "bind":
+        template = owner.template if isinstance(owner, PromptValue) else owner
+        bound = owner.bound if isinstance(owner, PromptValue) else ()
+        added = tuple(Item(each, evaluator.value(each, scope)) for each in node.args)
+        return PromptValue(template, node, (*bound, *added))
+    if isinstance(owner, SectionValue) and name == "clone":
+        return owner
+    return UNKNOWN
+
+
+def _returns(body: tuple[Statement, ...]) -> Iterator[Expression]:
+    for statement in body:
+        if isinstance(statement, Return) and statement.value is not None:
+            yield statement.value
+        elif isinstance(statement, Block):
+            yield from _returns(statement.body)

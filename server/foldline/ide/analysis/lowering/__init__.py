@@ -1,0 +1,1 @@
+"""Syntax trees lowered to the small syntax that is evaluated."""

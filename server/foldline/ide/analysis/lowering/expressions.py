@@ -1,0 +1,323 @@
+"""Reads the parser's trees of expressions into our own nodes.
+
+The parser is given text in which every character is one byte wide (`narrow`), so that its byte
+offsets are our code point offsets and nothing has to be converted.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.syntax import (
+    Anchor,
+    Attribute,
+    Call,
+    Conditional,
+    Constant,
+    Dictionary,
+    Display,
+    Expression,
+    Keyword,
+    Lambda,
+    Literal,
+    Name,
+    Opaque,
+    Operation,
+    Parameter,
+    Starred,
+    String,
+    Subscript,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    import tree_sitter
+
+DEEPEST = 80
+"""How deep expressions and statements are read; what stands deeper is left unknown."""
+
+_WIDE = re.compile(r"[^\x00-\x7f]")
+
+
+def narrow(text: str) -> bytes:
+    """The text with one byte per code point: letters stay letters, the rest becomes `?`."""
+    if not text.isascii():
+        text = _WIDE.sub(lambda match: "x" if f"a{match[0]}".isidentifier() else "?", text)
+    return text.encode("ascii")
+
+
+class ExpressionReader:
+    """Reads nodes; `base` is the offset of the anchor's statement in the parsed text."""
+
+    __slots__ = ("_depth", "anchor", "base")
+
+    def __init__(self, anchor: Anchor, base: int) -> None:
+        self.anchor = anchor
+        self.base = base
+        self._depth = 0
+
+    def at(self, node: tree_sitter.Node) -> tuple[Anchor, int, int]:
+        return self.anchor, node.start_byte - self.base, node.end_byte - self.base
+
+    def parameters(self, node: tree_sitter.Node) -> tuple[Parameter, ...]:
+        found: list[Parameter] = []
+        keyword_only = False
+        for child in node.named_children:
+            kind = child.type
+            name, default, noted, star = child, None, child.child_by_field_name("type"), ""
+            if kind in ("keyword_separator", "list_splat_pattern"):
+                keyword_only = True
+            if kind in ("default_parameter", "typed_default_parameter"):
+                default = child.child_by_field_name("value")
+                name = child.child_by_field_name("name") or child
+            elif kind == "typed_parameter" and child.named_children:
+                name = child.named_children[0]
+            if name.type in ("list_splat_pattern", "dictionary_splat_pattern"):
+                star = "*" if name.type == "list_splat_pattern" else "**"
+                name = name.named_children[0] if name.named_children else name
+            if name.type != "identifier":
+                continue
+            found.append(
+                Parameter(
+                    *self.at(child),
+                    self.name(name),
+                    self.expression(noted) if noted is not None else None,
+                    self.expression(default) if default is not None else None,
+                    star,
+                    keyword_only and not star,
+                )
+            )
+        return tuple(found)
+
+    def text(self, node: tree_sitter.Node) -> str:
+        return self.anchor.text[node.start_byte - self.base : node.end_byte - self.base]
+
+    def name(self, node: tree_sitter.Node) -> Name:
+        return Name(*self.at(node), self.text(node))
+
+    def expression(self, node: tree_sitter.Node) -> Expression:
+        """What an expression reads as; `Opaque` where it is of no kind that prompts are made of."""
+        if self._depth > DEEPEST:
+            return Opaque(*self.at(node))
+        self._depth += 1
+        try:
+            read = _READERS.get(node.type)
+            found = read(self, node) if read is not None else None
+            return found if found is not None else Opaque(*self.at(node), self.inner(node))
+        finally:
+            self._depth -= 1
+
+    def string(self, node: tree_sitter.Node) -> Expression:
+        return String(*self.at(node), (self._literal(node),), self._interpolated([node]))
+
+    def strings(self, node: tree_sitter.Node) -> Expression:
+        parts = [part for part in node.named_children if part.type == "string"]
+        literals = tuple(self._literal(part) for part in parts)
+        return String(*self.at(node), literals, self._interpolated(parts))
+
+    def _interpolated(self, parts: list[tree_sitter.Node]) -> tuple[Expression, ...]:
+        return tuple(
+            self.expression(child.named_children[0])
+            for part in parts
+            for child in part.named_children
+            if child.type == "interpolation" and child.named_children
+        )
+
+    def attribute(self, node: tree_sitter.Node) -> Expression | None:
+        value, attr = node.child_by_field_name("object"), node.child_by_field_name("attribute")
+        if value is None or attr is None:
+            return None
+        return Attribute(*self.at(node), self.expression(value), self.name(attr))
+
+    def subscript(self, node: tree_sitter.Node) -> Expression | None:
+        value = node.child_by_field_name("value")
+        if value is None:
+            return None
+        items = tuple(self.expression(item) for item in node.children_by_field_name("subscript"))
+        return Subscript(*self.at(node), self.expression(value), items)
+
+    def constant(self, node: tree_sitter.Node) -> Expression:
+        return Constant(*self.at(node), _number(node.type, self.text(node)))
+
+    def display(self, node: tree_sitter.Node) -> Expression:
+        return Display(*self.at(node), self.items(node))
+
+    def starred(self, node: tree_sitter.Node) -> Expression | None:
+        named = node.named_children
+        return Starred(*self.at(node), self.expression(named[0])) if named else None
+
+    def wrapped(self, node: tree_sitter.Node) -> Expression | None:
+        named = [child for child in node.named_children if child.type != "comment"]
+        return self.expression(named[0]) if len(named) == 1 else None
+
+    def walrus(self, node: tree_sitter.Node) -> Expression | None:
+        value = node.child_by_field_name("value")
+        return self.expression(value) if value is not None else None
+
+    def operation(self, node: tree_sitter.Node) -> Expression | None:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        sign = node.child_by_field_name("operator")
+        if left is None or right is None or sign is None:
+            return None
+        read = self.expression(left), self.text(sign), self.expression(right)
+        return Operation(*self.at(node), *read)
+
+    def conditional(self, node: tree_sitter.Node) -> Expression | None:
+        named = [child for child in node.named_children if child.type != "comment"]
+        if len(named) != 3:
+            return None
+        body, test, orelse = (self.expression(child) for child in named)
+        return Conditional(*self.at(node), body, test, orelse)
+
+    def anonymous(self, node: tree_sitter.Node) -> Expression | None:
+        parameters = node.child_by_field_name("parameters")
+        body = node.child_by_field_name("body")
+        if body is None:
+            return None
+        listed = self.parameters(parameters) if parameters is not None else ()
+        return Lambda(*self.at(node), listed, self.expression(body))
+
+    def call(self, node: tree_sitter.Node) -> Expression:
+        at = self.at(node)
+        func, arguments = (
+            node.child_by_field_name("function"),
+            node.child_by_field_name("arguments"),
+        )
+        if func is None or arguments is None:
+            return Opaque(*at, self.inner(node))
+        if arguments.type != "argument_list":  # f(x for x in y)
+            inner = (self.expression(arguments),)
+            return Call(*at, self.expression(func), inner, ())
+        positional, keywords = self.arguments(arguments.children)
+        return Call(*at, self.expression(func), positional, keywords)
+
+    def arguments(
+        self, nodes: Iterable[tree_sitter.Node]
+    ) -> tuple[tuple[Expression, ...], tuple[Keyword, ...]]:
+        positional: list[Expression] = []
+        keywords: list[Keyword] = []
+        for child in _flat(nodes):
+            at = self.at(child)
+            if child.type == "keyword_argument":
+                name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
+                if name is not None and value is not None:
+                    keywords.append(Keyword(*at, self.name(name), self.expression(value)))
+            elif child.type == "dictionary_splat":
+                named = child.named_children
+                if named:
+                    keywords.append(Keyword(*at, None, self.expression(named[0])))
+            else:
+                positional.append(self.expression(child))
+        return tuple(positional), tuple(keywords)
+
+    def items(self, node: tree_sitter.Node) -> tuple[Expression, ...]:
+        return tuple(
+            self.expression(child)
+            for child in _flat(node.children)
+            if child.type != "keyword_argument"
+        )
+
+    def generic_type(self, node: tree_sitter.Node) -> Expression:
+        at = self.at(node)
+        named = node.named_children
+        if not named:
+            return Opaque(*at)
+        items = named[1].named_children if len(named) > 1 else []
+        return Subscript(
+            *at, self.expression(named[0]), tuple(self.expression(item) for item in items)
+        )
+
+    def dictionary(self, node: tree_sitter.Node) -> Expression:
+        keys: list[Expression | None] = []
+        values: list[Expression] = []
+        for child in _flat(node.children):
+            if child.type == "pair":
+                key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
+                if key is not None and value is not None:
+                    keys.append(self.expression(key))
+                    values.append(self.expression(value))
+            elif child.type == "dictionary_splat" and child.named_children:
+                keys.append(None)
+                values.append(self.expression(child.named_children[0]))
+        return Dictionary(*self.at(node), tuple(keys), tuple(values))
+
+    def _literal(self, node: tree_sitter.Node) -> Literal:
+        holes = tuple(
+            (child.start_byte - self.base, child.end_byte - self.base)
+            for child in node.named_children
+            if child.type == "interpolation"
+        )
+        return Literal(node.start_byte - self.base, node.end_byte - self.base, holes)
+
+    def inner(self, node: tree_sitter.Node) -> tuple[Expression, ...]:
+        """The calls and names somewhere below an expression that we do not model."""
+        return self._inner_of(node.named_children)
+
+    def inner_of(self, node: tree_sitter.Node) -> tuple[Expression, ...]:
+        return self._inner_of([node])
+
+    def _inner_of(self, nodes: list[tree_sitter.Node]) -> tuple[Expression, ...]:
+        found: list[Expression] = []
+        waiting = nodes[::-1]
+        while waiting:
+            node = waiting.pop()
+            if node.type in _READERS:
+                if node.type != "identifier":
+                    found.append(self.expression(node))
+            elif node.type != "comment":
+                waiting.extend(reversed(node.named_children))
+        return tuple(found)
+
+
+_READERS: Mapping[str, Callable[[ExpressionReader, tree_sitter.Node], Expression | None]] = {
+    "attribute": ExpressionReader.attribute,
+    "binary_operator": ExpressionReader.operation,
+    "boolean_operator": ExpressionReader.operation,
+    "call": ExpressionReader.call,
+    "concatenated_string": ExpressionReader.strings,
+    "conditional_expression": ExpressionReader.conditional,
+    "dictionary": ExpressionReader.dictionary,
+    "generic_type": ExpressionReader.generic_type,
+    "identifier": ExpressionReader.name,
+    "lambda": ExpressionReader.anonymous,
+    "named_expression": ExpressionReader.walrus,
+    "string": ExpressionReader.string,
+    "subscript": ExpressionReader.subscript,
+    **dict.fromkeys(
+        ("true", "false", "none", "ellipsis", "integer", "float"), ExpressionReader.constant
+    ),
+    **dict.fromkeys(
+        ("list", "tuple", "set", "expression_list", "pattern_list", "tuple_pattern"),
+        ExpressionReader.display,
+    ),
+    **dict.fromkeys(
+        ("list_splat", "list_splat_pattern", "parenthesized_list_splat"), ExpressionReader.starred
+    ),
+    **dict.fromkeys(("parenthesized_expression", "type"), ExpressionReader.wrapped),
+}
+
+
+def _flat(nodes: Iterable[tree_sitter.Node]) -> Iterable[tree_sitter.Node]:
+    """The named nodes, with those inside an error among them: one slip must not hide the rest."""
+    waiting = list(nodes)[::-1]
+    while waiting:
+        child = waiting.pop()
+        if child.type == "ERROR":
+            waiting.extend(reversed(child.named_children))
+        elif child.is_named and child.type != "comment":
+            yield child
+
+
+def _number(kind: str, text: str) -> bool | int | float | None:
+    if kind in ("true", "false"):
+        return kind == "true"
+    try:
+        if kind == "integer":
+            return int(text, 0)
+        if kind == "float":
+            return float(text)
+    except ValueError:
+        return None
+    return None

@@ -1,0 +1,230 @@
+"""Reads the parser's tree of one top-level statement into our own nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.syntax import (
+    Assign,
+    Block,
+    ClassDefinition,
+    Evaluate,
+    Expression,
+    FunctionDefinition,
+    Import,
+    Opaque,
+    Return,
+    Statement,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import tree_sitter
+
+from foldline.ide.analysis.lowering.expressions import DEEPEST, ExpressionReader
+
+_BLOCKS = {
+    "if_statement": "if",
+    "try_statement": "try",
+    "with_statement": "with",
+    "for_statement": "for",
+    "while_statement": "while",
+    "match_statement": "match",
+}
+_CLAUSES = frozenset(
+    {"elif_clause", "else_clause", "except_clause", "finally_clause", "case_clause", "block"}
+)
+_LOOPS = ("for_statement", "with_statement")
+
+
+class Reader(ExpressionReader):
+    """Reads statements, and the expressions in them."""
+
+    __slots__ = ()
+
+    def statements(self, node: tree_sitter.Node) -> tuple[Statement, ...]:
+        found: list[Statement] = []
+        for child in node.named_children:
+            found.extend(self.statement(child))
+        return tuple(found)
+
+    def statement(self, node: tree_sitter.Node) -> Iterable[Statement]:
+        """The statements that a node is; none where it stands too deep."""
+        if self._depth > DEEPEST:
+            return ()
+        self._depth += 1
+        try:
+            # Of those that are made one by one, all while the depth is that of here.
+            return tuple(self._statement(node))
+        finally:
+            self._depth -= 1
+
+    def _statement(self, node: tree_sitter.Node) -> Iterable[Statement]:
+        kind = node.type
+        at = self.at(node)
+        if kind == "expression_statement":
+            return self._expression_statement(node)
+        if kind == "decorated_definition":
+            definition = node.child_by_field_name("definition")
+            if definition is None:
+                return ()
+            decorators = tuple(
+                self.expression(child.named_children[0])
+                for child in node.named_children
+                if child.type == "decorator" and child.named_children
+            )
+            return self._definition(definition, decorators)
+        if kind in ("class_definition", "function_definition"):
+            return self._definition(node, ())
+        if kind == "import_from_statement":
+            return self._import_from(node)
+        if kind == "import_statement":
+            return self._import(node)
+        if kind == "return_statement":
+            named = node.named_children
+            return (Return(*at, self.expression(named[0]) if named else None),)
+        if kind in _BLOCKS:
+            return (self._block(node, _BLOCKS[kind]),)
+        if kind == "ERROR":
+            return self._salvaged(node)
+        inner = self.inner(node)
+        return (Evaluate(*at, Opaque(*at, inner)),) if inner else ()
+
+    def _expression_statement(self, node: tree_sitter.Node) -> Iterable[Statement]:
+        named = node.named_children
+        if len(named) != 1:
+            return [Evaluate(*self.at(child), self.expression(child)) for child in named]
+        child = named[0]
+        if child.type == "assignment":
+            return (self._assignment(child),)
+        if child.type == "augmented_assignment":
+            left = child.child_by_field_name("left")
+            right = child.child_by_field_name("right")
+            operator = child.child_by_field_name("operator")
+            if left is None or right is None or operator is None:
+                return ()
+            targets = (self.expression(left),)
+            sign = self.text(operator) or "+="
+            return (Assign(*self.at(child), targets, self.expression(right), None, sign),)
+        return (Evaluate(*self.at(child), self.expression(child)),)
+
+    def _assignment(self, node: tree_sitter.Node) -> Assign:
+        targets: list[Expression] = []
+        annotation: Expression | None = None
+        value: tree_sitter.Node | None = node
+        while value is not None and value.type == "assignment":
+            left = value.child_by_field_name("left")
+            if left is not None:
+                targets.append(self.expression(left))
+            noted = value.child_by_field_name("type")
+            if noted is not None:
+                annotation = self.expression(noted)
+            value = value.child_by_field_name("right")
+        read = self.expression(value) if value is not None else None
+        return Assign(*self.at(node), tuple(targets), read, annotation)
+
+    def _definition(
+        self, node: tree_sitter.Node, decorators: tuple[Expression, ...]
+    ) -> Iterable[Statement]:
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name is None:
+            return ()
+        statements = self.statements(body) if body is not None else ()
+        if node.type == "class_definition":
+            bases = node.child_by_field_name("superclasses")
+            listed = self.items(bases) if bases is not None else ()
+            generic = node.child_by_field_name("type_parameters") is not None
+            return (
+                ClassDefinition(
+                    *self.at(node), self.name(name), listed, decorators, statements, generic
+                ),
+            )
+        parameters = node.child_by_field_name("parameters")
+        simple = node.children[0].type != "async" and not _yields(body)
+        return (
+            FunctionDefinition(
+                *self.at(node),
+                self.name(name),
+                self.parameters(parameters) if parameters is not None else (),
+                decorators,
+                statements,
+                simple,
+            ),
+        )
+
+    def _block(self, node: tree_sitter.Node, keyword: str) -> Block:
+        body: list[Statement] = []
+        inner: list[Expression] = []
+        bound: list[str] = []
+        pending = list(node.named_children)
+        while pending:
+            child = pending.pop(0)
+            if child.type == "block":
+                body.extend(self.statements(child))
+            elif child.type in _CLAUSES:
+                pending[:0] = child.named_children
+            elif child.type not in ("comment", "case_pattern"):
+                inner.extend(self.inner_of(child))
+        if node.type in _LOOPS:
+            left = node.child_by_field_name("left")
+            heads = [left] if left is not None else []
+            heads += [each for each in node.named_children if each.type == "with_clause"]
+            bound = [self.text(name) for head in heads for name in _identifiers(head)]
+        return Block(*self.at(node), keyword, tuple(bound), tuple(inner), tuple(body))
+
+    def _import(self, node: tree_sitter.Node) -> Iterable[Statement]:
+        for child in node.named_children:
+            name = child.child_by_field_name("name") if child.type == "aliased_import" else child
+            alias = child.child_by_field_name("alias")
+            if name is None or name.type != "dotted_name":
+                continue
+            dotted = self.text(name)
+            shown = self.text(alias) if alias is not None else ""
+            yield Import(*self.at(child), dotted, 0, None, shown, self.name(alias or name))
+
+    def _import_from(self, node: tree_sitter.Node) -> Iterable[Statement]:
+        module = node.child_by_field_name("module_name")
+        if module is None:
+            return
+        dotted = self.text(module).replace(" ", "")
+        level = len(dotted) - len(dotted.lstrip("."))
+        dotted = dotted[level:]
+        for child in node.named_children:
+            if child.type == "wildcard_import":
+                yield Import(*self.at(child), dotted, level, "*", "*", self.name(child))
+        for child in node.children_by_field_name("name"):
+            name = child.child_by_field_name("name") if child.type == "aliased_import" else child
+            alias = child.child_by_field_name("alias")
+            if name is not None:
+                text = self.text(name)
+                shown = self.text(alias) if alias is not None else text
+                yield Import(*self.at(child), dotted, level, text, shown, self.name(name))
+
+    def _salvaged(self, node: tree_sitter.Node) -> Iterable[Statement]:
+        from foldline.ide.analysis.error_recovery import salvage
+
+        return salvage(self, node)
+
+
+def _identifiers(node: tree_sitter.Node) -> Iterable[tree_sitter.Node]:
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if node.type == "identifier":
+            yield node
+        waiting.extend(reversed(node.named_children))
+
+
+def _yields(node: tree_sitter.Node | None) -> bool:
+    waiting = [node] if node is not None else []
+    while waiting:
+        inner = waiting.pop()
+        if inner.type == "yield":
+            return True
+        waiting.extend(
+            child
+            for child in inner.named_children
+            if child.type not in ("function_definition", "lambda", "class_definition", "string")
+        )
+    return False

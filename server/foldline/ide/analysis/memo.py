@@ -1,0 +1,151 @@
+"""What was evaluated, kept for as long as the names that it used keep their meaning."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from foldline.ide.analysis.budget import Meter, names_cost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from foldline.ide.analysis.scopes import BodyScope
+    from foldline.ide.analysis.syntax import Anchor
+    from foldline.ide.analysis.top_level import Parsed
+    from foldline.ide.analysis.values import Value
+
+T = TypeVar("T")
+
+Used: TypeAlias = "frozenset[tuple[str, str]]"
+"""Names, each with the file in which it was looked up."""
+
+Entry: TypeAlias = "tuple[object, Value, Used]"
+"""A node (kept, so that nothing else gets its identity), its value, the names that it used."""
+
+_NOTHING: Used = frozenset()
+
+
+@dataclass(slots=True, eq=False)
+class Bucket:
+    """All that is remembered of one top-level statement."""
+
+    anchor: Anchor
+    entries: dict[int, Entry] = field(default_factory=dict)
+    bodies: dict[int, BodyScope] = field(default_factory=dict)
+    facts: dict[str, tuple[object, Used]] = field(default_factory=dict)
+    used: set[tuple[str, str]] = field(default_factory=set)
+    cost: int = 0
+    exceeded: bool = False
+    """Whether something stayed unknown because it was over the statement's budget."""
+
+
+class Memory:
+    """Remembers by statement; a statement is forgotten as a whole."""
+
+    def __init__(self, size_of: Callable[[str], int]) -> None:
+        self.meter = Meter()
+        self._size_of = size_of
+        self._buckets: dict[int, Bucket] = {}
+        self._stack: list[set[tuple[str, str]]] = []
+        self._spent: Counter[str] = Counter()
+
+    def of(self, anchor: Anchor) -> Bucket:
+        """What is remembered of the anchor's statement."""
+        bucket = self._buckets.get(id(anchor))
+        if bucket is None:
+            bucket = self._buckets[id(anchor)] = Bucket(anchor)
+        return bucket
+
+    def fact(self, anchor: Anchor, name: str, compute: Callable[[], T]) -> T:
+        """The result of `compute`, made again only when a name that it used has changed."""
+        bucket = self.of(anchor)
+        known = bucket.facts.get(name)
+        if known is not None:
+            self.uses(known[1])
+            return known[0]  # type: ignore[return-value]  # One name always stands for one type.
+        self.begin(anchor)
+        try:
+            made = compute()
+        finally:
+            used = self.end(anchor)
+        if self.keeps:
+            bucket.facts[name] = (made, used)
+        return made
+
+    def within(self, anchor: Anchor, compute: Callable[[], T]) -> T:
+        """The result of `compute` within the budget of the anchor's statement."""
+        self.begin(anchor)
+        try:
+            return compute()
+        finally:
+            self.end(anchor)
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether something is evaluated just now."""
+        return bool(self._stack)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether what was just computed may be kept.
+
+        What stayed unknown for want of budget is kept for the statement whose budget it was, and
+        for no other that it has a part in.
+        """
+        return not self._stack or not self.meter.exceeded
+
+    # Which names are used by what is being computed just now
+
+    def begin(self, anchor: Anchor) -> None:
+        if not self._stack:
+            spent = self._spent[anchor.file]
+            self.meter.start(self._size_of(anchor.file), spent, len(anchor.text))
+        self._stack.append(set())
+
+    def end(self, anchor: Anchor) -> Used:
+        used = self._stack.pop()
+        self.meter.affords(names_cost(len(used)))
+        if not self._stack:
+            bucket = self.of(anchor)
+            cost = self.meter.stop()
+            bucket.cost += cost
+            bucket.exceeded = bucket.exceeded or self.meter.exceeded
+            self._spent[anchor.file] += cost
+        if not used:
+            return _NOTHING
+        if self._stack:
+            self._stack[-1] |= used
+        self.of(anchor).used |= used
+        return frozenset(used)
+
+    def uses(self, used: Used) -> None:
+        if used and self._stack and self.meter.affords(names_cost(len(used))):
+            self._stack[-1] |= used
+
+    def uses_name(self, file: str, name: str) -> None:
+        if self._stack:
+            self._stack[-1].add((file, name))
+
+    # Forgetting
+
+    def forget(self, file: str, names: frozenset[str], parsed: Parsed) -> None:
+        """Forgets the statements that are gone from a file, and all that used changed names."""
+        gone = {(file, name) for name in names}
+        live = {id(statement.anchor) for statement in parsed.statements}
+        self._buckets = {
+            key: bucket
+            for key, bucket in self._buckets.items()
+            if (bucket.anchor.file != file or key in live) and gone.isdisjoint(bucket.used)
+        }
+        self._spent = Counter()
+        for bucket in self._buckets.values():
+            self._spent[bucket.anchor.file] += bucket.cost
+
+    def drop(self, file: str) -> None:
+        """Forgets a file's statements; values made of them elsewhere stay."""
+        self._buckets = {
+            key: bucket for key, bucket in self._buckets.items() if bucket.anchor.file != file
+        }
+        del self._spent[file]

@@ -1,0 +1,315 @@
+"""All that one file says about prompts: its sections, templates, tools and params types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis import instances as construct
+from foldline.ide.analysis.modules import prompt_values
+from foldline.ide.analysis.params import dataclass_of
+from foldline.ide.analysis.placeholders import texts_of
+from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.static_render import render
+from foldline.ide.analysis.syntax import (
+    Assign,
+    Attribute,
+    Block,
+    Call,
+    ClassDefinition,
+    Conditional,
+    Dictionary,
+    Display,
+    Evaluate,
+    Expression,
+    FunctionDefinition,
+    Lambda,
+    Opaque,
+    Operation,
+    Return,
+    Starred,
+    Statement,
+    String,
+    Subscript,
+)
+from foldline.ide.analysis.values import (
+    ClassValue,
+    Dataclass,
+    PromptValue,
+    SectionValue,
+    TemplateValue,
+    ToolValue,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.ide.analysis.evaluator import Evaluator
+    from foldline.ide.analysis.model import PromptModule, StaticPrompt
+    from foldline.ide.analysis.modules import Document
+    from foldline.ide.analysis.placeholders import Placeholder, TemplateText
+    from foldline.ide.analysis.scopes import ModuleScope, Scope
+    from foldline.ide.analysis.static_render import StaticRender
+    from foldline.ide.analysis.syntax import Name
+    from foldline.ide.analysis.top_level import TopLevel
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CallSite:
+    """A call and the scope that it is evaluated in."""
+
+    node: Call
+    scope: Scope
+    statement: TopLevel
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StatementFacts:
+    """What one top-level statement says about prompts."""
+
+    statement: TopLevel
+    calls: tuple[CallSite, ...]
+    """Every call, the outer ones first."""
+    sections: tuple[SectionValue, ...]
+    """Every section constructed here, also in functions that nobody calls."""
+    templates: tuple[TemplateValue, ...]
+    tools: tuple[ToolValue, ...]
+    prompts: tuple[PromptValue, ...]
+    """Prompts made, and bound, here."""
+    classes: tuple[tuple[ClassDefinition, Scope], ...]
+    dataclasses: tuple[Dataclass, ...]
+    """The classes that are, or may be, dataclasses."""
+    texts: tuple[TemplateText, ...]
+    """The template texts of the sections, and of those that the templates here hold."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PromptFacts:
+    """A prompt in a variable."""
+
+    name: Name
+    value: TemplateValue | PromptValue
+    render: StaticRender
+    described: StaticPrompt | None = None
+    """The prompt at its present place."""
+
+    @property
+    def template(self) -> TemplateValue:
+        return self.value.template if isinstance(self.value, PromptValue) else self.value
+
+
+class ModuleAnalysis:
+    """One state of a file, analysed as far as somebody asks."""
+
+    def __init__(self, document: Document, evaluator: Evaluator, *, concerned: bool = True) -> None:
+        self.document = document
+        self.evaluator = evaluator
+        self.file = document.file
+        self.text = document.text
+        self.statements = document.parsed.statements if concerned else ()
+        self.refused = document.parsed.refused if concerned else ""
+        """Why nothing of the file is read, where that is so."""
+
+    @property
+    def scope(self) -> ModuleScope:
+        return self.document.scope
+
+    @cached_property
+    def module(self) -> PromptModule:
+        """The prompts of the file."""
+        return self.document.prompts(self.evaluator, self.statements)
+
+    @cached_property
+    def facts(self) -> tuple[StatementFacts, ...]:
+        """What each statement says, in order."""
+        memory = self.evaluator.memory
+        return tuple(
+            memory.fact(statement.anchor, "facts", partial(self._facts, statement))
+            for statement in self.statements
+        )
+
+    def _facts(self, statement: TopLevel) -> StatementFacts:
+        evaluator = self.evaluator
+        calls: list[CallSite] = []
+        classes: list[tuple[ClassDefinition, Scope]] = []
+        for node in statement.nodes:
+            calls.extend(_calls_of(node, self.scope, statement, evaluator))
+            classes.extend(_classes_of(node, self.scope, evaluator))
+        made_by = [(call, evaluator.value(call.node, call.scope)) for call in calls]
+        # The value of a call that hands on what another made is not counted twice.
+        values = [
+            value for call, value in made_by if isinstance(value, Made) and value.node is call.node
+        ]
+        sections = [value for value in values if isinstance(value, SectionValue)]
+        for each in classes:
+            declared = construct.declared_in(evaluator, ClassValue(*each))
+            if declared is not None:
+                sections.append(declared)
+        templates = tuple(value for value in values if isinstance(value, TemplateValue))
+        everywhere = {id(section): section for section in sections}
+        everywhere.update(
+            (id(value), value) for _, value in made_by if isinstance(value, SectionValue)
+        )
+        for template in templates:
+            everywhere.update((id(each), each) for each in in_template(template))
+        made = [dataclass_of(evaluator, ClassValue(*each)) for each in classes]
+        return StatementFacts(
+            statement=statement,
+            calls=tuple(calls),
+            sections=tuple(sections),
+            templates=templates,
+            tools=tuple(value for value in values if isinstance(value, ToolValue)),
+            prompts=tuple(value for value in values if isinstance(value, PromptValue)),
+            classes=tuple(classes),
+            dataclasses=tuple(each for each in made if each.is_dataclass is not False),
+            texts=tuple(text for each in everywhere.values() for text in texts_of(each)),
+        )
+
+    @property
+    def prompts(self) -> Iterator[PromptFacts]:
+        """The prompts that variables of the file hold, as values and as they render."""
+        memory = self.evaluator.memory
+        last = {prompt.name: prompt for prompt in self.module.prompts}
+        for statement in self.statements:
+            for each in memory.fact(statement.anchor, "prompts", partial(self._prompts, statement)):
+                described = last.get(each.name.id)
+                if described is not None and described.name_range == span_of(each.name).span:
+                    yield replace(each, described=described)
+
+    def _prompts(self, statement: TopLevel) -> tuple[PromptFacts, ...]:
+        return tuple(
+            PromptFacts(name, value, render(value))
+            for _, name, value in prompt_values(statement, self.scope, self.evaluator)
+        )
+
+    @property
+    def calls(self) -> Iterator[CallSite]:
+        return (call for facts in self.facts for call in facts.calls)
+
+    @property
+    def sections(self) -> Iterator[SectionValue]:
+        return (section for facts in self.facts for section in facts.sections)
+
+    @property
+    def templates(self) -> Iterator[TemplateValue]:
+        return (template for facts in self.facts for template in facts.templates)
+
+    @property
+    def tools(self) -> Iterator[ToolValue]:
+        return (tool for facts in self.facts for tool in facts.tools)
+
+    @property
+    def dataclasses(self) -> Iterator[Dataclass]:
+        return (each for facts in self.facts for each in facts.dataclasses)
+
+    @property
+    def texts(self) -> Iterator[TemplateText]:
+        """The template texts, each section's once."""
+        seen: set[tuple[int, str]] = set()
+        for facts in self.facts:
+            for text in facts.texts:
+                key = (id(text.section), text.role)
+                if key not in seen:
+                    seen.add(key)
+                    yield text
+
+    def placeholders(self) -> Iterator[tuple[TemplateText, Placeholder]]:
+        """Every placeholder that is written in this file, once for each section it serves."""
+        for text in self.texts:
+            for placeholder in text.placeholders:
+                if placeholder.file == self.file:
+                    yield text, placeholder
+
+
+Made = SectionValue | TemplateValue | ToolValue | PromptValue
+
+
+def in_template(template: TemplateValue) -> Iterator[SectionValue]:
+    """All sections of a template, in chapters too."""
+    for name in ("sections", "chapters"):
+        for item in template.items(name).items:
+            if isinstance(item.value, SectionValue):
+                yield from below(item.value)
+
+
+def below(section: SectionValue, depth: int = 0) -> Iterator[SectionValue]:
+    """A section and all below it."""
+    yield section
+    if depth < 32:
+        for item in section.children.items:
+            if isinstance(item.value, SectionValue):
+                yield from below(item.value, depth + 1)
+
+
+def expressions(node: Expression) -> tuple[Expression, ...]:
+    """The expressions directly inside an expression."""
+    match node:
+        case Call():
+            return (node.func, *node.args, *(keyword.value for keyword in node.keywords))
+        case Subscript():
+            return (node.value, *node.items)
+        case Attribute() | Starred():
+            return (node.value,)
+        case Display():
+            return node.items
+        case Dictionary():
+            return (*(key for key in node.keys if key is not None), *node.values)
+        case Operation():
+            return (node.left, node.right)
+        case Conditional():
+            return (node.body, node.test, node.orelse)
+        case Lambda():
+            return (node.body,)
+        case Opaque() | String():
+            return node.inner
+    return ()
+
+
+def _calls_of(
+    node: Statement, scope: Scope, statement: TopLevel, evaluator: Evaluator
+) -> Iterator[CallSite]:
+    match node:
+        case Assign() | Return() | Evaluate():
+            if node.value is not None:
+                yield from _calls_in(node.value, scope, statement)
+        case Block():
+            for inner in node.inner:
+                yield from _calls_in(inner, scope, statement)
+            for each in node.body:
+                yield from _calls_of(each, scope, statement, evaluator)
+        case FunctionDefinition():
+            inside = evaluator.any_call(node, scope)
+            for each in node.body:
+                yield from _calls_of(each, inside, statement, evaluator)
+        case ClassDefinition():
+            body = evaluator.body(node, scope)
+            for each in node.body:
+                yield from _calls_of(each, body, statement, evaluator)
+
+
+def _calls_in(node: Expression, scope: Scope, statement: TopLevel) -> Iterator[CallSite]:
+    waiting = [node]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, Call):
+            yield CallSite(inner, scope, statement)
+        waiting.extend(reversed(expressions(inner)))
+
+
+def _classes_of(
+    node: Statement, scope: Scope, evaluator: Evaluator
+) -> Iterator[tuple[ClassDefinition, Scope]]:
+    match node:
+        case ClassDefinition():
+            yield node, scope
+            body = evaluator.body(node, scope)
+            for each in node.body:
+                yield from _classes_of(each, body, evaluator)
+        case FunctionDefinition():
+            inside = evaluator.any_call(node, scope)
+            for each in node.body:
+                yield from _classes_of(each, inside, evaluator)
+        case Block():
+            for each in node.body:
+                yield from _classes_of(each, scope, evaluator)

@@ -1,0 +1,203 @@
+"""Reads one file: its statements, names, prompts and their sections."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis import top_level as statements
+from foldline.ide.analysis.evaluator import Evaluator, Modules
+from foldline.ide.analysis.model import PromptModule, Span, StaticPrompt
+from foldline.ide.analysis.scopes import ModuleScope, ScopeCache
+from foldline.ide.analysis.section_tree import is_gone, sections_of
+from foldline.ide.analysis.syntax import Assign, Block, Name
+from foldline.ide.analysis.values import PromptValue, TemplateValue, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from foldline.ide.analysis.syntax import Statement
+    from foldline.ide.analysis.top_level import Parsed, TopLevel
+
+
+_LONE_RETURN = re.compile(r"\r(?!\n)")
+_NAMES = frozenset({"ns", "key", "name"})
+
+
+def parse_module(source: str, path: str | Path) -> PromptModule:
+    """The prompts of a source text, with every name from another file left unknown.
+
+    Broken code is no error: what can be read is told, and `broken` says that something could not.
+    """
+    document = Document(str(path), source)
+    return document.prompts(Evaluator(_NoModules(len(source))))
+
+
+def with_line_feeds(text: str) -> str:
+    """The text with each lone carriage return as a line feed, which it is to Python.
+
+    To the parser it is a blank: a file of such lines would be one broken statement. Every offset
+    stays what it was.
+    """
+    return _LONE_RETURN.sub("\n", text) if "\r" in text else text
+
+
+class _NoModules:
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def find(self, dotted: str, level: int, importer: str) -> ModuleScope | None:
+        del dotted, level, importer
+        return None
+
+    def mentions(self, word: str, near: str, file: str) -> bool:
+        del word, near, file
+        return False
+
+    def damaged(self, file: str) -> frozenset[str]:
+        del file
+        return frozenset()
+
+    def size(self, file: str) -> int:
+        del file
+        return self._size
+
+
+class Document:
+    """A file that changes: what an edit left alone is not read again."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self._text = with_line_feeds(text)
+        self._parsed: Parsed | None = None
+        self._scopes = ScopeCache()
+        self._scope: ModuleScope | None = None
+
+    @property
+    def text(self) -> str:
+        return self._text
+
+    @property
+    def is_parsed(self) -> bool:
+        return self._parsed is not None
+
+    @property
+    def parsed(self) -> Parsed:
+        """The statements; most files are never asked for them."""
+        if self._parsed is None:
+            self._parsed = statements.parse(self._text, self.file)
+        return self._parsed
+
+    @property
+    def scope(self) -> ModuleScope:
+        """The names of the file; always the same object."""
+        if self._scope is None:
+            self._scope = ModuleScope(self.file, self.parsed, {}, ())
+            self._scopes.update(self._scope, self.parsed)
+        return self._scope
+
+    @property
+    def damaged(self) -> frozenset[str]:
+        """The names of whose meaning only a damaged text is known."""
+        return self._parsed.damaged if self._parsed is not None else frozenset()
+
+    def update(self, text: str) -> frozenset[str]:
+        """Takes the file's next text, and tells which names changed their meaning.
+
+        What parsed last stays where the text does not parse.
+        """
+        self._text = with_line_feeds(text)
+        if self._parsed is None:
+            return frozenset()
+        self._parsed = statements.parse(self._text, self.file, self._parsed)
+        if self._scope is None:
+            return frozenset()
+        return self._scopes.update(self._scope, self._parsed)
+
+    def prompts(
+        self, evaluator: Evaluator, among: tuple[TopLevel, ...] | None = None
+    ) -> PromptModule:
+        """The prompts of the file, in the order of their definitions; `among` some statements."""
+        found: dict[str, StaticPrompt] = {}
+        read = self.parsed.statements if among is None else among
+        for statement in read:
+            prompts = partial(self._prompts, statement, evaluator)
+            for prompt in evaluator.memory.within(statement.anchor, prompts):
+                # A name that is bound anew means the last of its prompts.
+                found.pop(prompt.name, None)
+                found[prompt.name] = prompt
+        broken = any(statement.broken for statement in read)
+        return PromptModule(self.file, self.text, tuple(found.values()), broken)
+
+    def _prompts(self, statement: TopLevel, evaluator: Evaluator) -> list[StaticPrompt]:
+        return [
+            _prompt(node, name, value, evaluator, stale=statement.stale)
+            for node, name, value in prompt_values(statement, self.scope, evaluator)
+        ]
+
+
+def prompt_values(
+    statement: TopLevel, scope: ModuleScope, evaluator: Evaluator
+) -> Iterator[tuple[Assign, Name, TemplateValue | PromptValue]]:
+    """The variables of a top-level statement that hold a template or a prompt."""
+    for node in _assignments(statement.nodes):
+        if node.value is None or node.operator:
+            continue
+        for target in node.targets:
+            if isinstance(target, Name) and not is_gone(node):
+                value: Value = evaluator.value(node.value, scope)
+                if isinstance(value, PromptValue):
+                    # What is bound to it further down belongs to it as well.
+                    last = evaluator.member(scope, target.id)
+                    value = last if isinstance(last, PromptValue) else value
+                if isinstance(value, TemplateValue | PromptValue):
+                    yield node, target, _shown(value, evaluator)
+
+
+def _shown(value: TemplateValue | PromptValue, evaluator: Evaluator) -> TemplateValue | PromptValue:
+    """A prompt; without its sections where it would cost too much to show them once more."""
+    template = value.template if isinstance(value, PromptValue) else value
+    if evaluator.affords(template.cost):
+        return value
+    hidden = {name: each for name, each in template.arguments.items() if name in _NAMES}
+    template = replace(template, arguments=hidden, opaque=True)
+    return replace(value, template=template) if isinstance(value, PromptValue) else template
+
+
+def _assignments(nodes: tuple[Statement, ...]) -> Iterator[Assign]:
+    for node in nodes:
+        if isinstance(node, Assign):
+            yield node
+        elif isinstance(node, Block):
+            yield from _assignments(node.body)
+
+
+def _prompt(
+    node: Assign,
+    name: Name,
+    value: TemplateValue | PromptValue,
+    evaluator: Evaluator,
+    *,
+    stale: bool,
+) -> StaticPrompt:
+    template = value.template if isinstance(value, PromptValue) else value
+    sections, complete = sections_of(template, evaluator)
+    at = node.anchor.at
+    return StaticPrompt(
+        name=name.id,
+        ns=template.text("ns"),
+        key=template.text("key"),
+        file=node.file,
+        range=Span(at(node.start), max(at(node.start), at(node.end))),
+        name_range=Span(at(name.start), max(at(name.start), at(name.end))),
+        sections=sections,
+        complete=complete,
+        bound=isinstance(value, PromptValue),
+        stale=stale,
+    )
+
+
+__all__ = ["Document", "Modules", "parse_module", "prompt_values"]

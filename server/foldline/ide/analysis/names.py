@@ -1,0 +1,243 @@
+"""What a name means: bindings in their order, imports, and attributes of known values."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis import operators as operations
+from foldline.ide.analysis.budget import STEP, text_cost
+from foldline.ide.analysis.scopes import BodyScope, Bound, ModuleScope, Scope
+from foldline.ide.analysis.source_map import join
+from foldline.ide.analysis.syntax import (
+    Call,
+    ClassDefinition,
+    FunctionDefinition,
+    Import,
+    Name,
+    Node,
+)
+from foldline.ide.analysis.values import (
+    LIBRARY,
+    LIBRARY_NAMES,
+    UNKNOWN,
+    ClassValue,
+    External,
+    FunctionValue,
+    InstanceValue,
+    Item,
+    Items,
+    MethodValue,
+    ModuleValue,
+    PromptValue,
+    SectionValue,
+    TemplateValue,
+    Text,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from foldline.ide.analysis.evaluator import Evaluator
+
+_POINTER = 8
+_TRANSPARENT = frozenset({"functools.cache", "functools.lru_cache", "builtins.staticmethod"})
+_BUILTINS = frozenset({"list", "tuple", "str", "int", "float", "bool", "dict", "set", "frozenset"})
+
+
+def lookup(evaluator: Evaluator, name: str, scope: Scope, use: Node | None = None) -> Value:
+    """What a name means to code in that scope; at `use`, if the name has several meanings."""
+    inner: Scope = scope
+    changed: list[tuple[tuple[Bound, ...], BodyScope]] = []
+    while isinstance(inner, BodyScope):
+        found = inner.names.get(name, ())
+        place = use if inner is scope else None
+        if name in inner.arguments:
+            given = tuple(bound for bound in found if place is None or bound.before(place))
+            value = _bound(evaluator, given, inner, inner.arguments[name])
+            break
+        if found and (inner is scope or inner.function is not None):
+            if any(not bound.change for bound in found):
+                value = _bound(evaluator, _so_far(found, place), inner)
+                break
+            # Only changed here: `SECTIONS.append(…)` in a function.
+            changed.append((_so_far(found, place), inner))
+        inner = inner.parent
+    else:
+        value = member(evaluator, inner, name, use if inner is scope else None)
+    for found, body in reversed(changed):
+        value = _bound(evaluator, found, body, value)
+    return value
+
+
+def member(evaluator: Evaluator, module: ModuleScope, name: str, use: Node | None = None) -> Value:
+    """What a name means at the top of a module."""
+    evaluator.memory.uses_name(module.file, name)
+    found = module.names.get(name)
+    if found is not None:
+        return _bound(evaluator, _so_far(found, use), module)
+    for star in module.stars:
+        if star.level == 0 and star.module == LIBRARY:
+            if name in LIBRARY_NAMES:
+                return External(f"{LIBRARY}.{name}")
+            continue
+        value = _imported(evaluator, star, name, module)
+        if not isinstance(value, Unknown | External) or (
+            isinstance(value, External) and value.library_name in LIBRARY_NAMES
+        ):
+            return value
+    return External(f"builtins.{name}") if name in _BUILTINS else UNKNOWN
+
+
+def _imported(evaluator: Evaluator, node: Import, name: str, module: ModuleScope) -> Value:
+    if node.level == 0 and (node.module + ".").startswith(LIBRARY + "."):
+        return External(f"{node.module}.{name}")
+    found = evaluator.modules.find(node.module, node.level, module.file)
+    if found is not None:
+        key = (id(found), hash(name))
+        if key in evaluator.active:
+            return UNKNOWN
+        evaluator.active.add(key)
+        try:
+            value = member(evaluator, found, name)
+        finally:
+            evaluator.active.discard(key)
+        if not isinstance(value, Unknown) or name in found.names:
+            return value
+    dotted = f"{node.module}.{name}" if node.module else name
+    inner = evaluator.modules.find(dotted, node.level, module.file)
+    if inner is not None:
+        return ModuleValue(inner)
+    return External(dotted) if node.level == 0 and found is None else UNKNOWN
+
+
+def _bound(
+    evaluator: Evaluator, found: tuple[Bound, ...], scope: Scope, before: Value | None = None
+) -> Value:
+    value: Value = UNKNOWN if before is None else before
+    started = before is not None
+    # Nothing is left of what stood before the last sure binding.
+    sure = (at for at in range(len(found) - 1, -1, -1) if found[at].sure)
+    for bound in found[next(sure, 0) :]:
+        if not evaluator.affords(STEP):
+            return UNKNOWN
+        if bound.change:
+            value = _changed(evaluator, value, bound, scope)
+            continue
+        new = _single(evaluator, bound, scope)
+        if bound.conditional and started:
+            # Either may hold; what is known of one is shown, but not relied upon.
+            value = operations.either(value, new)
+            continue
+        value, started = new, True
+    return value
+
+
+def _changed(evaluator: Evaluator, value: Value, bound: Bound, scope: Scope) -> Value:
+    if bound.change == "=":
+        return UNKNOWN if isinstance(value, InstanceValue) else value
+    if bound.change == "bind":
+        if not isinstance(value, PromptValue) or not isinstance(bound.value, Call):
+            return value
+        if bound.conditional:
+            return replace(value, maybe=True)
+        items = tuple(Item(each, evaluator.value(each, scope)) for each in bound.value.args)
+        return replace(value, bound=(*value.bound, *items))
+    if not isinstance(value, Items):
+        if isinstance(value, Text) and bound.change == "+=" and bound.value is not None:
+            added = evaluator.value(bound.value, scope)
+            if isinstance(added, Text) and not bound.conditional:
+                parts = value.mapped, added.mapped
+                return evaluator.text(bound.value, text_cost(*parts), lambda: join(parts))
+        return UNKNOWN
+    if bound.value is None or bound.conditional:
+        return Items(value.items, complete=False)
+    added = evaluator.value(bound.value, scope)
+    more = len(added.items) if isinstance(added, Items) else 1
+    # A tuple costs less than what is in it, which was paid for.
+    if not evaluator.affords(len(value.items) * _POINTER + STEP * more):
+        return UNKNOWN
+    if bound.change == "append":
+        return Items((*value.items, Item(bound.value, added)), value.complete)
+    if isinstance(added, Items) and bound.change in ("+=", "extend"):
+        return Items((*value.items, *added.items), value.complete and added.complete)
+    return Items(value.items, complete=False)
+
+
+def _single(evaluator: Evaluator, bound: Bound, scope: Scope) -> Value:
+    node = bound.node
+    if isinstance(node, ClassDefinition):
+        return ClassValue(node, scope)
+    if isinstance(node, FunctionDefinition):
+        for decorator in node.decorators:
+            value = evaluator.value(
+                decorator.func if isinstance(decorator, Call) else decorator, scope
+            )
+            name = decorator.id if isinstance(decorator, Name) else ""
+            known = isinstance(value, External) and value.dotted in _TRANSPARENT
+            if not known and name != "staticmethod":
+                return UNKNOWN
+        return FunctionValue(node, scope)
+    if isinstance(node, Import):
+        return _import(evaluator, node, scope)
+    if bound.value is None:
+        return UNKNOWN
+    value = evaluator.value(bound.value, scope)
+    if bound.index is not None:
+        if isinstance(value, Items) and bound.index < len(value.items) and value.complete:
+            return value.items[bound.index].value
+        return UNKNOWN
+    return value
+
+
+def _import(evaluator: Evaluator, node: Import, scope: Scope) -> Value:
+    module = scope.module
+    if node.name is not None:
+        return _imported(evaluator, node, node.name, module)
+    dotted = node.module if node.alias else node.module.partition(".")[0]
+    if not (dotted + ".").startswith(LIBRARY + "."):
+        found = evaluator.modules.find(dotted, 0, module.file)
+        if found is not None:
+            return ModuleValue(found)
+    return External(dotted)
+
+
+def attribute(evaluator: Evaluator, owner: Value, name: str) -> Value:
+    """What `owner.name` is."""
+    if isinstance(owner, External):
+        return External(f"{owner.dotted}.{name}")
+    if isinstance(owner, ModuleValue):
+        value = member(evaluator, owner.scope, name)
+        if isinstance(value, Unknown) and name not in owner.scope.names:
+            inner = evaluator.modules.find(name, 1, owner.scope.file)
+            if inner is not None and owner.scope.file.endswith("__init__.py"):
+                return ModuleValue(inner)
+        return value
+    if isinstance(owner, ClassValue):
+        scope = evaluator.body(owner.definition, owner.scope)
+        found = scope.names.get(name)
+        return _bound(evaluator, found, scope) if found is not None else UNKNOWN
+    if isinstance(owner, PromptValue) and name == "template":
+        return owner.template
+    if isinstance(owner, TemplateValue | SectionValue | InstanceValue):
+        argument = owner.arguments.get(name)
+        if argument is not None:
+            return argument.value
+    if isinstance(owner, Text | SectionValue | TemplateValue | PromptValue):
+        return MethodValue(owner, name)
+    return UNKNOWN
+
+
+def _so_far(found: tuple[Bound, ...], use: Node | None) -> tuple[Bound, ...]:
+    """The bindings that hold at a place of the same body."""
+    if use is None or len(found) == 1:
+        return found
+    at = use.anchor.at(use.start)
+    # The bindings of a body stand in their order.
+    count = bisect_left(found, at, key=_place)
+    return found[:count] or found
+
+
+def _place(bound: Bound) -> int:
+    return bound.at.anchor.at(bound.at.start) if bound.at is not None else -1

@@ -1,0 +1,113 @@
+"""What operators and methods make of known values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis import source_map as mapped
+from foldline.ide.analysis.budget import STEP, text_cost
+from foldline.ide.analysis.values import (
+    UNKNOWN,
+    ClassValue,
+    External,
+    Items,
+    Nothing,
+    Plain,
+    PromptValue,
+    SectionValue,
+    TemplateValue,
+    Text,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from foldline.ide.analysis.syntax import Call, Constant, Expression, String
+
+_CASES = {
+    "capitalize": str.capitalize,
+    "lower": str.lower,
+    "title": str.title,
+    "upper": str.upper,
+}
+
+
+def string(node: String) -> Value:
+    """The value of a literal; bytes have none."""
+    if node.mapped is None:
+        parts: list[mapped.MappedText] = []
+        for literal in node.parts:
+            part = mapped.decode(node.anchor, literal)
+            if part is None:
+                return UNKNOWN
+            parts.append(part)
+        node.mapped = parts[0] if len(parts) == 1 else mapped.join(parts)
+    return Text(node.mapped)
+
+
+def constant(node: Constant) -> Value:
+    """The value of a number, a truth value or None."""
+    if node.value is not None:
+        return Plain(node.value)
+    return Nothing() if node.source == "None" else UNKNOWN
+
+
+def as_text(value: Value, node: Expression) -> mapped.MappedText:
+    """A value within a string that is put together; code where it is not known."""
+    if isinstance(value, Text):
+        return value.mapped
+    return mapped.code(node.anchor, node.start, node.end)
+
+
+def picked(items: Items, index: tuple[Value, ...]) -> Value:
+    """`items[index]`."""
+    if len(index) == 1 and isinstance(index[0], Plain) and items.complete:
+        at = index[0].value
+        if isinstance(at, int) and -len(items.items) <= at < len(items.items):
+            return items.items[at].value
+    return UNKNOWN
+
+
+def either(first: Value, second: Value) -> Value:
+    """What can be said where the one or the other may hold: the first that says anything."""
+    if first is second:
+        return first
+    for value in (first, second):
+        if isinstance(value, Items):
+            items = tuple(replace(item, maybe=True) for item in value.items)
+            return Items(items, complete=False)
+        if isinstance(value, SectionValue | TemplateValue | PromptValue):
+            return replace(value, maybe=True)
+        if isinstance(value, ClassValue) or (isinstance(value, External) and value.library_name):
+            return value
+    return UNKNOWN
+
+
+def method_cost(owner: Text, argument: Value | None) -> int:
+    """The cost of what a method of a string may give."""
+    cost = text_cost(owner.mapped)
+    if isinstance(argument, Items):
+        cost *= len(argument.items)
+        texts = (item.value.mapped for item in argument.items if isinstance(item.value, Text))
+        cost += STEP * len(argument.items) + text_cost(*texts)
+    return cost
+
+
+def text_method(owner: Text, name: str, node: Call, argument: Value | None) -> Value:
+    """What a method of a string gives; shown as code where only running it would tell."""
+    if name == "strip" and not node.args:
+        return Text(owner.mapped.strip())
+    if name in _CASES and not node.args and owner.known is not None:
+        changed = _CASES[name](owner.known)
+        if len(changed) == len(owner.known):
+            return Text(mapped.MappedText(changed, owner.mapped.runs))
+    if name == "join" and isinstance(argument, Items) and argument.complete:
+        parts: list[mapped.MappedText] = []
+        for item in argument.items:
+            if parts:
+                parts.append(owner.mapped)
+            parts.append(as_text(item.value, item.node))
+        return Text(mapped.join(parts))
+    if name == "format":
+        return Text(owner.mapped.formatted(mapped.BRACES))
+    return Text(mapped.code(node.anchor, node.start, node.end))

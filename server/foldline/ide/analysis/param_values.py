@@ -1,0 +1,109 @@
+"""What stands for a placeholder: a bound value, a section's default, or a field's own default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.params import number_text
+from foldline.ide.analysis.values import (
+    Dataclass,
+    InstanceValue,
+    Nothing,
+    Plain,
+    SectionValue,
+    Text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from foldline.ide.analysis.values import Items, TemplateValue, Value
+
+_DEPTH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A field's value as text; `text` is None where only running the code would tell it."""
+
+    text: str | None
+    bound: bool = False
+    is_none: bool = False
+
+
+UNKNOWN = Given(None)
+
+
+class GivenParams:
+    """The parameters that a prompt renders with, by the rules of an executed render."""
+
+    def __init__(self, template: TemplateValue, bound: Iterable[Value]) -> None:
+        values = list(bound)
+        self._bound = {
+            value.dataclass.identity: value for value in values if isinstance(value, InstanceValue)
+        }
+        # Something else that is bound may be of any type.
+        self._all_known = all(isinstance(value, InstanceValue) for value in values)
+        self._defaults: dict[object, Value] = {}
+        for section in _walk(template.items("sections")):
+            default = _default_of(section)
+            if default is not None and isinstance(section.params, Dataclass):
+                self._defaults.setdefault(section.params.identity, default)
+
+    def value(self, section: SectionValue, name: str) -> Given:
+        """What stands for a field in a section."""
+        params = section.params
+        if not isinstance(params, Dataclass):
+            return UNKNOWN
+        instance = self._bound.get(params.identity)
+        if instance is not None:
+            return _value(instance, params, name, bound=True)
+        if not self._all_known or section.opaque:
+            return UNKNOWN
+        default = _default_of(section) or self._defaults.get(params.identity)
+        if default is None:
+            return _field_default(params, name)
+        if isinstance(default, InstanceValue):
+            return _value(default, params, name)
+        return UNKNOWN
+
+
+def _default_of(section: SectionValue) -> Value | None:
+    argument = section.arguments.get("default_params")
+    return None if argument is None or isinstance(argument.value, Nothing) else argument.value
+
+
+def _walk(items: Items, depth: int = 0) -> Iterator[SectionValue]:
+    for item in items.items:
+        section = item.value
+        if isinstance(section, SectionValue) and section.kind != "chapter" and depth < _DEPTH:
+            yield section
+            yield from _walk(section.children, depth + 1)
+
+
+def _value(instance: InstanceValue, params: Dataclass, name: str, *, bound: bool = False) -> Given:
+    argument = instance.arguments.get(name)
+    if argument is None:
+        if instance.opaque:
+            return UNKNOWN
+        found = _field_default(params, name)
+        return Given(found.text, bound, found.is_none)
+    if params.computed:
+        return UNKNOWN
+    match argument.value:
+        case Text() as text:
+            return Given(text.known, bound)
+        case Plain() as plain:
+            return Given(number_text(plain.value), bound)
+        case Nothing():
+            return Given("None", bound, is_none=True)
+    return UNKNOWN
+
+
+def _field_default(params: Dataclass, name: str) -> Given:
+    field = params.field(name)
+    if field is None or params.computed:
+        return UNKNOWN
+    is_none = field.default_text is not None and field.default == "None"
+    return Given(field.default_text, is_none=is_none)

@@ -1,0 +1,250 @@
+"""Params dataclasses: which fields a placeholder may name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.budget import STEP
+from foldline.ide.analysis.syntax import (
+    Assign,
+    Attribute,
+    Call,
+    ClassDefinition,
+    Constant,
+    Dictionary,
+    Expression,
+    FunctionDefinition,
+    Name,
+    String,
+    Subscript,
+)
+from foldline.ide.analysis.values import (
+    UNKNOWN,
+    ClassValue,
+    Dataclass,
+    External,
+    Field,
+    Nothing,
+    Plain,
+    Specialised,
+    Text,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from foldline.ide.analysis.evaluator import Evaluator
+    from foldline.ide.analysis.scopes import Scope
+
+TASK = Dataclass(
+    "Task",
+    None,
+    (
+        Field("request", None, "str", None, False, "The user's request in natural language."),
+        Field(
+            "background",
+            None,
+            "str | None",
+            "None",
+            True,
+            "Additional context or background for the request.",
+            "None",
+        ),
+        Field(
+            "expansion_instructions",
+            None,
+            "str | None",
+            "None",
+            True,
+            "Instructions injected after sections are expanded via progressive disclosure. Guides "
+            "the model on how to proceed with newly visible content.",
+            "None",
+        ),
+    ),
+    complete=True,
+    is_dataclass=True,
+    task=True,
+)
+"""The library's own `Task`."""
+
+DERIVED = ("_expansion_block", "_background_block")
+"""The placeholders that a task section computes by itself."""
+
+_COMPUTES = frozenset({"__getattribute__", "__init__", "__new__", "__post_init__"})
+
+_HARMLESS_BASES = frozenset(
+    {"builtins.object", "typing.Generic", "typing.Protocol", "typing_extensions.Generic"}
+)
+
+
+def params_of(evaluator: Evaluator, value: Value) -> Dataclass | Nothing | Unknown:
+    """The params type that a section is specialised with."""
+    origin = value.origin if isinstance(value, Specialised) else value
+    if isinstance(origin, Nothing):
+        return origin
+    if isinstance(origin, External) and origin.library_name == "Task":
+        return TASK
+    if isinstance(origin, External) and origin.dotted.startswith("builtins."):
+        name = origin.dotted.rpartition(".")[2]
+        return Dataclass(name, None, (), complete=True, is_dataclass=False)
+    if isinstance(origin, ClassValue):
+        return dataclass_of(evaluator, origin)
+    return UNKNOWN
+
+
+def dataclass_of(evaluator: Evaluator, value: ClassValue) -> Dataclass:
+    """The fields of a class, those of its bases first."""
+    return evaluator.memory.within(
+        value.definition.anchor, lambda: _dataclass_of(evaluator, value, 0)
+    )
+
+
+def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Dataclass:
+    definition, scope = value.definition, value.scope
+    if not evaluator.affords(STEP):
+        return Dataclass(definition.name.id, definition, (), complete=False, is_dataclass=None)
+    fields: dict[str, Field] = {}
+    is_dataclass: bool | None = _decorated(evaluator, definition, scope)
+    complete = is_dataclass is not None and not definition.generic
+    task = False
+    computed = any(
+        isinstance(each, FunctionDefinition) and each.name.id in _COMPUTES
+        for each in definition.body
+    )
+    for base in reversed(definition.bases):
+        above = _base(evaluator, evaluator.value(base, scope), depth)
+        if above is None:
+            continue
+        if not evaluator.affords(STEP * len(above.fields)):
+            complete = False
+            break
+        fields.update({each.id: each for each in above.fields})
+        complete = complete and above.complete
+        task = task or above.task
+        computed = computed or above.computed
+        if is_dataclass is False and above.is_dataclass:
+            is_dataclass = True  # inherits __dataclass_fields__, though not its own fields
+        elif is_dataclass is False and above.is_dataclass is None:
+            is_dataclass = None
+    if _decorated(evaluator, definition, scope) is not False:
+        fields.update({each.id: each for each in _fields(evaluator, definition, scope)})
+    return Dataclass(
+        definition.name.id,
+        definition,
+        tuple(fields.values()),
+        complete,
+        is_dataclass,
+        task,
+        computed,
+    )
+
+
+def _base(evaluator: Evaluator, value: Value, depth: int) -> Dataclass | None:
+    origin = value.origin if isinstance(value, Specialised) else value
+    if isinstance(origin, External):
+        if origin.library_name == "Task":
+            return TASK
+        if origin.dotted in _HARMLESS_BASES:
+            return None
+    if isinstance(origin, ClassValue) and depth < 20:
+        return _dataclass_of(evaluator, origin, depth + 1)
+    return Dataclass("", None, (), complete=False, is_dataclass=None)
+
+
+def _decorated(evaluator: Evaluator, definition: ClassDefinition, scope: Scope) -> bool | None:
+    """Whether a decorator makes a dataclass of it; None where a decorator is not known."""
+    unknown = False
+    for decorator in definition.decorators:
+        func = decorator.func if isinstance(decorator, Call) else decorator
+        value = evaluator.value(func, scope)
+        if isinstance(value, External):
+            if value.dotted == "dataclasses.dataclass" or value.library_name == "FrozenDataclass":
+                return True
+            if value.dotted.startswith(("typing.", "typing_extensions.", "functools.")):
+                continue
+        unknown = True
+    return None if unknown else False
+
+
+def _fields(evaluator: Evaluator, definition: ClassDefinition, scope: Scope) -> list[Field]:
+    found: list[Field] = []
+    for statement in definition.body:
+        if not isinstance(statement, Assign) or statement.annotation is None:
+            continue
+        target = statement.targets[0] if statement.targets else None
+        if not isinstance(target, Name):
+            continue
+        annotation = statement.annotation
+        head = annotation.value if isinstance(annotation, Subscript) else annotation
+        last = head.attr.id if isinstance(head, Attribute) else head.source
+        if last == "KW_ONLY":
+            continue
+        each = _field(evaluator, target, annotation, statement.value, scope)
+        # Both can stand in a template, though neither is a field that an instance has.
+        found.append(replace(each, init=False) if last in ("ClassVar", "InitVar") else each)
+    return found
+
+
+def _field(
+    evaluator: Evaluator,
+    name: Name,
+    annotation: Expression,
+    value: Expression | None,
+    scope: Scope,
+) -> Field:
+    default: Expression | None = value
+    has_default = value is not None
+    description = ""
+    init = True
+    if isinstance(value, Call):
+        func = evaluator.value(value.func, scope)
+        if isinstance(func, External) and func.dotted == "dataclasses.field":
+            given = value.keyword("default")
+            factory = value.keyword("default_factory")
+            default = given.value if given is not None else None
+            has_default = given is not None or factory is not None
+            metadata = value.keyword("metadata")
+            if metadata is not None:
+                description = _description(evaluator, metadata.value, scope)
+            declared = value.keyword("init")
+            init = declared is None or declared.value.source != "False"
+            if default is None and factory is not None:
+                shown = f"{factory.value.source}()"
+                return Field(name.id, name, annotation.source, shown, True, description, None, init)
+    shown_default = default.source if default is not None else None
+    text = _rendered(evaluator.value(default, scope), default) if default is not None else None
+    return Field(
+        name.id, name, annotation.source, shown_default, has_default, description, text, init
+    )
+
+
+def _rendered(value: Value, node: Expression) -> str | None:
+    """What a literal default looks like in a prompt."""
+    if isinstance(value, Text):
+        return value.known
+    if isinstance(value, Plain):
+        return number_text(value.value)
+    if isinstance(value, Nothing) or (isinstance(node, Constant) and node.source == "None"):
+        return "None"
+    return None
+
+
+def number_text(value: float) -> str | None:
+    """A number as it renders; None for one with more digits than Python writes."""
+    try:
+        return str(value)
+    except ValueError:
+        return None
+
+
+def _description(evaluator: Evaluator, node: Expression, scope: Scope) -> str:
+    if not isinstance(node, Dictionary):
+        return ""
+    for key, value in zip(node.keys, node.values, strict=True):
+        if isinstance(key, String):
+            name = evaluator.value(key, scope)
+            if isinstance(name, Text) and name.known == "description":
+                text = evaluator.value(value, scope)
+                return text.known or "" if isinstance(text, Text) else ""
+    return ""

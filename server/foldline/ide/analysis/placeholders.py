@@ -1,0 +1,81 @@
+"""The placeholders of template text, and where each was written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from string import Template
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.ide.analysis.model import SourceSpan
+    from foldline.ide.analysis.source_map import MappedText
+    from foldline.ide.analysis.values import SectionValue
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TemplateText:
+    """A section's `template` or `summary` (`role`), as it renders: dedented and stripped."""
+
+    section: SectionValue
+    role: str
+    mapped: MappedText
+    written: MappedText
+    """The text as it was written, before it is dedented and stripped."""
+    placeholders: tuple[Placeholder, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placeholder:
+    """`${name}` or `$name`; for a `$` that begins neither, the name is empty.
+
+    The offsets are those of the whole and of the name in the mapped text.
+    """
+
+    name: str
+    mapped: MappedText
+    start: int
+    end: int
+    name_start: int
+    name_end: int
+
+    @property
+    def source(self) -> SourceSpan | None:
+        """Where it was written; None for the library's own text."""
+        return self.mapped.place(self.start, self.end)
+
+    @property
+    def name_source(self) -> SourceSpan | None:
+        """Where the name between the braces was written."""
+        return self.mapped.place(self.name_start, self.name_end)
+
+    @property
+    def file(self) -> str:
+        return self.mapped.file_at(self.start)
+
+
+def texts_of(section: SectionValue) -> Iterator[TemplateText]:
+    """The texts of a section that are templates."""
+    if section.kind == "chapter":
+        return
+    for role in ("template", "summary"):
+        written = section.text(role)
+        if written is not None:
+            mapped = written.dedent().strip()
+            yield TemplateText(section, role, mapped, written, tuple(placeholders(mapped)))
+
+
+def placeholders(mapped: MappedText) -> Iterator[Placeholder]:
+    """The placeholders of a text in order; `$$` is none, and no code is looked into."""
+    for match in Template.pattern.finditer(mapped.text):
+        if match["escaped"] is not None:
+            continue
+        start, end = match.span()
+        if mapped.dynamic_in(start, end + 1):
+            continue
+        if match["invalid"] is not None:
+            yield Placeholder("", mapped, start, start + 1, start, start + 1)
+            continue
+        group = "named" if match["named"] else "braced"
+        yield Placeholder(match[group], mapped, start, end, *match.span(group))

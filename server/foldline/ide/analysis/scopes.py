@@ -1,0 +1,195 @@
+"""Which names a module, class or function body binds, and to what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from foldline.ide.analysis.syntax import (
+    Assign,
+    Attribute,
+    Block,
+    Call,
+    ClassDefinition,
+    Display,
+    Evaluate,
+    Expression,
+    FunctionDefinition,
+    Import,
+    Name,
+    Node,
+    Starred,
+    Statement,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from foldline.ide.analysis.memo import Entry
+    from foldline.ide.analysis.top_level import Parsed, TopLevel
+    from foldline.ide.analysis.values import Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bound:
+    """One binding of a name.
+
+    `index` picks an item of the value (`a, b = …`); `change` is `+=`, `append`, `extend` where the
+    earlier value is added to, `=` where an attribute of it is set, and `?` where the value cannot
+    be told.
+    """
+
+    name: str
+    node: Assign | Import | ClassDefinition | FunctionDefinition | None
+    value: Expression | None = None
+    index: int | None = None
+    change: str = ""
+    conditional: bool = False
+    place: Name | None = None
+    at: Node | None = None
+
+    @property
+    def sure(self) -> bool:
+        """Whether it certainly gives the name a new value."""
+        return not (self.change or self.conditional)
+
+    def before(self, node: Node) -> bool:
+        """Whether the binding stands above a node of the same file."""
+        at = self.at
+        if at is None:
+            return True
+        return at.anchor.at(at.start) < node.anchor.at(node.start)
+
+
+EVERY_NAME = "*"
+"""Stands for all names of a module: a star import among them changed."""
+
+Bindings: TypeAlias = "Mapping[str, tuple[Bound, ...]]"
+
+
+def bindings(statements: Iterable[Statement]) -> Iterator[Bound]:
+    """The bindings of a body, in order."""
+    for statement in statements:
+        yield from _bindings(statement, conditional=False)
+
+
+def _bindings(statement: Statement, *, conditional: bool) -> Iterator[Bound]:
+    at = statement
+    if isinstance(statement, Assign):
+        yield from _assigned(statement, conditional=conditional)
+    elif isinstance(statement, Import):
+        name = statement.alias or statement.module.partition(".")[0]
+        yield Bound(name, statement, conditional=conditional, place=statement.place, at=at)
+    elif isinstance(statement, ClassDefinition | FunctionDefinition):
+        name = statement.name.id
+        yield Bound(name, statement, conditional=conditional, place=statement.name, at=at)
+    elif isinstance(statement, Block):
+        sure = statement.keyword == "with"
+        for name in statement.bound:
+            yield Bound(name, None, conditional=conditional, at=at)
+        for each in statement.body:
+            yield from _bindings(each, conditional=conditional or not sure)
+    elif isinstance(statement, Evaluate) and isinstance(statement.value, Call):
+        yield from _changed(statement.value, conditional=conditional)
+
+
+def _assigned(node: Assign, *, conditional: bool) -> Iterator[Bound]:
+    for target in node.targets:
+        if isinstance(target, Name):
+            if node.value is None:
+                continue
+            yield Bound(target.id, node, node.value, None, node.operator, conditional, target, node)
+        elif isinstance(target, Display):
+            for index, item in enumerate(target.items):
+                if isinstance(item, Starred):
+                    break
+                if isinstance(item, Name):
+                    yield Bound(item.id, node, node.value, index, "", conditional, item, node)
+        elif isinstance(target, Attribute) and isinstance(target.value, Name):
+            yield Bound(target.value.id, None, None, None, "=", conditional, at=node)
+
+
+def _changed(call: Call, *, conditional: bool) -> Iterator[Bound]:
+    func = call.func
+    if not (isinstance(func, Attribute) and isinstance(func.value, Name)):
+        return
+    method = func.attr.id
+    if method in ("append", "extend") and len(call.args) == 1:
+        yield Bound(func.value.id, None, call.args[0], None, method, conditional, at=call)
+    elif method == "bind":
+        yield Bound(func.value.id, None, call, None, method, conditional, at=call)
+    elif method in ("insert", "remove", "clear", "pop", "sort", "reverse", "update"):
+        yield Bound(func.value.id, None, None, None, "?", conditional, at=call)
+
+
+def table(found: Iterable[Bound]) -> dict[str, tuple[Bound, ...]]:
+    """The bindings by name, each in order."""
+    result: dict[str, list[Bound]] = {}
+    for bound in found:
+        result.setdefault(bound.name, []).append(bound)
+    return {name: tuple(bounds) for name, bounds in result.items()}
+
+
+@dataclass(slots=True, eq=False)
+class ModuleScope:
+    """The names of a file."""
+
+    file: str
+    parsed: Parsed
+    names: Bindings
+    stars: tuple[Import, ...]
+
+    @property
+    def module(self) -> ModuleScope:
+        return self
+
+
+@dataclass(slots=True, eq=False)
+class BodyScope:
+    """The names of a function's or class's body; `arguments` are what it was called with.
+
+    Unlike a function's, a class's names are not seen from the functions within.
+    """
+
+    parent: Scope
+    names: Bindings
+    arguments: Mapping[str, Value] = field(default_factory=dict)
+    function: FunctionDefinition | None = None
+    entries: dict[int, Entry] = field(default_factory=dict)
+    """What was evaluated in this scope, by the identity of the node."""
+
+    @property
+    def module(self) -> ModuleScope:
+        return self.parent.module
+
+
+Scope: TypeAlias = ModuleScope | BodyScope
+
+
+class ScopeCache:
+    """Keeps the bindings of statements that stay the same from one text to the next."""
+
+    def __init__(self) -> None:
+        self._bound: dict[int, tuple[TopLevel, tuple[Bound, ...]]] = {}
+
+    def update(self, scope: ModuleScope, parsed: Parsed) -> frozenset[str]:
+        """Brings a module's names up to date and tells which of them changed their meaning."""
+        kept: dict[int, tuple[TopLevel, tuple[Bound, ...]]] = {}
+        found: list[Bound] = []
+        for statement in parsed.statements:
+            key = id(statement.nodes)
+            entry = self._bound.get(key)
+            if entry is None or entry[0].nodes is not statement.nodes:
+                entry = (statement, tuple(bindings(statement.nodes)))
+            kept[key] = entry
+            found.extend(entry[1])
+        self._bound = kept
+        old, new = scope.names, table(found)
+        scope.parsed = parsed
+        scope.names = new
+        scope.stars = tuple(
+            bound.node for bound in new.get("*", ()) if isinstance(bound.node, Import)
+        )
+        if old.get("*") != new.get("*"):
+            return frozenset({*old, *new, EVERY_NAME})
+        return frozenset(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))

@@ -1,0 +1,120 @@
+"""The section tree of a template: paths, numbers and places."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.model import SourceSpan, StaticSection
+from foldline.ide.analysis.values import (
+    Dataclass,
+    Item,
+    Items,
+    Nothing,
+    SectionValue,
+    TemplateValue,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.ide.analysis.evaluator import Evaluator
+    from foldline.ide.analysis.syntax import Node
+
+_DEPTH = 32
+
+
+def span_of(node: Node) -> SourceSpan:
+    """The place of a node in its file."""
+    low, high = node.anchor.at(node.start), node.anchor.at(node.end)
+    return SourceSpan(node.file, low, max(low, high))
+
+
+def is_gone(node: Node) -> bool:
+    """Whether an edit has taken a node away whose statement still borrows its last good text."""
+    low, high = node.anchor.at(node.start), node.anchor.at(node.end)
+    return low >= high and node.start < node.end
+
+
+def sections_of(
+    template: TemplateValue, evaluator: Evaluator
+) -> tuple[tuple[StaticSection, ...], bool]:
+    """The sections of a template, chapters last, and whether they are certainly all."""
+    del evaluator
+    sections, chapters = template.items("sections"), template.items("chapters")
+    both = Items((*sections.items, *chapters.items), sections.complete and chapters.complete)
+    built = tuple(_built(both, (), "", 0))
+    return built, _complete(both) and not template.maybe
+
+
+def described(section: SectionValue) -> StaticSection:
+    """A section by itself, wherever it may be put: its path begins with its own key."""
+    return _section(section, Item(section.node, section), (), None, 0)
+
+
+def _complete(items: Items, depth: int = 0) -> bool:
+    return (
+        items.complete
+        and depth < _DEPTH
+        and all(
+            isinstance(item.value, SectionValue)
+            and not (item.maybe or item.value.maybe)
+            and item.value.known("key") is not None
+            and _complete(item.value.children, depth + 1)
+            for item in items.items
+        )
+    )
+
+
+def _built(
+    items: Items, path: tuple[str, ...], number: str | None, depth: int
+) -> Iterator[StaticSection]:
+    """The sections of a row, below a section of that number; None where it has none.
+
+    A chapter dissolves when it opens, so what is in it has the path of the chapter's neighbours.
+    It is closed unless an evaluation opens it: it takes no number and gives none.
+    """
+    if depth > _DEPTH:
+        return
+    place = 0
+    for item in items.items:
+        value = item.value
+        if is_gone(item.node) or (isinstance(value, SectionValue) and is_gone(value.node)):
+            continue
+        chapter = isinstance(value, SectionValue) and value.kind == "chapter"
+        place += not chapter
+        if isinstance(value, SectionValue):
+            # Where more items may stand between, a number would be a guess.
+            known = number is not None and items.complete and not chapter
+            yield _section(value, item, path, f"{number}{place}" if known else None, depth)
+
+
+def _section(
+    value: SectionValue, item: Item, path: tuple[str, ...], number: str | None, depth: int
+) -> StaticSection:
+    own = (*path, value.key or "?")
+    chosen: Node = value.class_node
+    for name in ("key", "title"):
+        argument = value.arguments.get(name)
+        if argument is not None and argument.name is not None:
+            chosen = argument.node
+            break
+    params = value.params
+    name = params.name if isinstance(params, Dataclass) else ""
+    return StaticSection(
+        path=own,
+        key=value.key,
+        title=value.title,
+        number=number or "",
+        depth=depth,
+        visibility=value.visibility,
+        kind=value.kind,
+        params="None" if isinstance(params, Nothing) else name,
+        source=span_of(value.node),
+        selection=span_of(chosen),
+        use=span_of(item.node),
+        children=tuple(
+            _built(value.children, path, None, depth)
+            if value.kind == "chapter"
+            else _built(value.children, own, None if number is None else f"{number}.", depth + 1)
+        ),
+    )

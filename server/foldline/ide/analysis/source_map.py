@@ -1,0 +1,327 @@
+"""Text that knows, character by character, where in the source it was written."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import unicodedata
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.ide.analysis.model import SourceSpan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from foldline.ide.analysis.syntax import Anchor, Literal
+
+
+class Run(NamedTuple):
+    """A stretch of text from one stretch of source.
+
+    Where both have one length, characters correspond one to one; otherwise (an escape, a line end
+    of two characters) the stretch maps as a whole. A dynamic run is code: its value is unknown.
+    """
+
+    start: int
+    length: int
+    anchor: Anchor
+    source: int
+    source_length: int
+    dynamic: bool = False
+
+    @property
+    def exact(self) -> bool:
+        return self.length == self.source_length and not self.dynamic
+
+
+@dataclass(frozen=True, slots=True)
+class MappedText:
+    """A text and the source of each of its characters; dynamic parts show their code."""
+
+    text: str
+    runs: tuple[Run, ...]
+
+    @property
+    def dynamic(self) -> bool:
+        return any(run.dynamic for run in self.runs)
+
+    def dynamic_in(self, start: int, end: int) -> bool:
+        """Whether a part of a stretch is code."""
+        index = max(0, bisect_right(self.runs, start, key=_run_start) - 1)
+        for run in islice(self.runs, index, None):
+            if run.start >= end:
+                return False
+            if run.dynamic and start < run.start + run.length:
+                return True
+        return False
+
+    def __add__(self, other: MappedText) -> MappedText:
+        return join((self, other))
+
+    def slice(self, start: int, end: int) -> MappedText:
+        return MappedText(self.text[start:end], tuple(self._cut(start, end, -start)))
+
+    def _cut(self, start: int, end: int, shift: int) -> Iterator[Run]:
+        if start >= end:
+            return
+        index = max(0, bisect_right(self.runs, start, key=_run_start) - 1)
+        for run in self.runs[index:]:
+            if run.start >= end:
+                return
+            low, high = max(start, run.start), min(end, run.start + run.length)
+            if low >= high:
+                continue
+            if run.exact:
+                source = run.source + low - run.start
+                yield Run(low + shift, high - low, run.anchor, source, high - low)
+            else:
+                yield run._replace(start=low + shift, length=high - low)
+
+    def place(self, start: int, end: int) -> SourceSpan | None:
+        """Where `text[start:end]` was written; None where it has no place of its own."""
+        first, last = self._run_at(start), self._run_at(max(start, end - 1))
+        if first is None or last is None or first.anchor is not last.anchor:
+            return None
+        low = first.source + (start - first.start if first.exact else 0)
+        high = last.source + (end - last.start) if last.exact else last.source + last.source_length
+        anchor = first.anchor
+        return SourceSpan(anchor.file, anchor.at(low), max(anchor.at(low), anchor.at(high)))
+
+    def file_at(self, offset: int) -> str:
+        """The file in which the character at an offset was written."""
+        run = self._run_at(offset)
+        return run.anchor.file if run is not None else ""
+
+    def _run_at(self, offset: int) -> Run | None:
+        if not self.runs:
+            return None
+        index = bisect_right(self.runs, offset, key=_run_start) - 1
+        return self.runs[max(0, index)]
+
+    def offset_of(self, file: str, position: int) -> int | None:
+        """The offset in the text of a place in the source; None where it lies outside."""
+        for run in self.runs:
+            anchor = run.anchor
+            # Most texts stand in other statements: that is told without working out the place.
+            if run.dynamic or anchor.file != file or position < anchor.start:
+                continue
+            low = run.anchor.at(run.source)
+            high = run.anchor.at(run.source + run.source_length)
+            if low <= position <= high:
+                return run.start + (position - low if run.exact else 0)
+        return None
+
+    def strip(self) -> MappedText:
+        stripped = self.text.strip()
+        start = len(self.text) - len(self.text.lstrip())
+        return self.slice(start, start + len(stripped)) if stripped != self.text else self
+
+    def dedent(self) -> MappedText:
+        """As `textwrap.dedent` has it."""
+        dedented = textwrap.dedent(self.text)
+        if dedented == self.text:
+            return self
+        runs: list[Run] = []
+        at, out = 0, 0
+        for old, new in zip(self.text.split("\n"), dedented.split("\n"), strict=True):
+            end = at + len(old)
+            # What dedent takes away, it takes from the front of a line.
+            runs.extend(self._cut(end - len(new), end, out - (end - len(new))))
+            out += len(new)
+            runs.extend(self._cut(end, end + 1, out - end))
+            at, out = end + 1, out + 1
+        return MappedText(dedented, tuple(_merged(runs)))
+
+    def formatted(self, fields: re.Pattern[str]) -> MappedText:
+        """As a format makes it: what is put into its fields is not known.
+
+        A field that matches the group `literal` is a doubled sign, and stands for one.
+        """
+        parts: list[MappedText] = []
+        at = 0
+        for match in fields.finditer(self.text):
+            parts.append(self.slice(at, match.start()))
+            at = match.end()
+            field = self.slice(match.start(), at)
+            if match["literal"]:
+                parts.append(MappedText(match[0][0], tuple(field.whole())))
+            else:
+                runs = (run._replace(dynamic=True) for run in field.runs)
+                parts.append(MappedText(field.text, tuple(runs)))
+        return join((*parts, self.slice(at, len(self.text))))
+
+    def whole(self) -> Iterator[Run]:
+        """The source of all of it, as that of one character."""
+        if self.runs:
+            first, last = self.runs[0], self.runs[-1]
+            end = last.source + last.source_length
+            yield Run(0, 1, first.anchor, first.source, max(1, end - first.source), first.dynamic)
+
+    def cleandoc(self) -> MappedText:
+        """As `inspect.cleandoc` has it; tabs, which that expands, are left alone."""
+        lines = self.text.split("\n")
+        indents = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
+        margin = min(indents, default=0)
+        pieces: list[tuple[int, int]] = []
+        at = 0
+        for index, line in enumerate(lines):
+            cut = margin if index else len(line) - len(line.lstrip())
+            pieces.append((min(at + cut, at + len(line)), at + len(line)))
+            at += len(line) + 1
+        while pieces and not self.text[slice(*pieces[0])].strip():
+            pieces.pop(0)
+        while pieces and not self.text[slice(*pieces[-1])].strip():
+            pieces.pop()
+        parts: list[MappedText] = []
+        for index, (start, end) in enumerate(pieces):
+            last = index == len(pieces) - 1
+            parts.append(self.slice(start, end if last else end + 1))
+        return join(parts)
+
+
+PERCENT = re.compile(
+    r"(?P<literal>%%)|%(?:\(\w*\))?[#0\- +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?[a-zA-Z]"
+)
+BRACES = re.compile(r"(?P<literal>\{\{|\}\})|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
+
+
+def _run_start(run: Run) -> int:
+    return run.start
+
+
+def _merged(runs: Iterable[Run]) -> Iterator[Run]:
+    """The same runs, neighbours in one where they were neighbours in the source."""
+    last: Run | None = None
+    for run in runs:
+        if (
+            last is not None
+            and last.exact
+            and run.exact
+            and last.anchor is run.anchor
+            and last.source + last.length == run.source
+        ):
+            length = last.length + run.length
+            last = last._replace(length=length, source_length=length)
+            continue
+        if last is not None:
+            yield last
+        last = run
+    if last is not None:
+        yield last
+
+
+def join(texts: Iterable[MappedText]) -> MappedText:
+    """One text after another, each still with its source."""
+    parts: list[str] = []
+    runs: list[Run] = []
+    length = 0
+    for text in texts:
+        parts.append(text.text)
+        runs.extend(run._replace(start=run.start + length) for run in text.runs)
+        length += len(text.text)
+    return MappedText("".join(parts), tuple(runs))
+
+
+def code(anchor: Anchor, start: int, end: int) -> MappedText:
+    """A part whose value only running the code would tell, shown as `{code}`."""
+    text = anchor.text[start:end]
+    shown = text if text.startswith("{") else "{" + text + "}"
+    return MappedText(shown, (Run(0, len(shown), anchor, start, end - start, dynamic=True),))
+
+
+_PREFIX = re.compile(r"([A-Za-z]*)(\"\"\"|'''|\"|')")
+_ESCAPE = re.compile(
+    r"\\(\r\n|[\n\r\\'\"abfnrtv]|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}"
+    r"|U[0-9a-fA-F]{8}|N\{[^}]{1,100}\})"
+)
+_BREAK = re.compile(r"\r\n?")
+_SIMPLE = {
+    "\n": "", "\r": "", "\r\n": "", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b",
+    "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
+}  # fmt: skip
+_TOKENS = {
+    (raw, formatted): re.compile(
+        "|".join(
+            pattern
+            for pattern, used in (
+                (_ESCAPE.pattern, not raw),
+                (_BREAK.pattern, True),
+                (r"\{\{|\}\}", formatted),
+            )
+            if used
+        )
+    )
+    for raw in (False, True)
+    for formatted in (False, True)
+}
+
+
+def decode(anchor: Anchor, literal: Literal) -> MappedText | None:
+    """The value of a string literal, mapped to its source; None for bytes."""
+    source = anchor.text[literal.start : literal.end]
+    head = _PREFIX.match(source)
+    if head is None:
+        return None
+    prefix = head[1].lower()
+    if "b" in prefix:
+        return None
+    quote = head[2]
+    start = literal.start + head.end()
+    closed = len(source) >= head.end() + len(quote) and source.endswith(quote)
+    end = literal.end - (len(quote) if closed else 0)
+    token = _TOKENS["r" in prefix, "f" in prefix or "t" in prefix]
+    decoder = _Decoder(anchor)
+    for low, high in literal.interpolations:
+        decoder.decode(token, start, low)
+        shown = code(anchor, low, high)
+        decoder.add(shown.text, low, high, dynamic=True)
+        start = high
+    decoder.decode(token, start, end)
+    return MappedText("".join(decoder.parts), tuple(decoder.runs))
+
+
+class _Decoder:
+    __slots__ = ("anchor", "length", "parts", "runs")
+
+    def __init__(self, anchor: Anchor) -> None:
+        self.anchor = anchor
+        self.parts: list[str] = []
+        self.runs: list[Run] = []
+        self.length = 0
+
+    def add(self, text: str, start: int, end: int, *, dynamic: bool = False) -> None:
+        if text:
+            run = Run(self.length, len(text), self.anchor, start, end - start, dynamic)
+            self.runs.append(run)
+            self.parts.append(text)
+            self.length += len(text)
+
+    def decode(self, token: re.Pattern[str], start: int, end: int) -> None:
+        source = self.anchor.text
+        at = start
+        for match in token.finditer(source, start, end):
+            self.add(source[at : match.start()], at, match.start())
+            self.add(_value(match[0]), match.start(), match.end())
+            at = match.end()
+        self.add(source[at:end], at, end)
+
+
+def _value(token: str) -> str:
+    if token in ("{{", "}}"):
+        return token[0]
+    if token[0] == "\r":
+        return "\n"
+    escape = token[1:]
+    simple = _SIMPLE.get(escape)
+    if simple is not None:
+        return simple
+    if escape[0] == "N":
+        try:
+            return unicodedata.lookup(escape[2:-1])
+        except KeyError:
+            return token
+    number = int(escape[1:], 16) if escape[0] in "xuU" else int(escape, 8)
+    return chr(number) if number <= 0x10FFFF else token

@@ -1,0 +1,279 @@
+"""The part of Python's syntax that prompts are written in, with places that survive edits.
+
+Every node counts its offsets from the start of its top-level statement. Typing in one statement
+moves the others as a whole, so their nodes (and all that was derived from them) stay valid: only
+the `Anchor` of each statement moves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from foldline.ide.analysis.source_map import MappedText
+
+
+@dataclass(slots=True, eq=False)
+class Anchor:
+    """Where a top-level statement stands in its file.
+
+    A statement that is broken while it is typed keeps the nodes of its last good text:
+    `edit` says which part of that text was replaced, so that the rest still has true places.
+    """
+
+    file: str
+    start: int
+    text: str
+    edit: Edit | None = None
+
+    def at(self, offset: int) -> int:
+        """The offset in the file of an offset in the statement."""
+        if self.edit is not None:
+            offset = self.edit.map(offset)
+        return self.start + offset
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One replaced stretch: everything from `start` to `old_end` became `new_end - start` long."""
+
+    start: int
+    old_end: int
+    new_end: int
+
+    def map(self, offset: int) -> int:
+        if offset <= self.start:
+            return offset
+        if offset >= self.old_end:
+            return offset + self.new_end - self.old_end
+        return min(offset, self.new_end)
+
+
+# Nodes are plain classes, compared by identity: tens of thousands are made per file, and what is
+# derived from them is kept under their identity.
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    anchor: Anchor
+    start: int
+    end: int
+
+    @property
+    def file(self) -> str:
+        return self.anchor.file
+
+    @property
+    def source(self) -> str:
+        """The text that the node was read from."""
+        return self.anchor.text[self.start : self.end]
+
+
+@dataclass(slots=True, eq=False)
+class Name(Node):
+    id: str
+
+
+@dataclass(slots=True, eq=False)
+class Attribute(Node):
+    value: Expression
+    attr: Name
+
+
+@dataclass(slots=True, eq=False)
+class Keyword(Node):
+    """`name=value` in a call; `name` is None for `**value`."""
+
+    name: Name | None
+    value: Expression
+
+
+@dataclass(slots=True, eq=False)
+class Call(Node):
+    func: Expression
+    args: tuple[Expression, ...]
+    keywords: tuple[Keyword, ...]
+
+    def keyword(self, name: str) -> Keyword | None:
+        for keyword in self.keywords:
+            if keyword.name is not None and keyword.name.id == name:
+                return keyword
+        return None
+
+
+@dataclass(slots=True, eq=False)
+class Subscript(Node):
+    value: Expression
+    items: tuple[Expression, ...]
+
+
+@dataclass(slots=True, eq=False)
+class String(Node):
+    """One string literal, or several that stand side by side (`parts`)."""
+
+    parts: tuple[Literal, ...]
+    inner: tuple[Expression, ...] = ()
+    """What is interpolated."""
+    mapped: MappedText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """The place of one quoted literal, its prefix included, and of its `{…}` interpolations."""
+
+    start: int
+    end: int
+    interpolations: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Constant(Node):
+    """A number, True, False, None or `...`; `value` is None for None and for `...`."""
+
+    value: bool | int | float | None
+
+
+@dataclass(slots=True, eq=False)
+class Operation(Node):
+    """`left operator right`."""
+
+    left: Expression
+    operator: str
+    right: Expression
+
+
+@dataclass(slots=True, eq=False)
+class Conditional(Node):
+    body: Expression
+    test: Expression
+    orelse: Expression
+
+
+@dataclass(slots=True, eq=False)
+class Display(Node):
+    """A list, tuple or set."""
+
+    items: tuple[Expression, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Starred(Node):
+    value: Expression
+
+
+@dataclass(slots=True, eq=False)
+class Dictionary(Node):
+    """`keys[i]` is None where `values[i]` is spread with `**`."""
+
+    keys: tuple[Expression | None, ...]
+    values: tuple[Expression, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Lambda(Node):
+    parameters: tuple[Parameter, ...]
+    body: Expression
+
+
+@dataclass(slots=True, eq=False)
+class Opaque(Node):
+    """An expression of another kind; `inner` are the expressions in it."""
+
+    inner: tuple[Expression, ...] = ()
+
+
+Expression: TypeAlias = (
+    Name
+    | Attribute
+    | Call
+    | Subscript
+    | String
+    | Constant
+    | Operation
+    | Conditional
+    | Display
+    | Starred
+    | Dictionary
+    | Lambda
+    | Opaque
+)
+
+
+@dataclass(slots=True, eq=False)
+class Parameter(Node):
+    """`kind` is `*`, `**` or empty."""
+
+    name: Name
+    annotation: Expression | None
+    default: Expression | None
+    kind: str
+    keyword_only: bool
+
+
+@dataclass(slots=True, eq=False)
+class Assign(Node):
+    """`targets` without a value is a bare annotation; `operator` is `+=` and the like."""
+
+    targets: tuple[Expression, ...]
+    value: Expression | None
+    annotation: Expression | None = None
+    operator: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Import(Node):
+    """`import a.b as c` (`name` is None) or `from a.b import name as c`; `*` is a name, too."""
+
+    module: str
+    level: int
+    name: str | None
+    alias: str
+    place: Name
+
+
+@dataclass(slots=True, eq=False)
+class Evaluate(Node):
+    value: Expression
+
+
+@dataclass(slots=True, eq=False)
+class Return(Node):
+    value: Expression | None
+
+
+@dataclass(slots=True, eq=False)
+class ClassDefinition(Node):
+    name: Name
+    bases: tuple[Expression, ...]
+    decorators: tuple[Expression, ...]
+    body: tuple[Statement, ...]
+    generic: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class FunctionDefinition(Node):
+    name: Name
+    parameters: tuple[Parameter, ...]
+    decorators: tuple[Expression, ...]
+    body: tuple[Statement, ...]
+    simple: bool = True
+    """Whether it runs straight through and returns: no generator, no coroutine."""
+
+
+@dataclass(slots=True, eq=False)
+class Block(Node):
+    """The bodies of an `if`, `try`, `with` or loop, one after another.
+
+    `bound` are the names that its head binds (`for x`, `with … as x`).
+    """
+
+    keyword: str
+    bound: tuple[str, ...]
+    inner: tuple[Expression, ...]
+    body: tuple[Statement, ...]
+
+
+Statement: TypeAlias = (
+    Assign | Import | Evaluate | Return | ClassDefinition | FunctionDefinition | Block
+)

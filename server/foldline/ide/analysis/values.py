@@ -1,0 +1,363 @@
+"""What an expression is known to be, as far as prompts are concerned.
+
+Values hold syntax nodes rather than offsets, so they stay true when other statements move.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from foldline.ide.analysis.model import Visibility
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from foldline.ide.analysis.scopes import BodyScope, ModuleScope, Scope
+    from foldline.ide.analysis.source_map import MappedText
+    from foldline.ide.analysis.syntax import (
+        Call,
+        ClassDefinition,
+        Expression,
+        FunctionDefinition,
+        Lambda,
+        Name,
+        Node,
+    )
+
+LIBRARY = "foldline.prompts"
+
+LIBRARY_NAMES = frozenset(
+    {
+        "Chapter",
+        "ChaptersExpansionPolicy",
+        "MarkdownSection",
+        "Prompt",
+        "PromptTemplate",
+        "Section",
+        "SectionVisibility",
+        "Task",
+        "TaskSection",
+        "Tool",
+        "ToolContext",
+        "ToolExample",
+        "ToolResult",
+    }
+)
+"""What `from foldline.prompts import *` brings, as far as it matters here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Something that only running the code would tell."""
+
+
+UNKNOWN = Unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A number or a truth value."""
+
+    value: bool | int | float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """A string; parts of it may be dynamic."""
+
+    mapped: MappedText
+
+    @property
+    def known(self) -> str | None:
+        """The string, where all of it is literal."""
+        return None if self.mapped.dynamic else self.mapped.text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Item:
+    """A value in a sequence, and the expression that put it there."""
+
+    node: Expression
+    value: Value
+    maybe: bool = False
+    """Whether the item may be absent."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """A dictionary with strings for keys, as it is spread into a call."""
+
+    arguments: Mapping[str, Argument]
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """A list or tuple; where it is not `complete`, more or other items may follow the known."""
+
+    items: tuple[Item, ...]
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """A name of a module that is not part of the workspace: `foldline.prompts.Section`."""
+
+    dotted: str
+
+    @property
+    def library_name(self) -> str:
+        """The name within the prompt library, whichever of its modules it was imported from."""
+        return self.dotted.rpartition(".")[2] if self.dotted.startswith(LIBRARY + ".") else ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModuleValue:
+    scope: ModuleScope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassValue:
+    definition: ClassDefinition
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionValue:
+    definition: FunctionDefinition
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LambdaValue:
+    definition: Lambda
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Specialised:
+    """`origin[arguments]`."""
+
+    origin: Value
+    arguments: tuple[Value, ...]
+    nodes: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Field:
+    """A field of a params dataclass; `name` is where it is declared, None in the library."""
+
+    id: str
+    name: Name | None
+    annotation: str
+    default: str | None
+    """The source of the default, where it has one that can be shown."""
+    has_default: bool
+    description: str
+    default_text: str | None = None
+    """What `str()` of the default renders as, where that is known."""
+    init: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dataclass:
+    """A params type; `complete` tells whether `fields` are certainly all there are."""
+
+    name: str
+    definition: ClassDefinition | None
+    fields: tuple[Field, ...]
+    complete: bool
+    is_dataclass: bool | None
+    task: bool = False
+    computed: bool = False
+    """Whether an instance may have other values than it was constructed with."""
+
+    @property
+    def identity(self) -> object:
+        """What tells the type from others of its name."""
+        return self.definition if self.definition is not None else self.name
+
+    def field(self, name: str) -> Field | None:
+        return next((each for each in self.fields if each.id == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What a parameter was given: the expression, the value and the keyword it was given by."""
+
+    node: Expression
+    value: Value
+    name: Name | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SectionValue:
+    """A section as constructed by one call."""
+
+    node: Call
+    kind: str
+    """`markdown`, `task`, `chapter`, or `custom` where a subclass decides what it renders."""
+    class_name: str
+    class_node: Expression
+    specialised: bool | None
+    params: Dataclass | Nothing | Unknown
+    params_node: Expression | None
+    arguments: Mapping[str, Argument]
+    opaque: bool = False
+    """Whether arguments may exist that are not known (`**options`)."""
+    scope: Scope | None = None
+    maybe: bool = False
+    """Whether another section may stand in its place."""
+    decides: bool = False
+    """Whether its class decides by itself when the section exists (`is_enabled`)."""
+    cost: int = 0
+    """What showing it costs, with all below it."""
+
+    @property
+    def gated(self) -> bool:
+        """Whether the section may not exist in a render."""
+        argument = self.arguments.get("enabled")
+        asked = argument is not None and not isinstance(argument.value, Nothing)
+        return asked or self.decides or (argument is None and self.opaque)
+
+    def text(self, name: str) -> MappedText | None:
+        """The string argument of that name, where it is a string."""
+        argument = self.arguments.get(name)
+        return argument.value.mapped if argument and isinstance(argument.value, Text) else None
+
+    def known(self, name: str) -> str | None:
+        """The string argument of that name, where all of it is known."""
+        argument = self.arguments.get(name)
+        return argument.value.known if argument and isinstance(argument.value, Text) else None
+
+    @property
+    def key(self) -> str:
+        return self.known("key") or ""
+
+    @property
+    def title(self) -> str:
+        text = self.text("title")
+        return text.text if text is not None else ""
+
+    @property
+    def visibility(self) -> Visibility:
+        argument = self.arguments.get("visibility")
+        if argument is None:
+            return Visibility.UNKNOWN if self.opaque else Visibility.FULL
+        value = argument.value
+        if isinstance(value, External):
+            dotted = value.dotted.rpartition(".")
+            if dotted[0].endswith("SectionVisibility") and dotted[2] in Visibility.__members__:
+                return Visibility[dotted[2]]
+        return Visibility.UNKNOWN
+
+    @property
+    def children(self) -> Items:
+        argument = self.arguments.get("sections" if self.kind == "chapter" else "children")
+        if argument is None:
+            return Items((), complete=not self.opaque)
+        if isinstance(argument.value, Nothing):
+            return Items(())
+        return argument.value if isinstance(argument.value, Items) else Items((), complete=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TemplateValue:
+    """A `PromptTemplate` as constructed by one call."""
+
+    node: Call
+    arguments: Mapping[str, Argument]
+    output: Value | None
+    output_node: Expression | None
+    opaque: bool = False
+    scope: Scope | None = None
+    maybe: bool = False
+    cost: int = 0
+    """What showing all of its sections costs."""
+
+    def text(self, name: str) -> str:
+        """The string argument of that name, its dynamic parts shown as code."""
+        argument = self.arguments.get(name)
+        return argument.value.mapped.text if argument and isinstance(argument.value, Text) else ""
+
+    def items(self, name: str) -> Items:
+        argument = self.arguments.get(name)
+        if argument is None:
+            return Items((), complete=not self.opaque)
+        return argument.value if isinstance(argument.value, Items) else Items((), complete=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PromptValue:
+    """A `Prompt` and what was bound to it."""
+
+    template: TemplateValue
+    node: Node
+    bound: tuple[Item, ...] = ()
+    maybe: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToolValue:
+    node: Call
+    arguments: Mapping[str, Argument]
+
+    @property
+    def name(self) -> str | None:
+        argument = self.arguments.get("name")
+        return argument.value.known if argument and isinstance(argument.value, Text) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InstanceValue:
+    """An instance of a params dataclass."""
+
+    dataclass: Dataclass
+    node: Call
+    arguments: Mapping[str, Argument] = field(default_factory=dict)
+    opaque: bool = False
+    """Whether arguments may exist that are not known (`**options`)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MethodValue:
+    """A method of a known value, not called yet."""
+
+    owner: Value
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SuperCall:
+    """The arguments that a subclass's `__init__` hands to `super().__init__`."""
+
+    call: Call
+    scope: BodyScope
+
+
+Value: TypeAlias = (
+    Unknown
+    | Nothing
+    | Plain
+    | Text
+    | Items
+    | Record
+    | External
+    | ModuleValue
+    | ClassValue
+    | FunctionValue
+    | LambdaValue
+    | Specialised
+    | SectionValue
+    | TemplateValue
+    | PromptValue
+    | ToolValue
+    | InstanceValue
+    | MethodValue
+)

@@ -1,0 +1,30 @@
+"""Checks how many tokens a prompt renders to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.ide.checks.diagnostic import Code, Finding, at_node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.token_counter import TokenCounter
+
+
+def check_budget(
+    analysis: ModuleAnalysis, budget: int | None, counter: TokenCounter
+) -> Iterator[Finding]:
+    """The prompts that render to more tokens than they may, by what their source tells."""
+    if budget is None:
+        return
+    for prompt in analysis.prompts:
+        tokens = prompt.render.tokens(counter)
+        if tokens > budget:
+            yield Finding(
+                Code.TOKEN_BUDGET,
+                f"`{prompt.name.id}` renders to {counter.shown(tokens)} tokens, "
+                f"{counter.shown(tokens - budget)} more than its budget of {budget:,}.",
+                at_node(prompt.name),
+            )

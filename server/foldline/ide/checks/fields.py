@@ -1,0 +1,97 @@
+"""Fields of params dataclasses that no template uses."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.values import Dataclass
+from foldline.ide.checks.diagnostic import Code, Finding, at_node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis, StatementFacts
+    from foldline.ide.analysis.values import Field, SectionValue
+
+
+def check_fields(analysis: ModuleAnalysis) -> Iterator[Finding]:
+    """The fields that this file declares for its sections and that nothing in the workspace uses.
+
+    Only where every section that has the field shows a text that is all known, and where neither
+    the rest of the file nor a file that names the dataclass mentions it: `enabled` callables and
+    other code may use a field as well.
+    """
+    memory = analysis.evaluator.memory
+    declared: dict[int, tuple[Dataclass, Field]] = {}
+    used: set[int] = set()
+    unsure: set[int] = set()
+    for facts in analysis.facts:
+        uses = memory.fact(facts.statement.anchor, "fields", partial(_uses, facts))
+        declared.update(uses.declared)
+        used |= uses.used
+        unsure |= uses.unsure
+    for key, (kind, field) in declared.items():
+        name = field.name
+        if key in used or key in unsure or name is None or name.file != analysis.file:
+            continue
+        if _mentioned(field.id, analysis.text):
+            continue
+        if analysis.evaluator.modules.mentions(field.id, kind.name, analysis.file):
+            continue
+        yield Finding(
+            Code.UNUSED_FIELD,
+            f"No template uses `{field.id}`.",
+            at_node(name),
+            unnecessary=True,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Uses:
+    """What one statement has to do with fields, by the identity of their declared names."""
+
+    declared: dict[int, tuple[Dataclass, Field]]
+    used: set[int]
+    unsure: set[int]
+
+
+def _uses(facts: StatementFacts) -> _Uses:
+    found = _Uses({}, set(), set())
+    for section in facts.sections:
+        params = section.params
+        if not isinstance(params, Dataclass) or params.definition is None:
+            continue
+        fields = {id(each.name): each for each in params.fields if each.name is not None}
+        found.declared.update((key, (params, each)) for key, each in fields.items())
+        if not params.complete or params.task or params.computed or not _says_all(section):
+            found.unsure.update(fields)
+    for text in facts.texts:
+        params = text.section.params
+        if not isinstance(params, Dataclass):
+            continue
+        names = {placeholder.name for placeholder in text.placeholders}
+        found.used.update(id(each.name) for each in params.fields if each.id in names)
+        # A misspelt placeholder is reported itself; it may well be the one that is missing.
+        if text.mapped.dynamic or any(params.field(name) is None for name in names):
+            found.unsure.update(id(each.name) for each in params.fields)
+    return found
+
+
+def _says_all(section: SectionValue) -> bool:
+    """Whether the section puts fields into its texts alone."""
+    return (
+        section.kind == "markdown"
+        and not section.opaque
+        and section.text("template") is not None
+        and ("summary" not in section.arguments or section.text("summary") is not None)
+    )
+
+
+def _mentioned(name: str, text: str) -> bool:
+    """Whether the word occurs other than as a declaration or a keyword argument."""
+    return (
+        re.search(rf"\b{re.escape(name)}\b(?!\s*[:=])|\b{re.escape(name)}\s*==", text) is not None
+    )

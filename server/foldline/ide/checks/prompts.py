@@ -1,0 +1,320 @@
+"""Checks of how prompts are bound, rendered and evaluated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.model import Visibility
+from foldline.ide.analysis.module_analysis import in_template
+from foldline.ide.analysis.section_tree import sections_of
+from foldline.ide.analysis.syntax import Attribute, Call, Dictionary, Name
+from foldline.ide.analysis.values import (
+    Dataclass,
+    External,
+    InstanceValue,
+    Items,
+    MethodValue,
+    Nothing,
+    PromptValue,
+    SectionValue,
+    TemplateValue,
+    Text,
+)
+from foldline.ide.checks.diagnostic import Code, Finding, at_node, either, replacement
+from foldline.ide.checks.names import near_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from foldline.ide.analysis.evaluator import Evaluator
+    from foldline.ide.analysis.model import StaticSection
+    from foldline.ide.analysis.module_analysis import CallSite
+    from foldline.ide.analysis.syntax import Expression, Keyword
+
+
+def check_call(call: CallSite, evaluator: Evaluator) -> Iterator[Finding]:
+    """What is wrong with a call of `bind`, `render` or `evaluate` on a prompt that is known."""
+    func = call.node.func
+    name = func.attr.id if isinstance(func, Attribute) else ""
+    if not isinstance(func, Attribute) or name not in ("bind", "render", "evaluate"):
+        return
+    if name == "evaluate":
+        template = _template(_first(call.node, evaluator, call))
+        if template is not None:
+            yield from _overrides(call, template, evaluator)
+            yield from _goal(call, template, evaluator)
+        return
+    owner = evaluator.value(func, call.scope)
+    if not isinstance(owner, MethodValue):
+        return
+    template = _template(owner.owner)
+    if template is None:
+        return
+    given = _instances(call, evaluator)
+    yield from _twice(given)
+    yield from _unknown(given, template, evaluator)
+    if name == "render":
+        yield from _overrides(call, template, evaluator)
+        yield from _missing(call, owner.owner, template, given, evaluator)
+
+
+def _template(value: object) -> TemplateValue | None:
+    if isinstance(value, PromptValue):
+        return value.template
+    return value if isinstance(value, TemplateValue) else None
+
+
+def _first(node: Call, evaluator: Evaluator, call: CallSite) -> object:
+    return evaluator.value(node.args[0], call.scope) if node.args else None
+
+
+def _instances(call: CallSite, evaluator: Evaluator) -> list[tuple[Expression, InstanceValue]]:
+    found: list[tuple[Expression, InstanceValue]] = []
+    for argument in call.node.args:
+        value = evaluator.value(argument, call.scope)
+        if isinstance(value, InstanceValue):
+            found.append((argument, value))
+    return found
+
+
+def _twice(given: Sequence[tuple[Expression, InstanceValue]]) -> Iterator[Finding]:
+    seen: dict[object, Expression] = {}
+    for node, value in given:
+        kind = value.dataclass.identity
+        if kind in seen:
+            yield Finding(
+                Code.BOUND_TWICE,
+                f"`{value.dataclass.name}` is bound twice in one call, and either could be meant: "
+                "bind one instance, or give the sections different types.",
+                at_node(node),
+                related=((at_node(seen[kind]), "It is bound here, too."),),
+            )
+        seen.setdefault(kind, node)
+
+
+def _known_types(template: TemplateValue, evaluator: Evaluator) -> dict[object, str] | None:
+    """The parameter types of a template; None where some are not known."""
+    _, complete = sections_of(template, evaluator)
+    if not complete:
+        return None
+    kinds: dict[object, str] = {}
+    for section in in_template(template):
+        if isinstance(section.params, Dataclass):
+            kinds[section.params.identity] = section.params.name
+        elif not isinstance(section.params, Nothing):
+            return None
+    return kinds
+
+
+def _unknown(
+    given: Sequence[tuple[Expression, InstanceValue]],
+    template: TemplateValue,
+    evaluator: Evaluator,
+) -> Iterator[Finding]:
+    kinds = _known_types(template, evaluator) if given else None
+    if kinds is None:
+        return
+    for node, value in given:
+        if value.dataclass.identity not in kinds:
+            names = ", ".join(f"`{name}`" for name in sorted(set(kinds.values())))
+            yield Finding(
+                Code.UNKNOWN_PARAMS,
+                f"No section takes `{value.dataclass.name}`; the sections take "
+                f"{names or 'no parameters'}.",
+                at_node(node),
+            )
+
+
+def _missing(
+    call: CallSite,
+    owner: object,
+    template: TemplateValue,
+    given: Sequence[tuple[Expression, InstanceValue]],
+    evaluator: Evaluator,
+) -> Iterator[Finding]:
+    """The types without which the render fails; only where all that is bound can be seen."""
+    func = call.node.func
+    inline = isinstance(func, Attribute) and (
+        isinstance(func.value, Call) or isinstance(owner, TemplateValue)
+    )
+    kinds = _known_types(template, evaluator)
+    bound = owner.bound if isinstance(owner, PromptValue) else ()
+    instances = [item.value for item in bound if isinstance(item.value, InstanceValue)]
+    seen = len(instances) == len(bound) and len(given) == len(call.node.args)
+    if not inline or kinds is None or not seen or call.node.keyword("visibility_overrides"):
+        return
+    if isinstance(owner, PromptValue) and not _made_here(func):
+        return
+    present = {value.dataclass.identity for value in instances}
+    present |= {value.dataclass.identity for _, value in given}
+    for section in in_template(template):
+        if "default_params" in section.arguments and isinstance(section.params, Dataclass):
+            present.add(section.params.identity)
+    reported: set[object] = set()
+    for section in _visible(template.items("sections")):
+        kind = section.params
+        if not isinstance(kind, Dataclass) or not kind.complete:
+            continue
+        required = [each.id for each in kind.fields if each.init and not each.has_default]
+        identity = kind.identity
+        if required and identity not in present and identity not in reported:
+            reported.add(identity)
+            assert isinstance(func, Attribute)
+            yield Finding(
+                Code.MISSING_PARAMS,
+                f"The section `{section.key}` needs `{kind.name}`, which is not bound and has no "
+                f"default for {either(tuple(required)).replace(' or ', ', ')}.",
+                at_node(func.attr),
+            )
+
+
+def _made_here(func: Expression) -> bool:
+    """Whether a chain of calls begins with `Prompt(…)`, so that nobody else has bound to it."""
+    while isinstance(func, Attribute):
+        value = func.value
+        if not isinstance(value, Call):
+            return False
+        if not isinstance(value.func, Attribute):
+            return isinstance(value.func, Name) and value.func.id == "Prompt"
+        func = value.func
+    return False
+
+
+def _visible(items: Items) -> Iterator[SectionValue]:
+    """The sections that every render asks for their parameters."""
+    for item in items.items:
+        section = item.value
+        if not isinstance(section, SectionValue) or section.kind == "chapter":
+            continue
+        yield section
+        if section.visibility is Visibility.FULL and not section.gated:
+            yield from _visible(section.children)
+
+
+# Names of sections
+
+
+def _overrides(call: CallSite, template: TemplateValue, evaluator: Evaluator) -> Iterator[Finding]:
+    keyword = call.node.keyword("visibility_overrides")
+    if keyword is None or not isinstance(keyword.value, Dictionary):
+        return
+    sections, complete = sections_of(template, evaluator)
+    if not complete:
+        return
+    # An override of a chapter has no effect, and is no mistake.
+    paths = {each.path for each in _walk(sections)}
+    for key in keyword.value.keys:
+        value = evaluator.value(key, call.scope) if key is not None else None
+        if not isinstance(value, Items) or not value.complete or key is None:
+            continue
+        parts = [item.value.known for item in value.items if isinstance(item.value, Text)]
+        path = tuple(part for part in parts if part is not None)
+        if len(path) != len(value.items) or path in paths:
+            continue
+        near = near_names(".".join(path), (".".join(each) for each in paths))
+        repairs = tuple(
+            replacement(
+                f"Change to `{name}`",
+                at_node(key),
+                _tuple(name.split(".")),
+            )
+            for name in near
+            if tuple(name.split(".")) in paths
+        )
+        yield Finding(
+            Code.UNKNOWN_SECTION,
+            f"No section has the path `{'.'.join(path)}`."
+            + (f" Did you mean {either(near)}?" if near else ""),
+            at_node(key),
+            repairs,
+        )
+
+
+def _tuple(parts: Sequence[str]) -> str:
+    """A path as code."""
+    written = ", ".join(f'"{part}"' for part in parts)
+    return f"({written})" if len(parts) > 1 else f"({written},)"
+
+
+def _walk(sections: Sequence[StaticSection]) -> Iterator[StaticSection]:
+    for section in sections:
+        yield from section.walk()
+
+
+def _goal(call: CallSite, template: TemplateValue, evaluator: Evaluator) -> Iterator[Finding]:
+    keyword = call.node.keyword("goal_section_key")
+    sections, complete = sections_of(template, evaluator)
+    if keyword is None:
+        yield from _goal_missing(call, evaluator, sections)
+        return
+    value = evaluator.value(keyword.value, call.scope)
+    known = value.known if isinstance(value, Text) else None
+    if known is None or not complete:
+        return
+    yield from _goal_key(keyword, known, sections)
+    if _classifies(call, evaluator):
+        yield from _goal_in_chapter(keyword, known, sections)
+
+
+def _goal_key(keyword: Keyword, known: str, sections: Sequence[StaticSection]) -> Iterator[Finding]:
+    every = [section for section in _walk(sections) if section.kind != "chapter"]
+    exact = [section for section in every if ".".join(section.path) == known]
+    named = [section for section in every if section.key == known]
+    place = at_node(keyword.value)
+    if not exact and not named:
+        near = near_names(known, (".".join(section.path) for section in every))
+        yield Finding(
+            Code.GOAL_SECTION,
+            f"No section has the key `{known}`."
+            + (f" Did you mean {either(near)}?" if near else ""),
+            place,
+            tuple(replacement(f"Change to `{name}`", place, f'"{name}"') for name in near),
+        )
+    elif not exact and len(named) > 1:
+        paths = tuple(".".join(section.path) for section in named)
+        yield Finding(
+            Code.GOAL_SECTION,
+            f"The key `{known}` could mean {either(paths)}: give the whole path.",
+            place,
+            tuple(replacement(f"Change to `{name}`", place, f'"{name}"') for name in paths),
+        )
+
+
+def _goal_in_chapter(
+    keyword: Keyword, known: str, sections: Sequence[StaticSection]
+) -> Iterator[Finding]:
+    inside = [
+        section
+        for chapter in _walk(sections)
+        if chapter.kind == "chapter"
+        for section in chapter.walk()
+    ]
+    named = [each for each in _walk(sections) if known in (each.key, ".".join(each.path))]
+    if named and all(each in inside for each in named):
+        yield Finding(
+            Code.GOAL_SECTION,
+            f"`{known}` is itself inside a chapter: INTENT_CLASSIFIER needs a goal that every "
+            "render shows.",
+            at_node(keyword.value),
+        )
+
+
+def _classifies(call: CallSite, evaluator: Evaluator) -> bool:
+    policy = call.node.keyword("chapters_expansion_policy")
+    value = evaluator.value(policy.value, call.scope) if policy is not None else None
+    return isinstance(value, External) and value.dotted.endswith(".INTENT_CLASSIFIER")
+
+
+def _goal_missing(
+    call: CallSite, evaluator: Evaluator, sections: Sequence[StaticSection]
+) -> Iterator[Finding]:
+    policy = call.node.keyword("chapters_expansion_policy")
+    if policy is None or any(keyword.name is None for keyword in call.node.keywords):
+        return
+    has_chapters = any(section.kind == "chapter" for section in _walk(sections))
+    if has_chapters and _classifies(call, evaluator):
+        yield Finding(
+            Code.GOAL_SECTION,
+            "INTENT_CLASSIFIER chooses chapters by the goal: give `goal_section_key`.",
+            at_node(policy.value),
+        )

@@ -1,0 +1,301 @@
+"""Checks of a section by itself: its key, title, type, texts, summary and tools."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.model import SourceSpan, Visibility
+from foldline.ide.analysis.params import DERIVED
+from foldline.ide.analysis.syntax import Assign
+from foldline.ide.analysis.values import (
+    Dataclass,
+    Items,
+    Nothing,
+    Text,
+    ToolValue,
+)
+from foldline.ide.checks.diagnostic import (
+    Change,
+    Code,
+    Finding,
+    Fix,
+    Place,
+    Repair,
+    at_argument,
+    at_node,
+    at_placeholder,
+    at_text,
+    either,
+    replacement,
+)
+from foldline.ide.checks.names import near_names
+from foldline.ide.checks.unreachable import check_never
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.ide.analysis.placeholders import Placeholder, TemplateText
+    from foldline.ide.analysis.syntax import ClassDefinition
+    from foldline.ide.analysis.values import SectionValue
+
+KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+RESERVED_TOOLS = ("open_sections", "read_section")
+_TEXT_KINDS = ("markdown", "task")
+
+
+def check_section(section: SectionValue) -> Iterator[Finding]:
+    """What is wrong with a section, apart from its texts."""
+    yield from _key(section)
+    yield from _title(section)
+    yield from _params(section)
+    yield from _summary(section)
+    yield from _tools(section)
+    yield from check_never(section)
+
+
+def _place_of(section: SectionValue, name: str) -> Place:
+    argument = section.arguments.get(name)
+    return at_argument(argument) if argument is not None else at_node(section.class_node)
+
+
+def _use_of(section: SectionValue, name: str) -> Place | None:
+    """The argument itself, where the text that it gives stands in another file."""
+    argument = section.arguments.get(name)
+    return at_node(argument.node) if argument is not None else None
+
+
+def _key(section: SectionValue) -> Iterator[Finding]:
+    key = section.known("key")
+    if key is None or KEY.fullmatch(key) is not None:
+        return
+    place = _place_of(section, "key")
+    mended = re.sub(r"[^a-z0-9._-]+", "-", key.lower()).strip("-._")[:64]
+    repairs: tuple[Repair, ...] = ()
+    text = section.text("key")
+    if mended and text is not None:
+        inside = at_text(text, 0, len(text.text))
+        repairs = (replacement(f"Change the key to '{mended}'", inside, mended),)
+    yield Finding(
+        Code.INVALID_KEY,
+        f"The key {key!r} must be 1 to 64 characters of a-z, 0-9, `.`, `_` and `-`, beginning "
+        "with a letter or digit.",
+        place,
+        repairs,
+        instead=_use_of(section, "key"),
+    )
+
+
+def _title(section: SectionValue) -> Iterator[Finding]:
+    title = section.known("title")
+    if title is None or (title.strip() and len(title.splitlines()) == 1):
+        return
+    yield Finding(
+        Code.INVALID_TITLE,
+        f"The title must be one line of text, not {title!r}.",
+        _place_of(section, "title"),
+        instead=_use_of(section, "title"),
+    )
+
+
+def _params(section: SectionValue) -> Iterator[Finding]:
+    node = section.class_node
+    if section.specialised is False:
+        end = node.end
+
+        def specialise() -> Fix:
+            at = node.anchor.at(end)
+            change = Change(SourceSpan(node.file, at, at), "[None]")
+            return Fix("Say that the section has no parameters: `[None]`", (change,))
+
+        yield Finding(
+            Code.UNSPECIALISED_SECTION,
+            f"The section does not say what its parameters are: write "
+            f"`{section.class_name}[Params](…)`, or `{section.class_name}[None](…)` if it has "
+            "none.",
+            at_node(node),
+            (specialise,),
+        )
+    params = section.params
+    if isinstance(params, Dataclass) and params.is_dataclass is False:
+        repairs: tuple[Repair, ...] = ()
+        definition = params.definition
+        if definition is not None:
+            repairs = (_decorate(definition),)
+        yield Finding(
+            Code.PARAMS_NOT_DATACLASS,
+            f"`{params.name}` is not a dataclass, so it cannot be the parameters of a section.",
+            at_node(section.params_node or node),
+            repairs,
+        )
+
+
+def _decorate(definition: ClassDefinition) -> Repair:
+    def decorate() -> Fix:
+        anchor = definition.anchor
+        at = anchor.at(definition.start)
+        line_start = anchor.text.rfind("\n", 0, definition.start) + 1
+        indent = anchor.text[line_start : definition.start]
+        change = Change(SourceSpan(anchor.file, at, at), f"@dataclass(frozen=True)\n{indent}")
+        return Fix(f"Make `{definition.name.id}` a dataclass", (change,))
+
+    return decorate
+
+
+def _summary(section: SectionValue) -> Iterator[Finding]:
+    if section.kind not in _TEXT_KINDS:
+        return
+    argument = section.arguments.get("summary")
+    missing = (
+        argument is None
+        or isinstance(argument.value, Nothing)
+        or (
+            isinstance(argument.value, Text)
+            and argument.value.known is not None
+            and not argument.value.known.strip()
+        )
+    )
+    visibility = section.arguments.get("visibility")
+    if visibility is None or section.visibility is not Visibility.SUMMARY:
+        return
+    if missing and not section.opaque:
+        yield Finding(
+            Code.MISSING_SUMMARY,
+            "A section with the visibility SUMMARY needs a `summary` text.",
+            at_node(visibility.node),
+        )
+
+
+def check_summary_size(texts: tuple[TemplateText, ...]) -> Iterator[Finding]:
+    """The summaries that are longer than what they sum up."""
+    bodies = {id(text.section): text for text in texts if text.role == "template"}
+    for text in texts:
+        body = bodies.get(id(text.section))
+        if text.role != "summary" or body is None or text.section.kind != "markdown":
+            continue
+        children = text.section.children
+        if children.items or not children.complete or text.mapped.dynamic or body.mapped.dynamic:
+            continue
+        # A value may be of any length.
+        values = sum(each.end - each.start for each in text.placeholders)
+        least = len(text.mapped.text) - values
+        if body.mapped.text and not body.placeholders and least > len(body.mapped.text):
+            yield Finding(
+                Code.LONG_SUMMARY,
+                f"The summary ({len(text.mapped.text)} characters) is longer than the section "
+                f"({len(body.mapped.text)}): folding it costs more than showing it.",
+                _place_of(text.section, "summary"),
+                instead=_use_of(text.section, "summary"),
+            )
+
+
+def _tools(section: SectionValue) -> Iterator[Finding]:
+    argument = section.arguments.get("tools")
+    if argument is None or not isinstance(argument.value, Items):
+        return
+    if section.kind == "chapter" and argument.value.items:
+        yield Finding(
+            Code.TOOL_NAME,
+            "A chapter cannot have tools; give them to the sections inside.",
+            at_node(argument.node),
+        )
+        return
+    for item in argument.value.items:
+        tool = item.value
+        if isinstance(tool, ToolValue) and tool.name in RESERVED_TOOLS:
+            yield Finding(
+                Code.TOOL_NAME,
+                f"The tool name `{tool.name}` is the library's own; rename yours.",
+                at_argument(tool.arguments["name"]),
+            )
+
+
+# Texts
+
+
+def check_text(text: TemplateText) -> Iterator[Finding]:
+    """The placeholders of a text that name no field, and its stray dollars."""
+    section = text.section
+    if section.kind not in _TEXT_KINDS or (section.kind == "task" and text.role == "template"):
+        return
+    for placeholder in text.placeholders:
+        if not placeholder.name:
+            place = at_placeholder(placeholder)
+            yield Finding(
+                Code.STRAY_DOLLAR,
+                "This `$` begins no placeholder: write `$$` for a dollar sign, or `${field}`.",
+                place,
+                (replacement("Write `$$`, a dollar sign", place, "$$", preferred=True),),
+                instead=_use_of(section, text.role),
+            )
+        else:
+            yield from _placeholder(text, placeholder)
+
+
+def fields_of(section: SectionValue) -> tuple[str, ...] | None:
+    """The names that the section's placeholders may have; None where they are not known."""
+    derived = DERIVED if section.kind == "task" else ()
+    params = section.params
+    if isinstance(params, Nothing):
+        return derived
+    if isinstance(params, Dataclass) and params.complete and params.is_dataclass:
+        return (*(field.id for field in params.fields), *derived)
+    return None
+
+
+def _placeholder(text: TemplateText, placeholder: Placeholder) -> Iterator[Finding]:
+    section = text.section
+    names = fields_of(section)
+    if names is None or placeholder.name in names or section.kind not in _TEXT_KINDS:
+        return
+    params = section.params
+    near = near_names(placeholder.name, names)
+    hint = f" Did you mean {either(near)}?" if near else ""
+    inner = lambda: placeholder.name_source  # noqa: E731 - a place, as `at_node` gives them.
+    repairs: list[Repair] = [
+        replacement(f"Change to `{name}`", inner, name, preferred=index == 0)
+        for index, name in enumerate(near)
+    ]
+    if isinstance(params, Dataclass):
+        message = f"`{placeholder.name}` is no field of `{params.name}`.{hint}"
+        if params.definition is not None:
+            repairs.append(add_field(params, placeholder.name))
+    else:
+        message = (
+            f"`{placeholder.name}` is no field: the section takes no parameters (it is "
+            "specialised with None)."
+        )
+    whole = at_placeholder(placeholder)
+    dollar = at_text(placeholder.mapped, placeholder.start, placeholder.start + 1)
+    repairs.append(replacement("Write it literally, with `$$`", dollar, "$$"))
+    yield Finding(
+        Code.UNKNOWN_PLACEHOLDER,
+        message,
+        whole,
+        tuple(repairs),
+        instead=_use_of(section, text.role),
+    )
+
+
+def add_field(params: Dataclass, name: str) -> Repair:
+    """The repair that declares a field at the end of a dataclass."""
+
+    def repair() -> Fix | None:
+        definition = params.definition
+        if definition is None or not definition.body:
+            return None
+        declared = [each for each in definition.body if isinstance(each, Assign)]
+        after = declared[-1] if declared else definition.body[0]
+        first = definition.body[0]
+        anchor = definition.anchor
+        line = anchor.text.rfind("\n", 0, first.start) + 1
+        indent = anchor.text[line : first.start]
+        if indent.strip():
+            return None  # `class P: pass` on one line
+        defaults = any(field.has_default for field in params.fields)
+        end = anchor.at(after.end)
+        text = f"\n{indent}{name}: str" + (' = ""' if defaults else "")
+        change = Change(SourceSpan(anchor.file, end, end), text)
+        return Fix(f"Add the field `{name}` to `{params.name}`", (change,))
+
+    return repair

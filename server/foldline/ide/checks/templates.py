@@ -1,0 +1,162 @@
+"""Checks of a template as a whole: keys, paths, tools and the structured output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.params import params_of
+from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.values import (
+    Dataclass,
+    External,
+    Items,
+    Nothing,
+    SectionValue,
+    Specialised,
+    Text,
+    ToolValue,
+)
+from foldline.ide.checks.diagnostic import Code, Finding, Place, at_argument, at_node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.ide.analysis.evaluator import Evaluator
+    from foldline.ide.analysis.model import SourceSpan
+    from foldline.ide.analysis.values import Item, TemplateValue, Value
+
+
+def check_template(template: TemplateValue, evaluator: Evaluator) -> Iterator[Finding]:
+    """What is wrong with a template, apart from its single sections."""
+    for name in ("ns", "key"):
+        argument = template.arguments.get(name)
+        if argument is not None and isinstance(argument.value, Text):
+            known = argument.value.known
+            if known is not None and not known.strip():
+                yield Finding(
+                    Code.INVALID_KEY,
+                    f"A template needs a non-empty `{name}`.",
+                    at_node(argument.node),
+                )
+    yield from _output(template, evaluator)
+    yield from _Keys(template).findings()
+
+
+def _output(template: TemplateValue, evaluator: Evaluator) -> Iterator[Finding]:
+    value, node = template.output, template.output_node
+    if value is None or node is None or isinstance(value, Nothing):
+        return
+    item: Value = value
+    if isinstance(value, Specialised):
+        if not (isinstance(value.origin, External) and value.origin.dotted == "builtins.list"):
+            if isinstance(value.origin, External) and value.origin.dotted.startswith("builtins."):
+                yield _no_output(node.source, at_node(node))
+            return
+        item = value.arguments[0] if value.arguments else value
+    params = params_of(evaluator, item)
+    if isinstance(params, Dataclass) and params.is_dataclass is False:
+        yield _no_output(node.source, at_node(node))
+
+
+def _no_output(shown: str, place: Place) -> Finding:
+    return Finding(
+        Code.OUTPUT_NOT_DATACLASS,
+        f"`{shown}` cannot be an output: it must be a dataclass, or `list[…]` of one.",
+        place,
+    )
+
+
+class _Keys:
+    """Visits a template's tree as the library does, and finds what has one name twice."""
+
+    def __init__(self, template: TemplateValue) -> None:
+        self.template = template
+        self.paths: dict[tuple[str, ...], Item] = {}
+        self.dotted: dict[str, tuple[str, ...]] = {}
+        self.chapters: dict[str, Item] = {}
+        self.tools: dict[str, str] = {}
+        self.found: list[Finding] = []
+
+    def findings(self) -> list[Finding]:
+        for name in ("sections", "chapters"):
+            self._visit(self.template.items(name), (), 0)
+        for path, item in self.paths.items():
+            if path[-1] in self.chapters:
+                self._report(item, f"The key `{path[-1]}` is also that of a chapter.")
+        return self.found
+
+    def _visit(self, items: Items, parent: tuple[str, ...], depth: int) -> None:
+        for item in items.items:
+            section = item.value
+            if not isinstance(section, SectionValue) or depth > 32:
+                continue
+            if item.maybe or section.maybe:
+                continue
+            key = section.known("key")
+            if section.kind == "chapter":
+                if key and key in self.chapters:
+                    self._report(item, f"Two chapters have the key `{key}`.", self.chapters[key])
+                elif key:
+                    self.chapters[key] = item
+                self._visit(section.children, parent, depth + 1)
+                continue
+            self._tools(section, item, ".".join((*parent, key or "?")))
+            if key is None:
+                continue
+            path = (*parent, key)
+            dotted = ".".join(path)
+            if path in self.paths:
+                self._report(item, f"Two sections have the key `{dotted}`.", self.paths[path])
+            elif dotted in self.dotted:
+                other = self.dotted[dotted]
+                self._report(
+                    item,
+                    f"The key `{dotted}` could mean two sections, {' > '.join(path)} or "
+                    f"{' > '.join(other)}.",
+                    self.paths[other],
+                )
+            else:
+                self.paths[path] = item
+                self.dotted[dotted] = path
+            self._visit(section.children, path, depth + 1)
+
+    def _report(self, item: Item, message: str, other: Item | None = None) -> None:
+        place = _key_place(item)
+        related = () if other is None else ((_key_place(other), "The other is here."),)
+        if other is not None and other.value is item.value:
+            place = at_node(item.node)  # one section in two places
+        self.found.append(
+            Finding(Code.DUPLICATE_KEY, f"{message} Rename one of them.", place, (), related)
+        )
+
+    def _tools(self, section: SectionValue, item: Item, dotted: str) -> None:
+        argument = section.arguments.get("tools")
+        if argument is None or not isinstance(argument.value, Items):
+            return
+        for each in argument.value.items:
+            tool = each.value
+            if not isinstance(tool, ToolValue) or tool.name is None:
+                continue
+            if tool.name in self.tools:
+                node = each.node if each.node.file == item.node.file else item.node
+                self.found.append(
+                    Finding(
+                        Code.TOOL_NAME,
+                        f"Two tools have the name `{tool.name}`, in the sections "
+                        f"`{self.tools[tool.name]}` and `{dotted}`; rename one.",
+                        at_node(node),
+                    )
+                )
+            self.tools.setdefault(tool.name, dotted)
+
+
+def _key_place(item: Item) -> Place:
+    """The key of a section, or what stands for the section in this file."""
+    file = item.node.file
+
+    def place() -> SourceSpan | None:
+        argument = item.value.arguments.get("key") if isinstance(item.value, SectionValue) else None
+        found = at_argument(argument)() if argument is not None else None
+        return found if found is not None and found.file == file else span_of(item.node)
+
+    return place

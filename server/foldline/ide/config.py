@@ -1,0 +1,149 @@
+"""What a project and a client may set about prompts: `[tool.foldline]`, and the client's section.
+
+```toml
+[tool.foldline]
+tokens = "o200k"          # or "cl100k"
+exact-tokens = true       # false: always estimate
+token-budget = 8000       # a prompt beyond it is reported
+code-lens = true
+inlay-hints = true
+
+[tool.foldline.severity]
+long-summary = "hint"     # error, warning, information, hint, off
+```
+
+What the client sets wins over the project; it may write `tokenBudget` or `token-budget`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING
+
+from foldline.backends.errors import MissingPathError, PathError
+from foldline.backends.files.reader import read_toml
+from foldline.ide.checks import Code, Severity
+from foldline.ide.token_counter import ENCODINGS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class PromptOptions:
+    """Every option with its default.
+
+    Attributes:
+        tokens: The encoding that tokens are counted in.
+        exact_tokens: Whether a tokenizer is used where one is installed.
+        token_budget: The most tokens that a prompt may render to; None does not check.
+        code_lens: Whether prompts and sections have code lenses.
+        inlay_hints: Whether sections show their number and tokens in the line.
+        severity: Severities by diagnostic code where they are not the defaults.
+    """
+
+    tokens: str = ENCODINGS[0]
+    exact_tokens: bool = True
+    token_budget: int | None = None
+    code_lens: bool = True
+    inlay_hints: bool = True
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+
+
+def read_project_options(root: Path) -> tuple[PromptOptions, tuple[str, ...]]:
+    """The options of the `pyproject.toml` below a root, and a sentence for each wrong value."""
+    file = root / "pyproject.toml"
+    try:
+        configuration = read_toml(file, root=root)
+    except MissingPathError:
+        return PromptOptions(), ()
+    except PathError as error:
+        return PromptOptions(), (error.summary,)
+    tool = configuration.get("tool")
+    table = tool.get("foldline") if isinstance(tool, Mapping) else None
+    if table is None:
+        return PromptOptions(), ()
+    return read_options(table, f"{file}: tool.foldline")
+
+
+def read_options(
+    values: object, path: str, base: PromptOptions | None = None
+) -> tuple[PromptOptions, tuple[str, ...]]:
+    """The options in a table, over those of `base`, and a sentence for each wrong value.
+
+    Args:
+        values: As read from TOML or JSON.
+        path: Where the table stands, for the sentences.
+        base: What holds for options that the table does not set.
+    """
+    options = base or PromptOptions()
+    if values is None:
+        return options, ()
+    if not isinstance(values, Mapping):
+        return options, (f"{path} must be a table, not {values!r}",)
+    problems: list[str] = []
+    known = {each.name for each in fields(PromptOptions)}
+    for given, value in values.items():
+        name = re.sub(r"(?<=[a-z])([A-Z])", r"_\1", str(given)).replace("-", "_").lower()
+        if name not in known:
+            if not _is_read_elsewhere(str(given)):
+                problems.append(f"{path}.{given} is not an option; options are {_shown(known)}")
+            continue
+        if value is None:
+            continue
+        if name == "severity":
+            severities, wrong = _severities(value, f"{path}.{given}")
+            options = replace(options, severity={**options.severity, **severities})
+            problems += wrong
+            continue
+        wrong_value = _refusal(name, value)
+        if wrong_value is not None:
+            problems.append(f"{path}.{given} {wrong_value}, not {value!r}")
+        else:
+            # The value was just checked against the field's type.
+            options = replace(options, **{name: value})
+    return options, tuple(problems)
+
+
+def _is_read_elsewhere(name: str) -> bool:
+    """Whether it is a setting of the client, or a table that something else reads."""
+    from foldline.ide.settings import Settings
+
+    if name in {each.name for each in fields(Settings)} | {"trace", "server"}:
+        return True
+    # They take long to import, and only what isn't an option gets here.
+    from foldline.backends.lsp import configuration
+    from foldline.ide.render import options as preview
+
+    return name in (configuration.TABLE, preview.TABLE)
+
+
+def _shown(names: set[str]) -> str:
+    return ", ".join(sorted(name.replace("_", "-") for name in names))
+
+
+def _refusal(name: str, value: object) -> str | None:
+    """What a value must be, if it is not."""
+    if name == "tokens":
+        return None if value in ENCODINGS else f"must be one of {', '.join(ENCODINGS)}"
+    if name == "token_budget":
+        whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
+        return None if whole else "must be a whole number above 0"
+    return None if isinstance(value, bool) else "must be true or false"
+
+
+def _severities(value: object, path: str) -> tuple[dict[str, Severity], list[str]]:
+    if not isinstance(value, Mapping):
+        return {}, [f"{path} must be a table of codes, not {value!r}"]
+    found: dict[str, Severity] = {}
+    problems: list[str] = []
+    for code, severity in value.items():
+        if code not in set(Code):
+            problems.append(f"{path}.{code} is no diagnostic; codes are {', '.join(Code)}")
+        elif severity not in set(Severity):
+            problems.append(f"{path}.{code} must be one of {', '.join(Severity)}, not {severity!r}")
+        else:
+            found[str(code)] = Severity(str(severity))
+    return found, problems

@@ -1,0 +1,233 @@
+"""Completion: fields in templates, section keys where they are named, params types."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.instances import SECTION_KINDS, lineage_of
+from foldline.ide.analysis.model import SourceSpan, Visibility
+from foldline.ide.analysis.params import DERIVED, dataclass_of, params_of
+from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.values import (
+    ClassValue,
+    Dataclass,
+    External,
+    SectionValue,
+)
+from foldline.ide.features.keys import KeyKind, key_context, placed, templates_of
+from foldline.ide.features.locate import sections_at, text_at
+from foldline.ide.features.quoting import call_before, quoted_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.analysis.values import Field, Nothing, Unknown, Value
+    from foldline.ide.features.keys import KeyContext
+
+
+class CompletionKind(StrEnum):
+    """What a completion names."""
+
+    FIELD = "field"
+    SECTION = "section"
+    CHAPTER = "chapter"
+    PARAMS = "params"
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A name that may stand at the cursor; `text` replaces what is at `place`."""
+
+    label: str
+    kind: CompletionKind
+    text: str
+    place: SourceSpan
+    detail: str = ""
+    documentation: str = ""
+    filter_text: str = ""
+    sort: str = ""
+
+
+# Two braces: one that is escaped in an f-string.
+_DOLLAR = re.compile(r"(\$+)(\{{0,2})([A-Za-z_][A-Za-z0-9_]*|)\Z")
+_REST = re.compile(r"[A-Za-z0-9_]*")
+_SPECIALISE = re.compile(r"([\w.]+)\[\s*([\w.]*)\Z")
+
+
+def completions(analysis: ModuleAnalysis, offset: int) -> tuple[Completion, ...]:
+    """What can stand at an offset, as far as prompts are concerned."""
+    text = analysis.text
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    dollar = _DOLLAR.search(line)
+    # Of an even row of dollars each pair is one literal dollar.
+    if dollar is not None and len(dollar[1]) % 2 == 1:
+        return tuple(_fields(analysis, offset, dollar))
+    context = key_context(text, offset)
+    if context is not None:
+        return tuple(_keys(analysis, offset, context))
+    subscript = _SPECIALISE.search(line)
+    if subscript is not None:
+        return tuple(sorted(_params(analysis, offset, subscript), key=lambda each: each.sort))
+    return ()
+
+
+def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Iterator[Completion]:
+    quoted = quoted_at(analysis, offset)
+    if quoted is None:
+        return
+    sections = [text.section for text in text_at(analysis, offset)] or _around(analysis, offset)
+    kinds = {section.params: section.kind for section in sections}
+    if not sections:
+        kinds = _unfinished(analysis, quoted.start - 1)
+    text = analysis.text
+    rest = _REST.match(text, offset)
+    end = rest.end() if rest is not None else offset
+    closed = 0
+    # In an f-string a brace of the template is written as two.
+    opening, closing = ("{{", "}}") if quoted.formatted else ("{", "}")
+    while dollar[2] and end < len(text) and text[end] == "}" and closed < len(closing):
+        end += 1
+        closed += 1
+    start = offset - len(dollar[3]) - len(dollar[2])
+    place = SourceSpan(analysis.file, start, end)
+    found: dict[str, tuple[Dataclass, Field]] = {}
+    derived = False
+    for params, section_kind in kinds.items():
+        derived = derived or section_kind == "task"
+        if isinstance(params, Dataclass):
+            for field in params.fields:
+                found.setdefault(field.id, (params, field))
+    for index, (name, (kind, field)) in enumerate(found.items()):
+        default = f" = {field.default}" if field.default is not None else ""
+        documentation = "\n\n".join(
+            part for part in (field.description, f"Field of `{kind.name}`.") if part
+        )
+        yield Completion(
+            label=name,
+            kind=CompletionKind.FIELD,
+            text=f"{opening}{name}{closing}",
+            place=place,
+            detail=f"{field.annotation}{default}",
+            documentation=documentation,
+            filter_text=f"{dollar[2]}{name}",
+            sort=f"{index:04}",
+        )
+    for name in DERIVED if derived else ():
+        yield Completion(
+            name, CompletionKind.FIELD, f"{opening}{name}{closing}", place, "computed", "",
+            f"{dollar[2]}{name}", f"9{name}",
+        )  # fmt: skip
+
+
+def _around(analysis: ModuleAnalysis, offset: int) -> list[SectionValue]:
+    """The sections whose unfinished text an offset may be in."""
+    found = [section for section in sections_at(analysis, offset) if section.kind != "chapter"]
+    broken = any(each.broken and each.start <= offset <= each.end for each in analysis.statements)
+    if broken:
+        return found
+    # In a finished call, what is no template is something else.
+    return [
+        section
+        for section in found
+        if not any(
+            span_of(argument.node).span.holds(offset)
+            for name, argument in section.arguments.items()
+            if name not in ("template", "summary")
+        )
+    ]
+
+
+def _unfinished(analysis: ModuleAnalysis, offset: int) -> dict[Dataclass | Nothing | Unknown, str]:
+    """The params type and kind of a section of which only the beginning can be read."""
+    broken = any(each.broken and each.start <= offset <= each.end for each in analysis.statements)
+    call = call_before(analysis.text, offset) if broken else None
+    if call is None:
+        return {}
+    evaluator = analysis.evaluator
+    kind = SECTION_KINDS.get(lineage_of(evaluator, _named(analysis, call[1])).root)
+    if kind is None or kind == "chapter":
+        return {}
+    return {params_of(evaluator, _named(analysis, call[2])): kind}
+
+
+def _named(analysis: ModuleAnalysis, dotted: str) -> Value:
+    """What a dotted name means at the top of the file."""
+    first, *rest = dotted.split(".")
+    value = analysis.evaluator.member(analysis.scope, first)
+    for part in rest:
+        value = analysis.evaluator.attribute(value, part)
+    return value
+
+
+def _keys(analysis: ModuleAnalysis, offset: int, context: KeyContext) -> Iterator[Completion]:
+    text = analysis.text
+    rest = re.compile(r"[a-z0-9._-]*").match(text, offset)
+    place = SourceSpan(
+        analysis.file, offset - len(context.typed), rest.end() if rest is not None else offset
+    )
+    seen: set[str] = set()
+    # While a key is typed the call around it seldom parses: the keys of all templates are offered.
+    for template in templates_of(analysis, None):
+        for each in placed(template):
+            label = _label(each.path, each.section, context)
+            if label is None or label in seen:
+                continue
+            seen.add(label)
+            section = each.section
+            summarised = section.visibility is Visibility.SUMMARY
+            yield Completion(
+                label=label,
+                kind=(
+                    CompletionKind.CHAPTER if section.kind == "chapter" else CompletionKind.SECTION
+                ),
+                text=label,
+                place=place,
+                detail=section.title + (" (summarised)" if summarised else ""),
+                documentation=section.known("summary") or "",
+                filter_text=label,
+                sort=f"{len(seen):04}",
+            )
+
+
+def _label(path: tuple[str, ...], section: SectionValue, context: KeyContext) -> str | None:
+    chapter = section.kind == "chapter"
+    if context.kind is KeyKind.CHAPTER:
+        return section.key if chapter else None
+    if chapter or not section.key:
+        return None
+    if context.kind is KeyKind.DOTTED:
+        return ".".join(path)
+    return section.key if path[:-1] == context.before else None
+
+
+def _params(
+    analysis: ModuleAnalysis, offset: int, subscript: re.Match[str]
+) -> Iterator[Completion]:
+    evaluator = analysis.evaluator
+    lineage = lineage_of(evaluator, _named(analysis, subscript[1]))
+    if lineage.root not in SECTION_KINDS and lineage.root != "PromptTemplate":
+        return
+    text = analysis.text
+    rest = re.compile(r"\w*").match(text, offset)
+    place = SourceSpan(
+        analysis.file, offset - len(subscript[2]), rest.end() if rest is not None else offset
+    )
+    tasks_only = lineage.root == "TaskSection"
+    for name in analysis.scope.names:
+        named = evaluator.member(analysis.scope, name)
+        kind: Dataclass | None = None
+        if isinstance(named, ClassValue):
+            kind = dataclass_of(evaluator, named)
+        elif isinstance(named, External) and named.library_name == "Task":
+            yield Completion(name, CompletionKind.PARAMS, name, place, "Task", "", name, "1")
+        if kind is not None and kind.is_dataclass and (kind.task or not tasks_only):
+            fields = ", ".join(field.id for field in kind.fields)
+            yield Completion(name, CompletionKind.PARAMS, name, place, fields, "", name, "0")
+    if not tasks_only:
+        yield Completion(
+            "None", CompletionKind.PARAMS, "None", place, "no parameters", "", "None", "2"
+        )

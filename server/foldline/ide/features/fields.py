@@ -1,0 +1,265 @@
+"""All places where a field of a params dataclass is meant: declared, given, read, put in text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.instances import SECTION_KINDS, lineage_of
+from foldline.ide.analysis.module_analysis import expressions
+from foldline.ide.analysis.params import dataclass_of, params_of
+from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.syntax import (
+    Assign,
+    Attribute,
+    Block,
+    Call,
+    ClassDefinition,
+    Evaluate,
+    FunctionDefinition,
+    Lambda,
+    Name,
+    Return,
+)
+from foldline.ide.analysis.values import (
+    ClassValue,
+    Dataclass,
+    External,
+    FunctionValue,
+    InstanceValue,
+    LambdaValue,
+)
+from foldline.ide.features.locate import constructor_keywords, field_at, placeholder_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from foldline.ide.analysis.model import SourceSpan
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.analysis.project import Project
+    from foldline.ide.analysis.scopes import Scope
+    from foldline.ide.analysis.syntax import Expression, Statement
+    from foldline.ide.analysis.values import Field
+
+
+_WITH_PARAMS = frozenset(
+    {"derive", "is_enabled", "render_body", "render_summary", "visibility_for"}
+)
+"""The methods of a section that get its parameters."""
+
+
+class Role(StrEnum):
+    """What a place does with a field."""
+
+    DECLARATION = "declaration"
+    WRITE = "write"
+    READ = "read"
+    PLACEHOLDER = "placeholder"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Occurrence:
+    """A place where a field is named."""
+
+    place: SourceSpan
+    role: Role
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FieldTarget:
+    """A field of the workspace, by its declaration."""
+
+    dataclass: Dataclass
+    field: Field
+    declared: Name
+    place: SourceSpan
+    """What was asked about."""
+
+    def is_declared_by(self, field: Field | None) -> bool:
+        """Whether a field is this one; its file may have been read anew in between."""
+        name = field.name if field is not None else None
+        return name is self.declared or (
+            name is not None
+            and name.file == self.declared.file
+            and span_of(name) == span_of(self.declared)
+        )
+
+
+def target_at(analysis: ModuleAnalysis, offset: int) -> FieldTarget | None:
+    """The field of the workspace that a placeholder, declaration or keyword there means."""
+    placeholder = placeholder_at(analysis, offset)
+    if placeholder is not None:
+        place = placeholder.placeholder.name_source
+        for kind, field in placeholder.fields:
+            if field.name is not None and place is not None:
+                return FieldTarget(kind, field, field.name, place)
+        return None
+    found = field_at(analysis, offset)
+    if found is None or found.field.name is None:
+        return None
+    return FieldTarget(found.dataclass, found.field, found.field.name, span_of(found.name))
+
+
+def occurrences(target: FieldTarget, analyses: Iterable[ModuleAnalysis]) -> tuple[Occurrence, ...]:
+    """Every place in these files that means a field, in order."""
+    found: set[Occurrence] = {Occurrence(span_of(target.declared), Role.DECLARATION)}
+    for analysis in analyses:
+        found.update(_placeholders(target, analysis))
+        found.update(
+            Occurrence(span_of(name), Role.WRITE)
+            for name, _, field in constructor_keywords(analysis)
+            if target.is_declared_by(field)
+        )
+        found.update(
+            Occurrence(span_of(name), role) for name, role in _Reads(target, analysis).found()
+        )
+    return tuple(sorted(found))
+
+
+def files_about(project: Project, target: FieldTarget, file: str) -> Iterator[ModuleAnalysis]:
+    """The files that may mean a field: its own, the one asked in, the open, the workspace's.
+
+    One by one, so that a large workspace is never held as a whole.
+    """
+    files = dict.fromkeys((target.declared.file, file, *project.open_files))
+    # Whoever uses the dataclass, or one derived from it, names it or imports its module.
+    near = (target.dataclass.name, Path(target.declared.file).stem)
+    files.update(dict.fromkeys(project.mentioning(target.field.id, near=near)))
+    for each in files:
+        analysis = project.analysis(each)
+        if analysis is not None:
+            yield analysis
+
+
+def _placeholders(target: FieldTarget, analysis: ModuleAnalysis) -> Iterator[Occurrence]:
+    for text in analysis.texts:
+        params = text.section.params
+        if not isinstance(params, Dataclass):
+            continue
+        for placeholder in text.placeholders:
+            if placeholder.name != target.field.id:
+                continue
+            field = params.field(placeholder.name)
+            place = placeholder.name_source
+            if place is not None and target.is_declared_by(field):
+                yield Occurrence(place, Role.PLACEHOLDER)
+
+
+class _Reads:
+    """Finds `value.field` where the value is certainly an instance, and `replace(value, field=)`.
+
+    Instances are what a constructor call made, the parameter of a section's `enabled` or
+    `visibility`, and parameters annotated with the dataclass.
+    """
+
+    def __init__(self, target: FieldTarget, analysis: ModuleAnalysis) -> None:
+        self.target = target
+        self.analysis = analysis
+        self.evaluator = analysis.evaluator
+        self.selectors: dict[int, Dataclass] = {}
+        for section in analysis.sections:
+            if not isinstance(section.params, Dataclass):
+                continue
+            for name in ("enabled", "visibility"):
+                argument = section.arguments.get(name)
+                if argument is not None and isinstance(argument.value, LambdaValue | FunctionValue):
+                    self.selectors[id(argument.value.definition)] = section.params
+
+    def found(self) -> Iterator[tuple[Name, Role]]:
+        for statement in self.analysis.statements:
+            if self.target.field.id in statement.anchor.text:
+                for node in statement.nodes:
+                    yield from self._statement(node, self.analysis.scope, frozenset())
+
+    def _statement(
+        self, node: Statement, scope: Scope, instances: frozenset[str]
+    ) -> Iterator[tuple[Name, Role]]:
+        match node:
+            case Assign() | Return() | Evaluate():
+                if node.value is not None:
+                    yield from self._expression(node.value, scope, instances)
+                for each in node.targets if isinstance(node, Assign) else ():
+                    yield from self._expression(each, scope, instances)
+            case Block():
+                for each in node.inner:
+                    yield from self._expression(each, scope, instances)
+                for inner in node.body:
+                    yield from self._statement(inner, scope, instances)
+            case FunctionDefinition():
+                body = self.evaluator.any_call(node, scope)
+                known = instances | self._parameters(node, scope)
+                for parameter in node.parameters:
+                    if parameter.default is not None:
+                        yield from self._expression(parameter.default, scope, instances)
+                for inner in node.body:
+                    yield from self._statement(inner, body, known)
+            case ClassDefinition():
+                body = self.evaluator.body(node, scope)
+                own = {"self"} if self._is_owner(ClassValue(node, scope)) else set()
+                self._take_methods(ClassValue(node, scope))
+                for inner in node.body:
+                    yield from self._statement(inner, body, instances | own)
+
+    def _take_methods(self, value: ClassValue) -> None:
+        """Of a section's class: its methods get the parameters after themselves."""
+        lineage = lineage_of(self.evaluator, value)
+        types = lineage.types
+        if lineage.root not in SECTION_KINDS or types is None or not types.arguments:
+            return
+        params = params_of(self.evaluator, types.arguments[0])
+        if isinstance(params, Dataclass):
+            for each in value.definition.body:
+                if isinstance(each, FunctionDefinition) and each.name.id in _WITH_PARAMS:
+                    self.selectors[id(each)] = params
+
+    def _parameters(self, node: FunctionDefinition | Lambda, scope: Scope) -> frozenset[str]:
+        names: set[str] = set()
+        selected = self.selectors.get(id(node))
+        method = isinstance(node, FunctionDefinition) and node.name.id in _WITH_PARAMS
+        given = node.parameters[1 if method else 0 :]
+        if selected is not None and given and self._has(selected):
+            names.add(given[0].name.id)
+        for parameter in node.parameters:
+            if parameter.annotation is not None:
+                value = self.evaluator.value(parameter.annotation, scope)
+                if self._is_owner(value):
+                    names.add(parameter.name.id)
+        return frozenset(names)
+
+    def _is_owner(self, value: object) -> bool:
+        return isinstance(value, ClassValue) and self._has(dataclass_of(self.evaluator, value))
+
+    def _has(self, kind: Dataclass) -> bool:
+        return self.target.is_declared_by(kind.field(self.target.field.id))
+
+    def _expression(
+        self, node: Expression, scope: Scope, instances: frozenset[str]
+    ) -> Iterator[tuple[Name, Role]]:
+        if isinstance(node, Lambda):
+            instances = instances | self._parameters(node, scope)
+        elif isinstance(node, Attribute) and node.attr.id == self.target.field.id:
+            if self._is_instance(node.value, scope, instances):
+                yield node.attr, Role.READ
+        elif isinstance(node, Call):
+            yield from self._replaced(node, scope, instances)
+        for inner in expressions(node):
+            yield from self._expression(inner, scope, instances)
+
+    def _is_instance(self, node: Expression, scope: Scope, instances: frozenset[str]) -> bool:
+        if isinstance(node, Name) and node.id in instances:
+            return True
+        value = self.evaluator.value(node, scope)
+        return isinstance(value, InstanceValue) and self._has(value.dataclass)
+
+    def _replaced(
+        self, node: Call, scope: Scope, instances: frozenset[str]
+    ) -> Iterator[tuple[Name, Role]]:
+        keyword = node.keyword(self.target.field.id)
+        if keyword is None or keyword.name is None or not node.args:
+            return
+        func = self.evaluator.value(node.func, scope)
+        replaces = isinstance(func, External) and func.dotted == "dataclasses.replace"
+        if replaces and self._is_instance(node.args[0], scope, instances):
+            yield keyword.name, Role.WRITE

@@ -1,0 +1,163 @@
+"""Hovers: a placeholder's field; a section's number, size, summary and cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.model import Visibility
+from foldline.ide.analysis.params import DERIVED
+from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.static_render import render_opened
+from foldline.ide.analysis.values import Dataclass, Nothing
+from foldline.ide.features.keys import key_at
+from foldline.ide.features.locate import field_at, placeholder_at, sections_at
+
+if TYPE_CHECKING:
+    from foldline.ide.analysis.model import SourceSpan
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
+    from foldline.ide.analysis.values import Field, SectionValue
+    from foldline.ide.features.locate import PlaceholderAt
+    from foldline.ide.token_counter import TokenCounter
+
+_LONGEST_SUMMARY = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Hover:
+    """Markdown about what stands at a place."""
+
+    markdown: str
+    place: SourceSpan
+
+
+def hover(analysis: ModuleAnalysis, offset: int, counter: TokenCounter) -> Hover | None:
+    """What can be told of the place; None where it is nothing of a prompt."""
+    placeholder = placeholder_at(analysis, offset)
+    if placeholder is not None:
+        place = placeholder.placeholder.source
+        text = _placeholder(placeholder)
+        return Hover(text, place) if place is not None and text else None
+    key = key_at(analysis, offset)
+    if key is not None and key.sections:
+        first = key.sections[0]
+        return Hover(_section(analysis, first.section, counter), key.place)
+    found = field_at(analysis, offset)
+    if found is not None:
+        return _field_hover(analysis, found.dataclass, found.field, span_of(found.name))
+    return _section_hover(analysis, offset, counter)
+
+
+def _placeholder(placeholder: PlaceholderAt) -> str:
+    name = placeholder.placeholder.name
+    parts = [_field(kind, field) for kind, field in placeholder.fields]
+    if not parts and name in DERIVED:
+        return f"`{name}`: computed by the task section"
+    if not parts:
+        for text in placeholder.texts:
+            params = text.section.params
+            if isinstance(params, Dataclass) and params.complete:
+                return f"`{name}` is no field of `{params.name}`"
+            if isinstance(params, Nothing):
+                return f"`{name}`: the section takes no parameters"
+    return "\n\n---\n\n".join(dict.fromkeys(parts))
+
+
+def _field(kind: Dataclass, field: Field) -> str:
+    default = f" = {field.default}" if field.default is not None else ""
+    lines = [f"```python\n{kind.name}.{field.id}: {field.annotation}{default}\n```"]
+    if field.description:
+        lines.append(field.description)
+    if not field.has_default:
+        lines.append("*Required: it has no default.*")
+    return "\n\n".join(lines)
+
+
+def _field_hover(
+    analysis: ModuleAnalysis, kind: Dataclass, field: Field, place: SourceSpan
+) -> Hover | None:
+    users = [
+        text
+        for text in analysis.texts
+        if isinstance(text.section.params, Dataclass)
+        and (own := text.section.params.field(field.id)) is not None
+        and own.name is field.name
+        and any(each.name == field.id for each in text.placeholders)
+    ]
+    if not users:
+        return None
+    names = dict.fromkeys(f"`{text.section.key or text.section.title}`" for text in users)
+    return Hover(f"{_field(kind, field)}\n\nPut into {', '.join(names)}.", place)
+
+
+def _section_hover(analysis: ModuleAnalysis, offset: int, counter: TokenCounter) -> Hover | None:
+    for section in sections_at(analysis, offset):
+        nodes = [section.class_node]
+        for name in ("key", "title", "visibility"):
+            argument = section.arguments.get(name)
+            if argument is not None:
+                nodes.append(argument.node)
+        for node in nodes:
+            place = span_of(node)
+            if place.file == analysis.file and place.span.holds(offset):
+                return Hover(_section(analysis, section, counter), place)
+    return None
+
+
+def _section(analysis: ModuleAnalysis, section: SectionValue, counter: TokenCounter) -> str:
+    lines = [
+        _in_prompt(prompt, block.path, counter)
+        for prompt in analysis.prompts
+        for block in prompt.render.blocks
+        if block.section.node is section.node
+    ]
+    title = section.title or section.key or section.class_name
+    head = f"**{title}**" + (f" `{section.key}`" if section.key else "")
+    params = section.params
+    if isinstance(params, Dataclass):
+        head += f" · parameters `{params.name}`"
+    parts = [head, *lines]
+    summary = section.text("summary")
+    if summary is not None:
+        shown = summary.dedent().text.strip()
+        if len(shown) > _LONGEST_SUMMARY:
+            shown = shown[:_LONGEST_SUMMARY] + "…"
+        quoted = "\n".join(f"> {line}" for line in shown.split("\n"))
+        parts.append(f"Summary:\n\n{quoted}")
+    return "\n\n".join(parts)
+
+
+def _in_prompt(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter) -> str:
+    block = prompt.render.block(path)
+    assert block is not None
+    size = prompt.render.tokens_below(path, counter)
+    shown = f"- `{prompt.name.id}` {block.number}. `{'.'.join(path)}`: "
+    if block.visibility is Visibility.SUMMARY:
+        cost = cost_if_opened(prompt, path, counter)
+        return (
+            f"{shown}SUMMARY, {counter.shown(size)} tokens; "
+            f"{counter.shown_change(cost)} if opened by `{block.opened_by}`"
+        )
+    decided = "FULL" if block.visibility is Visibility.FULL else "decided by code"
+    return f"{shown}{decided}, {counter.shown(size)} tokens"
+
+
+def cost_if_opened(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter) -> int:
+    """How many tokens more a render has with a summarised section open."""
+    return opened_costs(prompt, counter, only=path)[path]
+
+
+def opened_costs(
+    prompt: PromptFacts, counter: TokenCounter, *, only: tuple[str, ...] | None = None
+) -> dict[tuple[str, ...], int]:
+    """What opening each summarised section of a prompt adds, in tokens."""
+    summarised = [
+        block
+        for block in prompt.render.blocks
+        if block.visibility is Visibility.SUMMARY and only in (None, block.path)
+    ]
+    # Nothing is shown below a summarised section.
+    return {
+        block.path: sum(counter.count(inner.text) for inner in opened) - counter.count(block.text)
+        for block, opened in zip(summarised, render_opened(prompt.value, summarised), strict=True)
+    }

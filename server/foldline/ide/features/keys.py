@@ -1,0 +1,213 @@
+"""Strings that name sections: in `visibility_overrides`, `open_sections` and their like."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.syntax import Dictionary, Display, String
+from foldline.ide.analysis.values import PromptValue, SectionValue, TemplateValue, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.ide.analysis.model import SourceSpan
+    from foldline.ide.analysis.module_analysis import CallSite, ModuleAnalysis
+    from foldline.ide.analysis.syntax import Expression
+    from foldline.ide.analysis.values import Items
+
+
+class KeyKind(StrEnum):
+    """How a string names a section."""
+
+    PATH = "path"
+    """One key of a path that is a tuple: `("context", "examples")`."""
+    DOTTED = "dotted"
+    """A whole path: `"context.examples"`."""
+    CHAPTER = "chapter"
+
+
+ARGUMENTS = {
+    "visibility_overrides": KeyKind.PATH,
+    "section_keys": KeyKind.DOTTED,
+    "section_key": KeyKind.DOTTED,
+    "goal_section_key": KeyKind.DOTTED,
+    "chapter_params": KeyKind.CHAPTER,
+}
+"""The keyword arguments whose strings name sections."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """A section of a template, by its path."""
+
+    path: tuple[str, ...]
+    section: SectionValue
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyAt:
+    """A string that names a section, and the sections that it may mean."""
+
+    place: SourceSpan
+    sections: tuple[Placed, ...]
+
+
+def placed(template: TemplateValue) -> tuple[Placed, ...]:
+    """The sections of a template with their paths, chapters and what is in them included."""
+    found: list[Placed] = []
+
+    def visit(items: Items, parent: tuple[str, ...], depth: int) -> None:
+        for item in items.items:
+            section = item.value
+            if isinstance(section, SectionValue) and depth < 32:
+                path = (*parent, section.key or "?")
+                found.append(Placed(path, section))
+                inner = parent if section.kind == "chapter" else path
+                visit(section.children, inner, depth + 1)
+
+    for name in ("sections", "chapters"):
+        visit(template.items(name), (), 0)
+    return tuple(found)
+
+
+def templates_of(analysis: ModuleAnalysis, call: CallSite | None) -> tuple[TemplateValue, ...]:
+    """The templates that a call is about; where that cannot be told, all that the file knows."""
+    if call is not None:
+        evaluator = analysis.evaluator
+        func = call.node.func
+        owner = evaluator.value(getattr(func, "value", func), call.scope)
+        candidates = [owner, *(evaluator.value(each, call.scope) for each in call.node.args[:1])]
+        for value in candidates:
+            if isinstance(value, PromptValue):
+                return (value.template,)
+            if isinstance(value, TemplateValue):
+                return (value,)
+    known = {id(prompt.template): prompt.template for prompt in analysis.prompts}
+    known.update((id(each), each) for each in analysis.templates)
+    for name in analysis.scope.names:
+        value = analysis.evaluator.member(analysis.scope, name)
+        if isinstance(value, PromptValue):
+            value = value.template
+        if isinstance(value, TemplateValue):
+            known[id(value)] = value
+    return tuple(known.values())
+
+
+def key_uses(
+    analysis: ModuleAnalysis, offset: int | None = None
+) -> Iterator[tuple[CallSite, KeyKind, String, tuple[str, ...]]]:
+    """The strings of the file that name sections, each with the keys before it in its path."""
+    for facts in analysis.facts:
+        if offset is not None and not facts.statement.start <= offset <= facts.statement.end:
+            continue
+        for call in facts.calls:
+            for keyword in call.node.keywords:
+                kind = ARGUMENTS.get(keyword.name.id) if keyword.name is not None else None
+                if kind is not None:
+                    for node, before in _strings(keyword.value, kind):
+                        yield call, kind, node, before
+
+
+def _strings(value: Expression, kind: KeyKind) -> Iterator[tuple[String, tuple[str, ...]]]:
+    match value:
+        case String():
+            yield value, ()
+        case Dictionary():
+            for key in value.keys:
+                if key is not None:
+                    yield from _strings(key, kind)
+        case Display():
+            before: tuple[str, ...] = ()
+            for item in value.items:
+                if isinstance(item, String):
+                    yield item, before if kind is KeyKind.PATH else ()
+                    before = (*before, item.source.strip("\"'"))
+
+
+def key_at(analysis: ModuleAnalysis, offset: int) -> KeyAt | None:
+    """The string at an offset that names a section."""
+    for call, kind, node, before in key_uses(analysis, offset):
+        place = span_of(node)
+        if place.span.holds(offset):
+            value = analysis.evaluator.value(node, call.scope)
+            known = value.known if isinstance(value, Text) else None
+            if known is None:
+                return None
+            every = _candidates(analysis, call)
+            return KeyAt(place, tuple(each for each in every if _means(each, kind, known, before)))
+    return None
+
+
+def _candidates(analysis: ModuleAnalysis, call: CallSite) -> Iterator[Placed]:
+    for template in templates_of(analysis, call):
+        yield from placed(template)
+
+
+def _means(each: Placed, kind: KeyKind, known: str, before: tuple[str, ...]) -> bool:
+    chapter = each.section.kind == "chapter"
+    if kind is KeyKind.CHAPTER:
+        return chapter and each.section.key == known
+    if chapter:
+        return False
+    if kind is KeyKind.PATH:
+        return each.path == (*before, known)
+    return ".".join(each.path) == known or each.section.key == known
+
+
+_OPEN_STRING = re.compile(r"""["']([a-z0-9._-]*)\Z""")
+_KEYS_BEFORE = re.compile(r"""\(\s*((?:["'][a-z0-9._-]*["']\s*,\s*)*)\Z""")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyContext:
+    """A string that is being typed where sections are named."""
+
+    kind: KeyKind
+    typed: str
+    before: tuple[str, ...]
+
+
+def key_context(text: str, offset: int) -> KeyContext | None:
+    """What is being typed, from the text alone: while it is typed it seldom parses."""
+    string = _OPEN_STRING.search(text, max(0, offset - 80), offset)
+    if string is None:
+        return None
+    window = text[max(0, offset - 600) : string.start()]
+    arguments = list(_ARGUMENT.finditer(window))
+    if not arguments:
+        return None
+    found = arguments[-1]
+    between = window[found.end() :]
+    if not _inside(between):
+        return None
+    kind = ARGUMENTS[found[1]]
+    if found[1] == "visibility_overrides" and between.rstrip().endswith(":"):
+        return None
+    before: tuple[str, ...] = ()
+    keys = _KEYS_BEFORE.search(between)
+    if kind is KeyKind.PATH and keys is not None:
+        before = tuple(re.findall(r"""["']([a-z0-9._-]*)["']""", keys[1]))
+    return KeyContext(kind, string[1], before)
+
+
+_ARGUMENT = re.compile(rf"\b({'|'.join(ARGUMENTS)})\s*=(?!=)\s*")
+_STRINGS = re.compile(r"""("[^"\n]*"|'[^'\n]*')""")
+
+
+def _inside(between: str) -> bool:
+    """Whether an argument's value goes on to the end of what follows its name."""
+    depth = 0
+    for character in _STRINGS.sub("", between):
+        if character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        elif character == "," and depth == 0:
+            return False
+        if depth < 0:
+            return False
+    return True

@@ -1,0 +1,91 @@
+"""Which string literal a place is in, by the text alone: while it is typed it seldom parses."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
+
+_BEGIN = re.compile(r"#|(?:\b([A-Za-z]{1,2}))?(\"\"\"|'''|\"|')")
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A literal that is open at a place: its prefix in lower case, and where its text begins."""
+
+    prefix: str
+    start: int
+
+    @property
+    def formatted(self) -> bool:
+        """Whether braces in it are code, so that a literal one is written twice."""
+        return "f" in self.prefix or "t" in self.prefix
+
+
+def quoted_at(analysis: ModuleAnalysis, offset: int) -> Quoted | None:
+    """The literal around an offset; None in code and in comments."""
+    starts = [each.start for each in analysis.statements if each.start <= offset]
+    return _open_at(analysis.text, max(starts, default=0), offset)
+
+
+def _open_at(text: str, at: int, offset: int) -> Quoted | None:
+    while True:
+        begin = _BEGIN.search(text, at, offset)
+        if begin is None:
+            return None
+        if begin[0] == "#":
+            end = text.find("\n", begin.end(), offset)
+            if end < 0:
+                return None
+            at = end
+            continue
+        quote = begin[2]
+        closed = _end_of(text, begin.end(), offset, quote)
+        if closed is None:
+            return Quoted((begin[1] or "").lower(), begin.end())
+        at = closed
+
+
+def call_before(text: str, at: int) -> re.Match[str] | None:
+    """The innermost call of `name[argument](` that is open at a place; its groups are the names."""
+    low = max(0, at - _FAR)
+    # What is in strings and comments neither opens nor closes anything.
+    code = _STRING.sub(lambda match: " " * len(match[0]), text[low:at])
+    depth = 0
+    for index in range(len(code) - 1, -1, -1):
+        if code[index] in ")]}":
+            depth += 1
+        elif code[index] in "([{":
+            depth -= 1
+            found = _CALL.search(text, low, low + index + 1) if depth < 0 else None
+            if found is not None:
+                return found
+            depth = max(depth, 0)
+    return None
+
+
+_FAR = 4_000
+_CALL = re.compile(r"([A-Za-z_][\w.]*)\[\s*([A-Za-z_][\w.]*)\s*\]\(\Z")
+_STRING = re.compile(
+    r"\"\"\"(?:[^\\]|\\.)*?(?:\"\"\"|\Z)|'\'\'(?:[^\\]|\\.)*?(?:'\'\'|\Z)"
+    r"|\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|#[^\n]*",
+    re.DOTALL,
+)
+
+
+def _end_of(text: str, at: int, offset: int, quote: str) -> int | None:
+    """Where a literal ends before the offset: at its quote, or with its line."""
+    while at < offset:
+        character = text[at]
+        if character == "\\":
+            at += 2
+        elif text.startswith(quote, at) and at + len(quote) <= offset:
+            return at + len(quote)
+        elif character in "\r\n" and len(quote) == 1:
+            return at
+        else:
+            at += 1
+    return None

@@ -1,0 +1,188 @@
+"""The shape of prompts in the text: folding ranges, selection ranges, semantic tokens, links."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.model import Span
+from foldline.ide.analysis.module_analysis import expressions
+from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.syntax import Call, String
+from foldline.ide.checks.sections import fields_of
+from foldline.ide.features.keys import key_uses
+from foldline.ide.features.locate import placeholder_at, text_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
+
+
+def foldings(analysis: ModuleAnalysis) -> tuple[Span, ...]:
+    """What can be folded: prompts, sections and texts of several lines."""
+    found: dict[Span, None] = {}
+    text = analysis.text
+    for prompt in analysis.module.prompts:
+        found[prompt.range] = None
+    for section in analysis.sections:
+        if section.node.file == analysis.file:
+            found[span_of(section.node).span] = None
+        for name in ("template", "summary"):
+            argument = section.arguments.get(name)
+            if argument is not None and isinstance(argument.node, String):
+                place = span_of(argument.node)
+                if place.file == analysis.file:
+                    found[place.span] = None
+    return tuple(sorted(span for span in found if "\n" in text[span.start : span.end]))
+
+
+def selection(analysis: ModuleAnalysis, offset: int) -> tuple[Span, ...]:
+    """What is selected by and by around an offset, the narrowest first."""
+    found: set[Span] = set()
+    at = placeholder_at(analysis, offset)
+    if at is not None:
+        for place in (at.placeholder.name_source, at.placeholder.source):
+            if place is not None:
+                found.add(place.span)
+    text = analysis.text
+    for each in text_at(analysis, offset):
+        place = each.written.place(0, len(each.written.text))
+        if place is not None and place.file == analysis.file:
+            found.update(_lines(offset, text, place.span))
+        argument = each.section.arguments.get(each.role)
+        if argument is not None and argument.node.file == analysis.file:
+            found.add(span_of(argument.node).span)
+    for facts in analysis.facts:
+        if facts.statement.start <= offset <= facts.statement.end:
+            spans = {span_of(each.node).span for each in facts.sections}
+            spans.update(span_of(each.node).span for each in facts.templates)
+            if found or any(span.holds(offset) for span in spans):
+                found.add(Span(facts.statement.start, facts.statement.end))
+            found.update(spans)
+    ordered: list[Span] = []
+    for span in sorted(found, key=lambda each: each.end - each.start):
+        if (
+            span.holds(offset)
+            and span.start < span.end
+            and (not ordered or span.covers(ordered[-1]))
+        ):
+            ordered.append(span)
+    return tuple(ordered)
+
+
+def _lines(offset: int, text: str, whole: Span) -> Iterator[Span]:
+    """The word and the line around an offset in a literal."""
+    word = re.compile(r"\w+")
+    start = max(text.rfind("\n", 0, offset) + 1, whole.start)
+    end = text.find("\n", offset)
+    end = whole.end if end < 0 else min(end, whole.end)
+    for match in word.finditer(text, start, end):
+        if match.start() <= offset <= match.end():
+            yield Span(match.start(), match.end())
+    line = text[start:end]
+    yield Span(start + len(line) - len(line.lstrip()), start + len(line.rstrip()))
+
+
+class TokenKind(StrEnum):
+    """What a stretch of source is, for colours."""
+
+    PLACEHOLDER = "placeholder"
+    UNKNOWN = "unknown"
+    ESCAPE = "escape"
+    KEY = "key"
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticToken:
+    """A coloured stretch within one line."""
+
+    span: Span
+    kind: TokenKind
+
+
+def semantic_tokens(analysis: ModuleAnalysis) -> tuple[SemanticToken, ...]:
+    """The placeholders, dollar escapes and section keys of a file, in order, none overlapping."""
+    found: dict[Span, TokenKind] = {}
+    for text, placeholder in analysis.placeholders():
+        source = placeholder.source
+        if source is None or not placeholder.name:
+            continue
+        names = fields_of(text.section)
+        known = names is None or placeholder.name in names
+        found[source.span] = TokenKind.PLACEHOLDER if known else TokenKind.UNKNOWN
+    for text in analysis.texts:
+        for match in re.finditer(r"\$\$", text.mapped.text):
+            place = text.mapped.place(*match.span())
+            if place is not None and place.file == analysis.file:
+                found.setdefault(place.span, TokenKind.ESCAPE)
+    for section in analysis.sections:
+        argument = section.arguments.get("key")
+        if argument is not None and isinstance(argument.node, String):
+            place = span_of(argument.node)
+            if place.file == analysis.file:
+                found.setdefault(place.span, TokenKind.KEY)
+    for _, _, node, _ in key_uses(analysis):
+        found.setdefault(span_of(node).span, TokenKind.KEY)
+    tokens: list[SemanticToken] = []
+    for span, kind in sorted(found.items()):
+        if tokens and span.start < tokens[-1].span.end:
+            continue
+        if "\n" not in analysis.text[span.start : span.end]:
+            tokens.append(SemanticToken(span, kind))
+    return tuple(tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A stretch of source that leads to a file or an address."""
+
+    span: Span
+    target: str
+
+
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`)\]}]+[^\s<>\"'`)\]}.,;:!?]")
+_FILE_READERS = frozenset({"read_text", "open", "read_bytes"})
+
+
+def links(analysis: ModuleAnalysis) -> tuple[Link, ...]:
+    """Web addresses in template texts, and files that templates are read from."""
+    found: dict[Span, str] = {}
+    for text in analysis.texts:
+        for match in _ADDRESS.finditer(text.mapped.text):
+            place = text.mapped.place(*match.span())
+            if place is not None and place.file == analysis.file:
+                found[place.span] = match[0]
+    for section in analysis.sections:
+        for name in ("template", "summary"):
+            argument = section.arguments.get(name)
+            if argument is not None and argument.node.file == analysis.file:
+                for node in _strings_of(argument.node):
+                    path = _existing(analysis.file, node.source.strip("rRbBuUfF\"'"))
+                    if path is not None:
+                        found[span_of(node).span] = str(path)
+    return tuple(Link(span, target) for span, target in sorted(found.items()))
+
+
+def _strings_of(node: object) -> Iterator[String]:
+    """The strings in a call that reads a file: `Path("guide.md").read_text()`."""
+    if not isinstance(node, Call):
+        return
+    reads = node.func.source.rpartition(".")[2] in _FILE_READERS
+    pending = list(expressions(node)) if reads else []
+    while pending:
+        each = pending.pop()
+        if isinstance(each, String):
+            yield each
+        pending.extend(expressions(each))
+
+
+def _existing(file: str, name: str) -> Path | None:
+    if not name or len(name) > 200 or "\n" in name:
+        return None
+    folder = Path(file).parent
+    path = (folder / name).resolve()
+    return path if path.is_relative_to(folder.resolve()) and path.is_file() else None

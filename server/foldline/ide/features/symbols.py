@@ -1,0 +1,140 @@
+"""Symbols: each prompt with its section tree, and sections and params that stand by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.model import Span, Visibility
+from foldline.ide.analysis.section_tree import described, is_gone, span_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from foldline.ide.analysis.model import SourceSpan, StaticSection
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
+
+
+class SymbolKind(StrEnum):
+    """What a symbol is."""
+
+    PROMPT = "prompt"
+    SECTION = "section"
+    SUMMARY = "summary"
+    CHAPTER = "chapter"
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A prompt or a section: `selection` lies within `range`, and so do the children.
+
+    A section that is declared elsewhere than in its parent is shown there as a `reference`, at the
+    name or call that stands for it.
+    """
+
+    name: str
+    detail: str
+    kind: SymbolKind
+    range: Span
+    selection: Span
+    children: tuple[Symbol, ...] = ()
+    reference: bool = False
+
+    def walk(self) -> Iterator[Symbol]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+def symbols(analysis: ModuleAnalysis) -> tuple[Symbol, ...]:
+    """The outline of a file's prompts; of nothing else, which other servers know better."""
+    prompts = tuple(_prompts(analysis))
+    inside = {each.range for prompt in prompts for each in prompt.walk() if not each.reference}
+    loose = tuple(_loose(analysis, inside))
+    # One of several that a prompt may hold stands inside it, though not in its tree.
+    nested = [
+        replace(prompt, children=(*prompt.children, *_within(prompt, loose))) for prompt in prompts
+    ]
+    alone = [
+        each for each in loose if not any(prompt.range.covers(each.range) for prompt in prompts)
+    ]
+    return tuple(sorted([*nested, *alone], key=lambda symbol: symbol.range))
+
+
+def _within(prompt: Symbol, loose: Iterable[Symbol]) -> Iterator[Symbol]:
+    return (each for each in loose if prompt.range.covers(each.range))
+
+
+def _prompts(analysis: ModuleAnalysis) -> Iterator[Symbol]:
+    for prompt in analysis.module.prompts:
+        first = prompt.sections[0].range if prompt.sections else prompt.range
+        # Of a bound prompt the tree is that of the template, which is listed itself.
+        own_tree = not prompt.bound or prompt.range.covers(first)
+        outer = _Outer(analysis.file, prompt.range, prompt.name_range)
+        yield Symbol(
+            name=prompt.name,
+            detail=f"{prompt.ns}/{prompt.key}" if prompt.ns or prompt.key else "",
+            kind=SymbolKind.PROMPT,
+            range=prompt.range,
+            selection=prompt.name_range,
+            children=tuple(_section(section, outer) for section in prompt.sections)
+            if own_tree
+            else (),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Outer:
+    """What a section has to lie within."""
+
+    file: str
+    range: Span
+    selection: Span
+
+    def holds(self, place: SourceSpan) -> bool:
+        return place.file == self.file and self.range.covers(place.span)
+
+
+def _section(section: StaticSection, outer: _Outer) -> Symbol:
+    kind = SymbolKind.SECTION
+    if section.kind == "chapter":
+        kind = SymbolKind.CHAPTER
+    elif section.visibility is Visibility.SUMMARY:
+        kind = SymbolKind.SUMMARY
+    title = section.title or section.key or "section"
+    name = f"{section.number}. {title}" if section.number else title
+    here = outer.holds(section.source)
+    if here:
+        whole = section.source.span
+        chosen = section.selection
+        inner = chosen.file == outer.file and whole.covers(chosen.span)
+        selection = chosen.span if inner else whole
+    else:
+        whole = selection = section.use.span if outer.holds(section.use) else outer.selection
+    # What this file declares elsewhere has its own place in the outline, with what is below it.
+    shown = here or section.source.file != outer.file
+    within = _Outer(outer.file, whole, selection)
+    return Symbol(
+        name=name,
+        detail=".".join(section.path) if section.key else "",
+        kind=kind,
+        range=whole,
+        selection=selection,
+        children=tuple(_section(child, within) for child in section.children) if shown else (),
+        reference=not here,
+    )
+
+
+def _loose(analysis: ModuleAnalysis, inside: set[Span]) -> Iterator[Symbol]:
+    """The sections that no prompt of the file holds in its own source, by their outermost calls."""
+    for facts in analysis.facts:
+        spans: dict[Span, StaticSection] = {}
+        for section in facts.sections:
+            place = span_of(section.node)
+            shown = place.file == analysis.file and place.span not in inside
+            if shown and not is_gone(section.node):
+                spans.setdefault(place.span, described(section))
+        for span, outermost in spans.items():
+            if not any(other != span and other.covers(span) for other in spans):
+                yield _section(outermost, _Outer(analysis.file, span, span))

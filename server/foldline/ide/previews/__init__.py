@@ -1,0 +1,1 @@
+"""Previews: what a user looks at, step by step."""

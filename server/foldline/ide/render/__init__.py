@@ -1,0 +1,1 @@
+"""Running prompts: requests, workers, costs, revisions."""

@@ -1,0 +1,354 @@
+"""Keeps workers that run prompts, gives each its requests, and sees that they end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import secrets
+import signal
+import subprocess
+import sys
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foldline.backends.index.location import cache_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from foldline.ide.render.interpreter import Interpreter
+
+log = logging.getLogger(__name__)
+
+WORKER = Path(__file__).parent / "worker" / "_foldline_worker.py"
+# What a worker may take beyond the request's own deadline: to start, to import what it keeps from
+# the last request, to kill and to answer.
+GRACE_SECONDS = 5.0
+STOP_SECONDS = 2.0
+IDLE_SECONDS = 600.0
+MAX_RENDERS = 2
+MAX_ANSWER_BYTES = 1 << 26
+STDERR_LOG_BYTES = 1 << 16
+STDERR_TAIL_BYTES = 1 << 12
+# The exit status by which a worker says that it must not fork any more.
+UNSAFE = 76
+# A process with threads must not fork, and on macOS any may have some.
+CAN_STAY_WARM = hasattr(os, "fork") and sys.platform != "darwin"
+
+
+class RenderError(Exception):
+    """A prompt could not be rendered.
+
+    Attributes:
+        kind: One of the kinds that `foldline.server.errors` lists below a render.
+        file: The user's file at which it failed, where one is known.
+        line: The 1-based line in `file`.
+        details: What else is known: the exception's type, the traceback, near names.
+    """
+
+    def __init__(self, failure: Mapping[str, Any]) -> None:
+        super().__init__(failure["message"])
+        self.kind: str = failure["kind"]
+        self.message: str = failure["message"]
+        self.file: str | None = failure.get("file")
+        self.line: int | None = failure.get("line")
+        known = ("kind", "message", "file", "line")
+        self.details = {name: value for name, value in failure.items() if name not in known}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One request to a worker.
+
+    Attributes:
+        file: The prompt module.
+        root: The workspace folder; also the working directory.
+        overlays: The text of every open document by path, which stands for the disk's.
+        deadline: Seconds to import the module and answer.
+        action: What to do, as the worker understands it.
+    """
+
+    file: Path
+    root: Path
+    overlays: Mapping[str, str]
+    deadline: float
+    action: Mapping[str, object]
+
+
+class Renderer:
+    """Runs jobs, up to a few at a time, in workers that stay for the next job where they can."""
+
+    def __init__(self) -> None:
+        self._slots = asyncio.Semaphore(MAX_RENDERS)
+        self._idle: defaultdict[tuple[Path, Path], list[_Worker]] = defaultdict(list)
+        self._all: set[_Worker] = set()
+        self._cold: set[tuple[Path, Path]] = set()
+        self._closed = 0
+        # What each interpreter that rendered something said of itself.
+        self.identities: dict[Path, Mapping[str, str | None]] = {}
+
+    async def run(self, interpreter: Interpreter, job: Job) -> dict[str, Any]:
+        """The worker's answer to `job`.
+
+        Cancelling the call ends the user's process and everything it started.
+
+        Raises:
+            RenderError: The interpreter did not start, or the prompt could not be rendered.
+        """
+        key = (interpreter.path, job.root)
+        async with self._slots:
+            closed = self._closed
+            worker, answer = await self._converse(key, interpreter, job)
+            if not answer and self._closed == closed:
+                # It left because packages have changed, or was killed while it waited.
+                worker, answer = await self._converse(key, interpreter, job)
+        if not answer.endswith(b"\n"):
+            if worker.stray:
+                shown = worker.stray[:200]
+                message = f"{interpreter.path} ({interpreter.reason}) is no Python: {shown!r}"
+                raise RenderError({"kind": "interpreter", "message": message})
+            message = f"The process that renders {job.file.name} ended with {worker.status}"
+            raise RenderError({"kind": "exit", "message": message, "stderr": worker.stderr_tail})
+        try:
+            reply: dict[str, Any] = json.loads(answer)
+        except ValueError:
+            message = f"{job.file.name} wrote into its own answer: {answer[:200]!r}"
+            raise RenderError({"kind": "output", "message": message}) from None
+        if "failure" in reply:
+            raise RenderError(reply["failure"])
+        self.identities[interpreter.path] = reply["interpreter"]
+        return reply
+
+    def close(self) -> None:
+        """Let go of every worker: each then kills what it started, and leaves."""
+        self._closed += 1
+        for worker in tuple(self._all):
+            worker.let_go()
+        self._idle.clear()
+
+    async def stop(self) -> int:
+        """End every worker, wait until all are gone, and return how many there were.
+
+        A job that one of them had is done by a new one.
+        """
+        workers = tuple(self._all)
+        self._idle.clear()
+        self._all.clear()
+        self._cold.clear()
+        await asyncio.gather(*(worker.stop() for worker in workers))
+        return len(workers)
+
+    async def _converse(
+        self, key: tuple[Path, Path], interpreter: Interpreter, job: Job
+    ) -> tuple[_Worker, bytes]:
+        """One worker's answer to `job`, which is empty where the worker ended instead."""
+        worker = await self._take(key, interpreter, job.root)
+        stays = False
+        try:
+            answer = await worker.ask(job)
+            stays = answer.endswith(b"\n") and worker.is_warm
+        except asyncio.CancelledError:
+            stays = await asyncio.shield(worker.take_back())
+            raise
+        finally:
+            if stays:
+                self._keep(key, worker)
+            else:
+                await asyncio.shield(worker.stop())
+                self._all.discard(worker)
+        return worker, answer
+
+    async def _take(self, key: tuple[Path, Path], interpreter: Interpreter, root: Path) -> _Worker:
+        """A worker that waits for a request: one that is here already, or a new one."""
+        while self._idle[key]:
+            worker = self._idle[key].pop()
+            if worker.status is None:
+                return worker
+            await self._forget(key, worker)
+        worker = await _Worker.start(
+            interpreter, root, warm=CAN_STAY_WARM and key not in self._cold
+        )
+        self._all.add(worker)
+        return worker
+
+    def _keep(self, key: tuple[Path, Path], worker: _Worker) -> None:
+        """Keep `worker` for the next job, until nobody has asked for a while."""
+        self._idle[key].append(worker)
+
+        def retire() -> None:
+            if worker in self._idle[key]:
+                self._idle[key].remove(worker)
+                worker.let_go()
+                self._all.discard(worker)
+
+        worker.retirement = asyncio.get_running_loop().call_later(IDLE_SECONDS, retire)
+
+    async def _forget(self, key: tuple[Path, Path], worker: _Worker) -> None:
+        """Drop a worker that left by itself, and remember what it said by that."""
+        if worker.status == UNSAFE:
+            log.info("A package in use starts threads: each prompt gets a fresh interpreter")
+            self._cold.add(key)
+        await worker.stop()
+        self._all.discard(worker)
+
+
+class _Worker:
+    """One process of the user's interpreter that waits for requests."""
+
+    def __init__(self, process: asyncio.subprocess.Process, *, warm: bool) -> None:
+        self._process = process
+        self.is_warm = warm
+        self.retirement: asyncio.TimerHandle | None = None
+        self._name = "worker"
+        self._logged = 0
+        self._tail = b""
+        self._token = b""
+        # The first line of the output that is no answer.
+        self.stray = b""
+        self._stderr = asyncio.create_task(self._drain())
+
+    @classmethod
+    async def start(cls, interpreter: Interpreter, root: Path, *, warm: bool) -> _Worker:
+        """A new worker in `interpreter`, which stays after its first answer if `warm`.
+
+        Raises:
+            RenderError: The interpreter does not start.
+        """
+        try:
+            process = await asyncio.create_subprocess_exec(
+                str(interpreter.path),
+                str(WORKER),
+                *(() if warm else ("--once",)),
+                cwd=root,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                limit=MAX_ANSWER_BYTES,
+            )
+        except OSError as error:
+            message = f"{interpreter.path} ({interpreter.reason}) does not start: {error.strerror}"
+            raise RenderError({"kind": "interpreter", "message": message}) from error
+        return cls(process, warm=warm)
+
+    @property
+    def status(self) -> int | None:
+        """The exit status; None while it runs."""
+        return self._process.returncode
+
+    @property
+    def stderr_tail(self) -> str:
+        """The end of what was printed since the last request."""
+        return self._tail.decode("utf-8", "replace")
+
+    async def ask(self, job: Job) -> bytes:
+        """The one line of answer to `job`; shorter where the worker ended before it was whole.
+
+        Raises:
+            RenderError: No answer came in time, or it is too large.
+        """
+        if self.retirement is not None:
+            self.retirement.cancel()
+        self._name, self._logged, self._tail = job.file.name, 0, b""
+        # Nothing that the user's code writes where it should not is taken for an answer.
+        token = secrets.token_hex(16)
+        self._token = token.encode()
+        request = {
+            "file": str(job.file),
+            "root": str(job.root),
+            "overlays": dict(job.overlays),
+            "deadline": job.deadline,
+            "token": token,
+            "pycache": str(cache_folder() / "pycache"),
+            **job.action,
+        }
+        limit = job.deadline + GRACE_SECONDS
+        try:
+            async with asyncio.timeout(limit):
+                await self._send(request)
+                answer = await self._read_answer()
+                if not answer.endswith(b"\n"):
+                    await self._process.wait()
+                return answer
+        except TimeoutError:
+            message = f"{job.file.name} was not rendered within {limit:g} s"
+            raise RenderError({"kind": "deadline", "message": message}) from None
+        except ValueError as error:
+            message = f"{job.file.name} renders to more than {MAX_ANSWER_BYTES} bytes"
+            raise RenderError({"kind": "output", "message": message}) from error
+
+    async def take_back(self) -> bool:
+        """End what was asked for; False if the worker cannot be asked again."""
+        try:
+            async with asyncio.timeout(STOP_SECONDS):
+                await self._send({"cancel": True})
+                answer = await self._read_answer()
+        except (TimeoutError, ValueError):
+            return False
+        return answer.endswith(b"\n") and self.is_warm
+
+    async def stop(self) -> None:
+        """End the worker: let go, so that it kills what it started and leaves, or else kill it."""
+        self.let_go()
+        try:
+            await asyncio.wait_for(self._process.wait(), STOP_SECONDS)
+        except TimeoutError:
+            log.info("The worker %d did not leave: killing it", self._process.pid)
+            self._kill_group()
+            await self._process.wait()
+        done, _ = await asyncio.wait({self._stderr}, timeout=STOP_SECONDS)
+        if not done:
+            self._stderr.cancel()
+
+    def let_go(self) -> None:
+        """End its standard input, which says that nobody waits for answers any more."""
+        if self.retirement is not None:
+            self.retirement.cancel()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+    async def _send(self, message: Mapping[str, object]) -> None:
+        assert self._process.stdin is not None
+        # A worker that has left is noticed by the answer that does not come.
+        with contextlib.suppress(ConnectionError):
+            data = json.dumps(message).encode()
+            self._process.stdin.write(b"%d\n%b" % (len(data), data))
+            await self._process.stdin.drain()
+
+    async def _read_answer(self) -> bytes:
+        """What follows the last request's token in the line that has it; other lines are dropped.
+
+        Empty, or not a whole line, where the output ends before.
+        """
+        assert self._process.stdout is not None
+        while line := await self._process.stdout.readline():
+            _, token, answer = line.partition(self._token)
+            if token:
+                return answer
+            log.info("%s: wrote among the answers: %r", self._name, line[:80])
+            self.stray = self.stray or line
+        return b""
+
+    async def _drain(self) -> None:
+        """Log what the user's code prints, under its file's name and up to a limit."""
+        assert self._process.stderr is not None
+        while chunk := await self._process.stderr.read(1 << 16):
+            self._tail = (self._tail + chunk)[-STDERR_TAIL_BYTES:]
+            if self._logged < STDERR_LOG_BYTES:
+                for line in chunk.decode("utf-8", "replace").splitlines():
+                    log.info("%s: %s", self._name, line)
+            elif self._logged < STDERR_LOG_BYTES + len(chunk):
+                log.info("%s: prints more than is logged", self._name)
+            self._logged += len(chunk)
+
+    def _kill_group(self) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if os.name == "nt":
+                self._process.kill()
+            else:
+                os.killpg(self._process.pid, signal.SIGKILL)

@@ -1,0 +1,157 @@
+"""A prompt's module, and what it imports of its repository, as they were at a git revision."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from foldline.backends.untrusted import find_on_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+GIT_SECONDS = 10.0
+MAX_FILES = 2000
+# Reading objects runs no hook, filter or monitor of the repository; nothing may be fetched for it.
+ENVIRONMENT = {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+# They name a repository, which is not that of the file: hooks of git, for one, run with them.
+OF_A_REPOSITORY = (
+    "GIT_DIR",
+    "GIT_COMMON_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+)
+
+
+class RevisionError(Exception):
+    """There is no such revision, or it does not hold the module; the message says which."""
+
+
+def parse_range(text: str) -> tuple[str, str | None]:
+    """The revisions of `REV` or `REV..REV`; None stands for the files as they are now."""
+    before, dots, after = text.partition("..")
+    return before or "HEAD", (after or "HEAD") if dots else None
+
+
+def texts_at(file: Path, revision: str) -> dict[str, str]:
+    """The texts of `file` and of all that it imports of its repository, by path.
+
+    Raises:
+        RevisionError: It is in no repository, or the revision is unknown or does not hold it.
+    """
+    from foldline.ide.analysis.project import imports_of
+
+    if "\0" in revision or not _is_text(revision):
+        raise RevisionError(f"{revision!r} is not the name of a revision")
+    top = Path(_git(file.parent, "rev-parse", "--show-toplevel").strip())
+    arguments = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    try:
+        commit = _git(top, *arguments).strip()
+    except RevisionError as error:
+        raise RevisionError(f"{top} has no revision {revision!r}") from error
+    listed = _git(top, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit).split("\0")
+    files = frozenset(name for name in listed if name.endswith(".py"))
+    start = file.resolve().relative_to(top.resolve()).as_posix()
+    if start not in files:
+        raise RevisionError(f"{start} is not in {revision}")
+    texts: dict[str, str] = {}
+    wanted = {start}
+    while wanted and len(texts) + len(wanted) <= MAX_FILES:
+        fresh = _contents(top, commit, sorted(wanted))
+        texts |= fresh
+        wanted = {
+            found
+            for name, text in fresh.items()
+            for level, dotted in imports_of(text)
+            for found in _files_of(dotted, level, PurePosixPath(name), files)
+        } - texts.keys()
+    return {str(top / name): text for name, text in texts.items()}
+
+
+def _contents(top: Path, commit: str, names: Iterable[str]) -> dict[str, str]:
+    asked = list(names)
+    stream = _run(top, ("cat-file", "--batch"), "".join(f"{commit}:{name}\n" for name in asked))
+    texts = {}
+    at = 0
+    for name in asked:
+        end = stream.index(b"\n", at)
+        size_or_missing = stream[at:end].rsplit(b" ", 1)[1]
+        if not size_or_missing.isdigit():
+            raise RevisionError(
+                f"{name} of {commit[:12]} is not in this clone, which holds a part of the "
+                "repository: check the revision out, or fetch all of it"
+            )
+        size = int(size_or_missing)
+        texts[name] = stream[end + 1 : end + 1 + size].decode("utf-8", "replace")
+        at = end + 1 + size + 1
+    return texts
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be handed to git: half a character cannot."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _files_of(
+    dotted: str, level: int, importer: PurePosixPath, files: frozenset[str]
+) -> Iterator[str]:
+    """The files that are run to import a module: its own, and those of the packages around it."""
+    parts = dotted.split(".") if dotted else []
+    if level:
+        folder = importer.parent
+        for _ in range(level - 1):
+            folder = folder.parent
+        yield from _in_folder(folder, parts, files)
+        return
+    # As where the prompt runs: beside the module, in the folders above it, and in `src`.
+    for folder in (*importer.parents, PurePosixPath("src")):
+        found = list(_in_folder(folder, parts, files))
+        if found:
+            yield from found
+            return
+
+
+def _in_folder(folder: PurePosixPath, parts: list[str], files: frozenset[str]) -> Iterator[str]:
+    for depth in range(len(parts) + 1):
+        path = folder.joinpath(*parts[:depth])
+        candidates = [path / "__init__.py"]
+        if depth:
+            candidates.append(path.with_name(f"{path.name}.py"))
+        for candidate in candidates:
+            if str(candidate) in files:
+                yield str(candidate)
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    return _run(folder, arguments).decode("utf-8", "surrogateescape")
+
+
+def _run(folder: Path, arguments: tuple[str, ...], stdin: str = "") -> bytes:
+    environment = {name: os.environ[name] for name in os.environ if name not in OF_A_REPOSITORY}
+    git = find_on_path("git")
+    if git is None:
+        raise RevisionError("git was not found: revisions cannot be read")
+    try:
+        done = subprocess.run(
+            [str(git), "-C", str(folder), "--no-pager", *arguments],
+            input=stdin.encode("utf-8", "surrogateescape"),
+            capture_output=True,
+            timeout=GIT_SECONDS,
+            env={**environment, **ENVIRONMENT},
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise RevisionError(f"git gave no answer within {GIT_SECONDS:g} s") from error
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip() or f"exit status {done.returncode}"
+        raise RevisionError(f"git {arguments[0]}: {said}")
+    return done.stdout

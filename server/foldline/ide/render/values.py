@@ -1,0 +1,145 @@
+"""Where values for a prompt's parameters come from, apart from its own module.
+
+What a project declares (`options`), and the files beside the module: `review.preview.toml` and
+`review.preview.json` for `review.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from foldline.backends.errors import MalformedFileError, PathError
+from foldline.backends.files.limits import VALUES_BYTES
+from foldline.backends.files.reader import read_json, read_toml
+from foldline.backends.visible import visible
+from foldline.ide.render.options import read_preview_options
+from foldline.ide.settings import Network
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from foldline.ide.render.options import PreviewTable, PromptTable
+
+DEFAULT_SET = "default"
+SETS = "sets"
+SUFFIXES = (".toml", ".json")
+
+Sets = dict[str, dict[str, dict[str, Any]]]
+"""For each parameter set, fields by dataclass name."""
+
+
+class ValuesError(Exception):
+    """A file of values cannot be used; the message says why.
+
+    Attributes:
+        file: The file.
+        line: The line, counted from 1, where one is known.
+    """
+
+    def __init__(self, file: Path, message: str, line: int | None = None) -> None:
+        name = visible(file.name)
+        place = f"{name}:{line}" if line else name
+        super().__init__(f"{place}: {message}")
+        self.file = file
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSources:
+    """What a worker is told about values.
+
+    Attributes:
+        request: The sources, as `_foldline_job.ValueSources` has them.
+        network: What the project lets a prompt reach.
+        problems: What is wrong in the project's options.
+    """
+
+    request: Mapping[str, object]
+    network: Network
+    problems: tuple[str, ...]
+
+
+def find_sources(file: Path, root: Path, params: Path | None = None) -> ValueSources:
+    """The sources for the prompts of the module `file`; read anew, as they may have changed.
+
+    `params` is one more file of values.
+
+    Raises:
+        ValuesError: A file of values cannot be read.
+    """
+    options = read_preview_options(file, root)
+    problems = list(options.problems)
+
+    def declared(names: Iterable[str], where: str) -> list[Path]:
+        found = []
+        for place, name in enumerate(names):
+            path = (options.folder / name).resolve()
+            if not path.is_relative_to(root) or not path.is_file():
+                why = "is no file" if path.is_relative_to(root) else "is outside the workspace"
+                problems.append(f"tool.foldline.preview.{where}[{place}]: {name} {why}")
+                continue
+            found.append(path)
+        return found
+
+    def sources(
+        table: PreviewTable | PromptTable, where: str, beside: list[dict[str, object]]
+    ) -> object:
+        params = declared(table.params, f"{where}params")
+        fixtures = declared(table.fixtures, f"{where}fixtures")
+        return {
+            "fixtures": [str(each) for each in fixtures],
+            "files": beside + [_values(file, root) for file in params],
+            "use": table.use,
+        }
+
+    found = [_values(params)] if params is not None else []
+    beside = [file.with_name(f"{file.stem}.preview{suffix}") for suffix in SUFFIXES]
+    # A pipe or a folder of that name is there to be refused.
+    found += [_values(each, root) for each in beside if os.path.lexists(each)]
+    table = options.table
+    request = {
+        "all": sources(table, "", found),
+        "prompts": {
+            name: sources(each, f"prompts.{name}.", []) for name, each in table.prompts.items()
+        },
+    }
+    return ValueSources(request, table.network or Network.ALLOW, tuple(problems))
+
+
+def _values(file: Path, root: Path | None = None) -> dict[str, object]:
+    """What a worker is told of a file of values."""
+    return {"file": str(file), "sets": read_values(file, root)}
+
+
+def read_values(file: Path, root: Path | None = None) -> Sets:
+    """The parameter sets of a file, in JSON or TOML, which must be below `root` if that is given.
+
+    Its tables are dataclasses with values for fields. Those below `sets` belong to the set of that
+    name, the others are in every set.
+
+    Raises:
+        ValuesError: It cannot be read, or says something else.
+    """
+    read = read_toml if file.suffix == ".toml" else read_json
+    try:
+        values = read(file, VALUES_BYTES, root=root)
+    except MalformedFileError as error:
+        raise ValuesError(file, error.problem, error.line) from error
+    except PathError as error:
+        raise ValuesError(file, error.problem) from error
+    if not isinstance(values, dict):
+        raise ValuesError(file, "give an object of fields for each dataclass, by its name")
+    sets = values.pop(SETS, {})
+    if not isinstance(sets, dict):
+        raise ValuesError(file, f"{SETS}: give an object of dataclasses for each set, by its name")
+    found = {DEFAULT_SET: values} if values else {}
+    found |= {str(name): each for name, each in sets.items()}
+    for name, each in found.items():
+        where = "" if each is values else f"{SETS}.{name}: "
+        if not isinstance(each, dict) or not all(isinstance(one, dict) for one in each.values()):
+            message = f"{where}give an object of fields for each dataclass, by its name"
+            raise ValuesError(file, message)
+    return found

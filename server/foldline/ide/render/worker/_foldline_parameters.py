@@ -1,0 +1,123 @@
+"""Describes a prompt's parameters, with the values they have, as a form shows them."""
+
+import inspect
+import typing
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from enum import Enum
+from json import dumps
+from typing import Any
+
+from _foldline_construct import is_required
+from _foldline_values import Values
+
+MAX_SHOWN = 200
+MAX_VALUE = 4000
+
+
+class NotJsonError(Exception):
+    """A value that JSON has no form for, so that no form can change it."""
+
+
+def described(values: Values) -> list[dict[str, object]]:
+    """Each dataclass, and of each of its fields the type, the default, the value and its origin."""
+    return [_described(kind, values) for kind in values.kinds]
+
+
+def _described(kind: type, values: Values) -> dict[str, object]:
+    hints = typing.get_type_hints(kind)
+    instance = values.shown.get(kind)
+    if instance is None:
+        try:
+            instance = kind()
+        except Exception:
+            # Its own defaults do not go together: the render says so, at the section.
+            instance = None
+    return {
+        "type": kind.__name__,
+        "doc": _doc(kind),
+        "fields": [
+            {
+                "name": field.name,
+                "type": _type_text(hints[field.name]),
+                "doc": str(field.metadata.get("description", "")),
+                "required": is_required(field),
+                "default": _shown(_default(field)),
+                "choices": _choices(hints[field.name]),
+                **_value(MISSING if instance is None else getattr(instance, field.name, MISSING)),
+                "origin": values.origins.get(kind, {}).get(field.name),
+            }
+            for field in fields(kind)
+            if field.init
+        ],
+    }
+
+
+def _doc(kind: type) -> str:
+    doc = inspect.cleandoc(kind.__doc__ or "")
+    # A dataclass without a docstring gets its signature for one.
+    return "" if doc.startswith(f"{kind.__name__}(") else doc
+
+
+def _type_text(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
+
+
+def _default(field: Field[Any]) -> object:
+    if field.default is not MISSING:
+        return field.default
+    try:
+        return MISSING if field.default_factory is MISSING else field.default_factory()
+    except Exception:
+        return MISSING  # It fails where it is used, and is told there.
+
+
+def _choices(hint: Any) -> list[object] | None:
+    if typing.get_origin(hint) is typing.Literal:
+        return list(typing.get_args(hint))
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return [member.value for member in hint if isinstance(member.value, (str, int, float))]
+    return [False, True] if hint is bool else None
+
+
+def _value(value: object) -> dict[str, object]:
+    """The value for a form to edit, and as a line of text."""
+    if value is MISSING:
+        return {"value": None, "editable": True, "shown": None}
+    try:
+        plain = as_json(value)
+        editable = len(dumps(plain)) <= MAX_VALUE
+    except NotJsonError:
+        editable = False
+    return {"value": plain if editable else None, "editable": editable, "shown": _shown(value)}
+
+
+def _shown(value: object) -> str | None:
+    if value is MISSING:
+        return None
+    try:
+        shown = repr(value)
+    except Exception as error:
+        shown = f"<repr raised {type(error).__name__}>"
+    return shown if len(shown) <= MAX_SHOWN else f"{shown[: MAX_SHOWN - 1]}…"
+
+
+def as_json(value: object) -> object:
+    """The value as JSON has it, in the form that `setParams` takes.
+
+    Raises:
+        NotJsonError: It has none.
+    """
+    if isinstance(value, Enum):
+        return as_json(value.value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {
+            each.name: as_json(getattr(value, each.name)) for each in fields(value) if each.init
+        }
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [as_json(each) for each in value]
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: as_json(each) for key, each in value.items()}
+    raise NotJsonError(type(value).__name__)

@@ -1,0 +1,65 @@
+"""What is wrong with the prompts of a document, as the client takes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import (
+    CodeDescription,
+    Diagnostic,
+    DiagnosticRelatedInformation,
+    DiagnosticSeverity,
+    DiagnosticTag,
+)
+
+from foldline.ide import checks
+from foldline.ide.checks.budget import check_budget
+from foldline.ide.checks.diagnostic import Severity
+
+if TYPE_CHECKING:
+    from foldline.server.prompt_index import Asked
+
+SOURCE = "foldline"
+PAGES = Path(checks.__file__).parent / "pages"
+
+_SEVERITIES = {
+    Severity.ERROR: DiagnosticSeverity.Error,
+    Severity.WARNING: DiagnosticSeverity.Warning,
+    Severity.INFORMATION: DiagnosticSeverity.Information,
+    Severity.HINT: DiagnosticSeverity.Hint,
+}
+
+
+def found_in(asked: Asked) -> tuple[checks.Diagnostic, ...]:
+    """What is wrong with the prompts of a document."""
+    options = asked.options
+    return checks.diagnostics(
+        asked.analysis,
+        severities=options.severity,
+        more=check_budget(asked.analysis, options.token_budget, asked.counter),
+    )
+
+
+def lsp_diagnostics(asked: Asked) -> list[Diagnostic]:
+    """The same, as the client takes it."""
+    return [lsp_diagnostic(each, asked) for each in found_in(asked)]
+
+
+def lsp_diagnostic(found: checks.Diagnostic, asked: Asked) -> Diagnostic:
+    """One of them, as the client takes it."""
+    related: list[DiagnosticRelatedInformation] = []
+    for each in found.related:
+        location = asked.location(each.place)
+        if location is not None:
+            related.append(DiagnosticRelatedInformation(location, each.message))
+    return Diagnostic(
+        range=asked.range(found.place),
+        message=found.message,
+        severity=_SEVERITIES[found.severity],
+        code=str(found.code),
+        code_description=CodeDescription((PAGES / f"{found.code}.md").as_uri()),
+        source=SOURCE,
+        tags=[DiagnosticTag.Unnecessary] if found.unnecessary else None,
+        related_information=related or None,
+    )

@@ -1,0 +1,100 @@
+"""Tells the client what is wrong with its prompts: pushed, unless it pulls."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from typing import TYPE_CHECKING
+
+from lsprotocol.types import PublishDiagnosticsParams
+
+from foldline.server.preview_diagnostics import problem_diagnostics
+from foldline.server.prompt_index import ask
+
+if TYPE_CHECKING:
+    from lsprotocol.types import Diagnostic
+
+    from foldline.server.preview_diagnostics import Problem
+    from foldline.server.prompt_index import Asked
+    from foldline.server.server import FoldlineServer
+
+log = logging.getLogger(__name__)
+
+# What an editor asks along with a change, as completions, is answered first.
+PAUSE_SECONDS = 0.003
+
+
+class DiagnosticsPublisher:
+    """Publishes what is new whenever a document or a preview changes.
+
+    To a client that asks for the diagnostics of its documents, only what previews found is sent:
+    it may be in files that nobody has open.
+    """
+
+    def __init__(self, ls: FoldlineServer) -> None:
+        self._ls = ls
+        self._published: dict[str, list[Diagnostic]] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def pulled(self) -> bool:
+        """Whether the client asks for diagnostics by itself."""
+        documents = self._ls.client_capabilities.text_document
+        return documents is not None and documents.diagnostic is not None
+
+    def schedule(self) -> None:
+        """Publishes soon; while that goes on, further changes are taken up at its end."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._publish_all())
+
+    async def _publish_all(self) -> None:
+        prompts, previews = self._ls.prompts, self._ls.previews
+        documents_seen = problems_seen = -1
+        while (documents_seen, problems_seen) != (prompts.version, previews.problems.version):
+            await asyncio.sleep(PAUSE_SECONDS)
+            if self.pulled and documents_seen != prompts.version:
+                self._refresh()
+            documents_seen, problems_seen = prompts.version, previews.problems.version
+            problems = previews.problems.by_uri(prompts.open_documents())
+            documents = () if self.pulled else prompts.open_documents().values()
+            for uri in dict.fromkeys((*documents, *problems, *self._published)):
+                try:
+                    await self._publish(uri, problems.get(uri, ()))
+                except Exception:
+                    log.exception("cannot check %s", uri)
+
+    async def _publish(self, uri: str, problems: tuple[Problem, ...]) -> None:
+        document = self._ls.documents.document(uri)
+        version = document.version if document is not None else None
+        found: list[Diagnostic] = []
+        if not self.pulled and self._is_open(uri):
+            # The text may have changed in the meantime, and the version is that of the answer.
+            version, found = await ask(self._ls, uri, _wrong) or (version, [])
+        if problems:
+            found += await problem_diagnostics(self._ls, uri, problems)
+        if not problems and not self._is_open(uri):
+            found = []  # It was closed in the meantime.
+        if found != self._published.get(uri, []):
+            self._published[uri] = found
+            params = PublishDiagnosticsParams(uri, found, version)
+            self._ls.text_document_publish_diagnostics(params)
+        if not found:
+            self._published.pop(uri, None)
+
+    def _is_open(self, uri: str) -> bool:
+        return uri in self._ls.prompts.open_documents().values()
+
+    def _refresh(self) -> None:
+        """Other documents' diagnostics may have changed with one: the client asks for them."""
+        workspace = self._ls.client_capabilities.workspace
+        refreshed = workspace.diagnostics if workspace is not None else None
+        several = len(self._ls.prompts.open_documents()) > 1
+        if several and refreshed is not None and refreshed.refresh_support:
+            self._ls.workspace_diagnostic_refresh(None, partial(lambda _: None))
+
+
+def _wrong(asked: Asked) -> tuple[int | None, list[Diagnostic]]:
+    from foldline.server.diagnostic_items import lsp_diagnostics
+
+    return asked.version, lsp_diagnostics(asked)

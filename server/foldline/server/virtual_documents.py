@@ -1,0 +1,194 @@
+"""Prompts' texts as documents of their own, which an editor opens by their address.
+
+    foldline-prompt:/path/to/reviewer_prompt.py/reviewer.md
+    foldline-prompt:/path/to/reviewer_prompt.py/reviewer.md?open=reference-docs&open=workspace.history
+    foldline-prompt:/path/to/reviewer_prompt.py/reviewer.md?session=preview-1
+
+The path is that of the module and below it the prompt's variable; `open` are the keys of sections
+to open as a model does, and `session` is a preview, whose text it is. What is unknown in the query
+is left out of account, so that editors may add their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
+
+from lsprotocol.types import (
+    WORKSPACE_TEXT_DOCUMENT_CONTENT,
+    Registration,
+    RegistrationParams,
+    TextDocumentContentRefreshParams,
+    TextDocumentContentRegistrationOptions,
+)
+
+from foldline.server import execute as prompts
+from foldline.server.errors import RequestFailed
+from foldline.server.previews import MENDABLE
+from foldline.server.resolve import find_prompt
+from foldline.server.static_prompts import static_render
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lsprotocol.types import TextDocumentContentClientCapabilities
+
+    from foldline.server.resolve import PromptTarget
+    from foldline.server.server import FoldlineServer
+
+SCHEME = "foldline-prompt"
+SUFFIX = ".md"
+DEBOUNCE_SECONDS = 0.2
+# The last good texts that are kept; the oldest go.
+KEPT = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What an address names.
+
+    Attributes:
+        uri: The module's `file:` URI.
+        name: The variable that holds the prompt.
+        opened: The sections that are shown open.
+        session_id: The preview whose text it is, if it is one's.
+    """
+
+    uri: str
+    name: str
+    opened: tuple[str, ...] = ()
+    session_id: str | None = None
+
+    @classmethod
+    def parse(cls, address: str) -> Address:
+        """What `address` names.
+
+        Raises:
+            RequestFailed: It is no address of a prompt.
+        """
+        try:
+            parts = urlsplit(address)
+        except ValueError:
+            parts = urlsplit("")
+        module, _, name = unquote(parts.path).removesuffix(SUFFIX).rpartition("/")
+        if parts.scheme != SCHEME or not module or not name:
+            raise RequestFailed(
+                "path",
+                f"{address} names no prompt, as {SCHEME}:/path/to/module.py/prompt.md would",
+                uri=address,
+            )
+        query = parse_qs(unquote(parts.query))
+        keys = [key for value in query.get("open", ()) for key in value.split(",") if key]
+        session_ids = query.get("session", [None])
+        return cls(f"file://{quote(module)}", name, tuple(keys), session_ids[-1])
+
+    def __str__(self) -> str:
+        path = f"{urlsplit(self.uri).path}/{quote(self.name)}{SUFFIX}"
+        query = [("open", key) for key in self.opened]
+        if self.session_id is not None:
+            query.append(("session", self.session_id))
+        return f"{SCHEME}:{path}{'?' if query else ''}{urlencode(query)}"
+
+
+class VirtualDocuments:
+    """The documents that the client has asked for, and is told of when they may have changed.
+
+    A client asks again for what it still shows. So each is told of once, and nothing is rendered
+    for a document that was closed.
+    """
+
+    def __init__(self) -> None:
+        self._asked: dict[str, str | None] = {}
+        self._watched: set[str] = set()
+        self._changed: set[str] = set()
+        self._good: dict[str, str] = {}
+        self._telling: asyncio.Task[None] | None = None
+
+    async def text(self, ls: FoldlineServer, address: str) -> str:
+        """The text at `address`: executed where the workspace is trusted, else from the source.
+
+        While the code of the prompt fails it is the last good one.
+
+        Raises:
+            RequestFailed: There is no such prompt, or it could never be rendered.
+        """
+        parsed = Address.parse(address)
+        # Before it is rendered: a change in the meantime makes it old.
+        self._asked[address] = parsed.session_id
+        if parsed.session_id is not None:
+            state = ls.previews.state(parsed.session_id)
+            self._watch(ls, parsed.session_id)
+            return "".join(block["text"] for block in state["blocks"])
+        target = await find_prompt(ls, parsed.uri, parsed.name)
+        try:
+            text = await _render(ls, target, parsed.opened)
+        except RequestFailed as error:
+            failure = error.data if isinstance(error.data, dict) else {}
+            if failure.get("kind") not in MENDABLE or address not in self._good:
+                raise
+            return self._good[address]
+        self._good.pop(address, None)
+        self._good[address] = text
+        if len(self._good) > KEPT:
+            del self._good[next(iter(self._good))]
+        return text
+
+    def changed(self, ls: FoldlineServer, session_id: str | None = None) -> None:
+        """Tell the client, once things are quiet, that what it shows may have changed.
+
+        Without a preview it is all that is not one's: previews follow their documents themselves.
+        """
+        self._changed |= {address for address, of in self._asked.items() if of == session_id}
+        if self._changed and _capability(ls) is not None:
+            if self._telling is not None:
+                self._telling.cancel()
+            self._telling = asyncio.create_task(self._tell(ls))
+
+    def close(self) -> None:
+        if self._telling is not None:
+            self._telling.cancel()
+
+    def _watch(self, ls: FoldlineServer, session_id: str) -> None:
+        def told(state: Mapping[str, Any] | None) -> None:
+            if state is None:
+                self._watched.discard(session_id)
+            self.changed(ls, session_id)
+
+        if session_id not in self._watched:
+            self._watched.add(session_id)
+            ls.previews.watch(session_id, told)
+
+    async def _tell(self, ls: FoldlineServer) -> None:
+        await asyncio.sleep(DEBOUNCE_SECONDS)
+        changed, self._changed = self._changed, set()
+        for address in sorted(changed):
+            self._asked.pop(address, None)
+            # Its answer says nothing, and a client may take its time.
+            ls.workspace_text_document_content_refresh(TextDocumentContentRefreshParams(address))
+
+
+async def register(ls: FoldlineServer) -> None:
+    """Have the client ask for these documents, where it can."""
+    capability = _capability(ls)
+    if capability is not None and capability.dynamic_registration:
+        registration = Registration(
+            id="foldline-virtual-documents",
+            method=WORKSPACE_TEXT_DOCUMENT_CONTENT,
+            register_options=TextDocumentContentRegistrationOptions([SCHEME]),
+        )
+        await ls.client_register_capability_async(RegistrationParams([registration]))
+
+
+def _capability(ls: FoldlineServer) -> TextDocumentContentClientCapabilities | None:
+    workspace = ls.client_capabilities.workspace
+    return workspace.text_document_content if workspace is not None else None
+
+
+async def _render(ls: FoldlineServer, target: PromptTarget, keys: tuple[str, ...]) -> str:
+    if ls.settings.trusted:
+        render = await prompts.render_opened(ls, target, keys)
+    else:
+        render = await static_render(ls, target, dict.fromkeys(keys, "FULL"))
+    return str(render["text"])

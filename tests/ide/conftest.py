@@ -1,0 +1,92 @@
+"""One string is the fixture: files, a cursor and spans, all written into the source."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from foldline.ide.analysis.project import Project
+from foldline.server.workspace import WorkspaceFiles
+
+HEAD = """\
+from dataclasses import dataclass, field
+from foldline.prompts import (
+    Chapter, MarkdownSection, Prompt, PromptTemplate, SectionVisibility, Task, TaskSection, Tool,
+)
+from foldline.prompts import *
+@dataclass
+class P:
+    name: str
+    focus: str = "security"
+
+"""
+
+MARKS = re.compile(r"^#?[ \t]*\^+ .*$\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Fixture:
+    """Files in a project; `text` is the first one's, `cursor` the place of `$0` in it."""
+
+    project: Project
+    file: str
+    text: str
+    cursor: int
+    files: dict[str, str]
+
+
+class Fixtures:
+    """Reads fixtures and renders spans back into them."""
+
+    @staticmethod
+    def project(source: str, *, head: str = HEAD) -> Fixture:
+        """`#- path` begins another file; `$0` is the cursor; lines of carets are taken out."""
+        parts = re.split(r"^#- (\S+)\n", source, flags=re.MULTILINE)
+        files = {"/w/prompt.py": head + parts[0]}
+        files |= {f"/w/{parts[i]}": parts[i + 1] for i in range(1, len(parts), 2)}
+        project = Project()
+        cursor_file, cursor = "/w/prompt.py", 0
+        clean: dict[str, str] = {}
+        for file, marked in files.items():
+            text = MARKS.sub("", marked)
+            if "$0" in text:
+                cursor_file, cursor = file, text.index("$0")
+                text = text.replace("$0", "", 1)
+            clean[file] = text
+        for file, text in reversed(clean.items()):
+            project.open(file, text)
+        return Fixture(project, cursor_file, clean[cursor_file], cursor, clean)
+
+    @staticmethod
+    def render(text: str, spans: list[tuple[int, int, str]], *, head: str = HEAD) -> str:
+        """The text with a line of carets below each line that a span begins in."""
+        spans = sorted(spans)
+        lines: list[str] = []
+        at = 0
+        for line in text.splitlines(keepends=True):
+            end = at + len(line)
+            lines.append(line)
+            for start, stop, label in spans:
+                if at <= start < end or (start == end == len(text)):
+                    width = max(1, min(stop, end - 1) - start)
+                    column = start - at
+                    mark = "^" * width
+                    before = "#" + " " * (column - 1) if column else ""
+                    lines.append(f"{before}{mark} {label}\n")
+            at = end
+        return "".join(lines).removeprefix(head)
+
+
+@pytest.fixture(scope="session")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> WorkspaceFiles:
+    """An empty folder to open files in that are not on disk."""
+    files = WorkspaceFiles()
+    files.set_roots([tmp_path_factory.mktemp("desk").as_uri()])
+    return files
+
+
+@pytest.fixture(scope="session")
+def fixtures() -> Fixtures:
+    return Fixtures()

@@ -1,0 +1,361 @@
+"""Diagnostics, each shown at its place in the source."""
+
+# ruff: noqa: E501 - a fixture reads best as its author would write it.
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from foldline.ide.checks import Code, Severity, diagnostics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.ide.conftest import Fixtures
+
+
+@pytest.fixture
+def check(fixtures: Fixtures) -> Callable[[str], None]:
+    def check_diagnostics(source: str) -> None:
+        fixture = fixtures.project(source)
+        analysis = fixture.project.analysis("/w/prompt.py")
+        assert analysis is not None
+        found = [
+            (each.place.start, each.place.end, f"{each.code} {each.message}")
+            for each in diagnostics(analysis)
+            # The fixtures' own head declares fields that few of them use.
+            if each.code != Code.UNUSED_FIELD or Code.UNUSED_FIELD in source
+        ]
+        text = fixture.files["/w/prompt.py"]
+        assert fixtures.render(text, found) == source.partition("#- ")[0]
+
+    return check_diagnostics
+
+
+def in_template(sections: str) -> str:
+    return f"""X = PromptTemplate(ns="a", key="b", sections=[
+{sections}
+])
+"""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        """
+MarkdownSection[P](title="T", key="k", template="Hi ${nam}, ${focus}, $$5, $name")
+#                                                   ^^^^^^ unknown-placeholder `nam` is no field of `P`. Did you mean `name`?
+""",
+        """
+MarkdownSection[P](title="T", key="k", template="Costs $ 5 and ${}.", summary="s $")
+#                                                      ^ stray-dollar This `$` begins no placeholder: write `$$` for a dollar sign, or `${field}`.
+#                                                              ^ stray-dollar This `$` begins no placeholder: write `$$` for a dollar sign, or `${field}`.
+#                                                                                ^ stray-dollar This `$` begins no placeholder: write `$$` for a dollar sign, or `${field}`.
+""",
+        '''
+MarkdownSection[P](title="T", key="k", template="""
+    🎉 \\t ${name} \\N{BULLET} ${nmae}
+#                           ^^^^^^^ unknown-placeholder `nmae` is no field of `P`. Did you mean `name`?
+    """)
+''',
+        """
+MarkdownSection[P](title="T", key="k", template="a" 'b ${x' "y} "
+#                                                      ^^^^^^^^ unknown-placeholder `xy` is no field of `P`.
+    r"\\${name} ${q}")
+#              ^^^^ unknown-placeholder `q` is no field of `P`.
+""",
+        """
+MarkdownSection[None](title="T", key="k", template="${name}")
+#                                                   ^^^^^^^ unknown-placeholder `name` is no field: the section takes no parameters (it is specialised with None).
+""",
+        """
+MarkdownSection[P](title="T", key="k", template=f"{x} ${{name}} ${{nam}} ${name}")
+#                                                               ^^^^^^^^ unknown-placeholder `nam` is no field of `P`. Did you mean `name`?
+""",
+        '''
+BODY = """
+    Hello ${who}
+#         ^^^^^^ unknown-placeholder `who` is no field of `P`.
+"""
+import textwrap
+MarkdownSection[P](title="T", key="k", template=textwrap.dedent(BODY) + "${name}")
+''',
+        """
+def section(text, key="k"):
+    return MarkdownSection[P](title="T", key=key, template=text)
+A = section("${nam}")
+#            ^^^^^^ unknown-placeholder `nam` is no field of `P`. Did you mean `name`?
+"""
+        + in_template(
+            '    section("${wrong}", "l"), A,\n#            ^^^^^^^^ unknown-placeholder `wrong` is no field of `P`.'
+        ),
+        """
+class Mine(MarkdownSection[P]):
+    def __init__(self, **kwargs):
+        super().__init__(title="T", key="k", template="${nam}", **kwargs)
+#                                                      ^^^^^^ unknown-placeholder `nam` is no field of `P`. Did you mean `name`?
+""",
+    ],
+)
+def test_a_placeholder_that_names_no_field_is_found_where_it_was_written(
+    check: Callable[[str], None], source: str
+) -> None:
+    check(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '''
+MarkdownSection[P](title="T", key="k", template="t", visibility=SectionVisibility.SUMMARY)
+#                                                               ^^^^^^^^^^^^^^^^^^^^^^^^^ missing-summary A section with the visibility SUMMARY needs a `summary` text.
+''',
+        '''
+MarkdownSection[P](title="T", key="k", template="short", summary="A long summary.")
+#                                                                ^^^^^^^^^^^^^^^^^ long-summary The summary (15 characters) is longer than the section (5): folding it costs more than showing it.
+''',
+        '''
+MarkdownSection[P](title="T", key="Bad Key", template="t")
+#                                 ^^^^^^^^^ invalid-key The key 'Bad Key' must be 1 to 64 characters of a-z, 0-9, `.`, `_` and `-`, beginning with a letter or digit.
+''',
+        '''
+MarkdownSection[P](title=" ", key="k", template="t")
+#                        ^^^ invalid-title The title must be one line of text, not ' '.
+''',
+        '''
+MarkdownSection(title="T", key="k", template="t")
+^^^^^^^^^^^^^^^ unspecialised-section The section does not say what its parameters are: write `MarkdownSection[Params](…)`, or `MarkdownSection[None](…)` if it has none.
+''',
+        '''
+class Plain: name: str
+MarkdownSection[Plain](title="T", key="k", template="t")
+#               ^^^^^ params-not-dataclass `Plain` is not a dataclass, so it cannot be the parameters of a section.
+MarkdownSection[str](title="T", key="k", template="t")
+#               ^^^ params-not-dataclass `str` is not a dataclass, so it cannot be the parameters of a section.
+''',
+        '''
+MarkdownSection[P](title="T", key="k", template="${name} ${focus}", tools=[Tool[None, str](name="open_sections", description="d", handler=h)])
+#                                                                                               ^^^^^^^^^^^^^^^ tool-name The tool name `open_sections` is the library's own; rename yours.
+''',
+        '''
+MarkdownSection[P](title="T", key="k", template="t", enabled=lambda p: False)
+#                                                            ^^^^^^^^^^^^^^^ unreachable-section Neither a render nor a model can ever reach the section: `enabled` is always false.
+Chapter[None](title="T", key="k", sections=[])
+#                            ^^^ chapter-never-opens The chapter holds no sections, so opening it shows nothing.
+''',
+    ],
+)  # fmt: skip
+def test_a_section_that_can_not_be_as_it_is_written_is_found(
+    check: Callable[[str], None], source: str
+) -> None:
+    check(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '''
+X = PromptTemplate(ns="", key="b")
+#                     ^^ invalid-key A template needs a non-empty `ns`.
+''',
+        '''
+X = PromptTemplate[str](ns="a", key="b")
+#                  ^^^ output-not-dataclass `str` cannot be an output: it must be a dataclass, or `list[…]` of one.
+Y = PromptTemplate[list[int]](ns="a", key="b")
+#                  ^^^^^^^^^ output-not-dataclass `list[int]` cannot be an output: it must be a dataclass, or `list[…]` of one.
+Z = PromptTemplate[list[P]](ns="a", key="b")
+V = PromptTemplate[P](ns="a", key="b")
+''',
+        '''
+def s(key, children=()):
+    return MarkdownSection[None](title="T", key=key, template="t", children=children)
+X = PromptTemplate(ns="a", key="b", sections=[s("one"), s("two"), s("one")])
+#                                                                    ^^^ duplicate-key Two sections have the key `one`. Rename one of them.
+Y = PromptTemplate(ns="a", key="b", sections=[s("one", [s("a"), s("b")]), s("two", [s("a"), s("a")])])
+#                                                                                              ^ duplicate-key Two sections have the key `two.a`. Rename one of them.
+Z = PromptTemplate(ns="a", key="b", sections=[s("one", [s("a")]), s("one.a")])
+#                                                                    ^^^^^ duplicate-key The key `one.a` could mean two sections, one.a or one > a. Rename one of them.
+A = s("a")
+V = PromptTemplate(ns="a", key="b", sections=[A, A])
+#                                                ^ duplicate-key Two sections have the key `a`. Rename one of them.
+W = PromptTemplate(ns="a", key="b", sections=[s("c"), Chapter[None](title="T", key="c", sections=[s("b")])])
+#                                                ^ duplicate-key The key `c` is also that of a chapter. Rename one of them.
+''',
+        '''
+def t(name): return Tool[None, str](name=name, description="d", handler=h)
+X = PromptTemplate(ns="a", key="b", sections=[
+    MarkdownSection[None](title="T", key="a", template="t", tools=[t("x"), t("y")]),
+    MarkdownSection[None](title="T", key="b", template="t", tools=[t("x")]),
+#                                                                  ^^^^^^ tool-name Two tools have the name `x`, in the sections `a` and `b`; rename one.
+])
+''',
+    ],
+)  # fmt: skip
+def test_a_template_that_names_something_twice_is_found(
+    check: Callable[[str], None], source: str
+) -> None:
+    check(source)
+
+
+RENDERED = """
+@dataclass
+class Q:
+    x: str = ""
+@dataclass
+class R:
+    y: str
+X = PromptTemplate(ns="a", key="b", sections=[
+    MarkdownSection[P](title="T", key="one", template="${name} ${focus}", children=[
+        MarkdownSection[Q](title="T", key="two", template="${x}")]),
+    Chapter[None](title="T", key="more", sections=[MarkdownSection[None](title="T", key="two", template="t")]),
+])
+"""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '''
+Prompt(X).bind(P("a"), Q(), P("b")).render()
+#                           ^^^^^^ bound-twice `P` is bound twice in one call, and either could be meant: bind one instance, or give the sections different types.
+''',
+        '''
+X.render(P("a"), R("b"))
+#                ^^^^^^ unknown-params No section takes `R`; the sections take `P`, `Q`.
+''',
+        '''
+Prompt(X).bind(Q()).render()
+#                   ^^^^^^ missing-params The section `one` needs `P`, which is not bound and has no default for `name`.
+X.render()
+# ^^^^^^ missing-params The section `one` needs `P`, which is not bound and has no default for `name`.
+X.render(P("a"))
+X.render(*everything)
+prompt = Prompt(X)
+prompt.bind(P("a"))
+prompt.render()
+''',
+        '''
+X.render(P("a"), visibility_overrides={("one", "tow"): 1, ("one", "two"): 2, ("three",): 3, (k,): 4})
+#                                      ^^^^^^^^^^^^^^ unknown-section No section has the path `one.tow`. Did you mean `one.two` or `one`?
+#                                                                            ^^^^^^^^^^ unknown-section No section has the path `three`.
+''',
+        '''
+adapter.evaluate(Prompt(X), goal_section_key="one")
+adapter.evaluate(Prompt(X), goal_section_key="tow")
+#                                            ^^^^^ goal-section No section has the key `tow`. Did you mean `two`?
+evaluate(X)
+adapter.evaluate(X, chapters_expansion_policy=ChaptersExpansionPolicy.INTENT_CLASSIFIER)
+#                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ goal-section INTENT_CLASSIFIER chooses chapters by the goal: give `goal_section_key`.
+''',
+    ],
+)  # fmt: skip
+def test_a_prompt_that_is_used_wrongly_is_found(check: Callable[[str], None], source: str) -> None:
+    check(RENDERED + source)
+
+
+def test_a_field_that_nothing_uses_is_found(check: Callable[[str], None]) -> None:
+    check("""
+@dataclass
+class Q:
+    used: str
+    unused: str = ""
+#   ^^^^^^ unused-field No template uses `unused`.
+    asked: bool = True
+MarkdownSection[Q](title="T", key="k", template="${used}", enabled=lambda q: q.asked)
+MarkdownSection[P](title="T", key="k", template="${name} ${focus}")
+Q(used="a", unused="b")
+""")
+
+
+def test_types_of_other_files_are_known(check: Callable[[str], None]) -> None:
+    check("""
+import types_of_mine
+from types_of_mine import Mine as M
+MarkdownSection[M](title="T", key="k", template="${one} ${two} ${three}")
+#                                                              ^^^^^^^^ unknown-placeholder `three` is no field of `Mine`.
+MarkdownSection[types_of_mine.Mine](title="T", key="k", template="${oen}")
+#                                                                 ^^^^^^ unknown-placeholder `oen` is no field of `Mine`. Did you mean `one`?
+#- types_of_mine.py
+from foldline.prompts.dataclasses import FrozenDataclass
+from base import Base
+@FrozenDataclass()
+class Mine(Base):
+    one: str
+#- base.py
+import dataclasses
+@dataclasses.dataclass(frozen=True)
+class Base:
+    two: str
+""")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'MarkdownSection[Elsewhere](title="T", key="k", template="${anything}")',
+        'from other import Q\nMarkdownSection[Q](title="T", key="k", template="${anything}")',
+        'class Q(Unknown): pass\nMarkdownSection[Q](title="T", key="k", template="${anything}")',
+        '@decorated\nclass Q: x: str\nMarkdownSection[Q](title="T", key="k", template="${anything}")',
+        'MarkdownSection[P](title="T", key="k", template=load())',
+        'MarkdownSection[P](title="T", key="k", template="${name}" % x)',
+        'MarkdownSection[P](title="T", key="k", template=f"${name}${{focus}}")',
+        'TaskSection[Task](summary="${request}", visibility=SectionVisibility.SUMMARY)',
+        'MarkdownSection[P](title="T", key="k", template="x", visibility=SectionVisibility.SUMMARY, **more)',
+        'class Own(MarkdownSection[P]):\n    derived_placeholders = ("date",)\n    def derive(self, params): return {"date": "now"}\n'
+        'Own(title="T", key="k", template="${date}")',
+        'class Sec(Section[P]):\n    def render_body(self, params): return "x"\nSec(title="T", key="k", visibility=SectionVisibility.SUMMARY)',
+        'X = PromptTemplate(ns=ns(), key="b", sections=[*load(), make()])\nX.render(P("a"), R())',
+        'T = TypeVar("T")\nclass Gen(MarkdownSection[T]): pass\nGen[P](title="T", key="k", template="${name}")',
+        'for name in names:\n    MarkdownSection[P](title=name, key=name, template=name)',
+        'class Q(P):\n    pass\nMarkdownSection[Q](title="T", key="k", template="${name}")',
+        'from typing import ClassVar\n@dataclass\nclass Q:\n    c: ClassVar[str] = "x"\nMarkdownSection[Q](title="T", key="k", template="${c}")',
+    ],
+)  # fmt: skip
+def test_what_is_not_known_for_certain_is_never_reported(
+    check: Callable[[str], None], source: str
+) -> None:
+    check(source + "\n")
+
+
+def test_severities_are_configurable(fixtures: Fixtures) -> None:
+    fixture = fixtures.project('MarkdownSection[None](title="", key="K", template="$")\n')
+    analysis = fixture.project.analysis(fixture.file)
+    assert analysis is not None
+    found = diagnostics(
+        analysis, severities={Code.INVALID_KEY: Severity.OFF, Code.STRAY_DOLLAR: Severity.HINT}
+    )
+    assert [(each.code, each.severity) for each in found if each.code != Code.UNUSED_FIELD] == [
+        (Code.INVALID_TITLE, Severity.ERROR),
+        (Code.STRAY_DOLLAR, Severity.HINT),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "title", "expected"),
+    [
+        ('M = MarkdownSection[P](title="T", key="k", template="${nmae}")', "Change to `name`", "${name}"),
+        ('M = MarkdownSection[P](title="T", key="k", template="${nmae}")', "Write it literally, with `$$`", "$${nmae}"),
+        ('M = MarkdownSection[P](title="T", key="k", template="${nmae}")', "Add the field `nmae` to `P`", '    focus: str = "security"\n    nmae: str = ""\n'),
+        ('M = MarkdownSection[P](title="T", key="k", template="$ 5")', "Write `$$`, a dollar sign", '"$$ 5"'),
+        ('M = MarkdownSection(title="T", key="k", template="5")', "Say that the section has no parameters: `[None]`", "MarkdownSection[None](title"),
+        ('M = MarkdownSection[P](title="T", key="A b", template="5")', "Change the key to 'a-b'", 'key="a-b"'),
+        ('class Q: x: int\nM = MarkdownSection[Q](title="T", key="k", template="${x}")', "Make `Q` a dataclass", "@dataclass(frozen=True)\nclass Q"),
+    ],
+)  # fmt: skip
+def test_a_repair_mends_what_it_says(
+    fixtures: Fixtures, source: str, title: str, expected: str
+) -> None:
+    fixture = fixtures.project(source + "\n")
+    analysis = fixture.project.analysis(fixture.file)
+    assert analysis is not None
+    (fix,) = [fix for each in diagnostics(analysis) for fix in each.fixes if fix.title == title]
+    text = fixture.text
+    for change in sorted(fix.changes, key=lambda each: each.place, reverse=True):
+        text = text[: change.place.start] + change.text + text[change.place.end :]
+    assert expected in text
+    fixture.project.open(fixture.file, text)
+    mended = fixture.project.analysis(fixture.file)
+    assert mended is not None
+    assert not [each for each in diagnostics(mended) if each.severity is Severity.ERROR]

@@ -1,0 +1,102 @@
+"""Every diagnostic where it belongs and nowhere else, in all ways that clients write and count."""
+
+# ruff: noqa: E501 - a fixture reads best as its author would write it.
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from lsprotocol import types
+
+from foldline.ide.checks import Code, Severity, default_severity
+from foldline.server.diagnostic_items import SOURCE
+from foldline.server.features import diagnostic
+
+from .desk import WAYS, Way, cases, set_up
+
+if TYPE_CHECKING:
+    from foldline.server.workspace import WorkspaceFiles
+
+    from .conftest import Fixtures
+    from .desk import Desk
+
+SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.HINT: types.DiagnosticSeverity.Hint,
+}
+
+
+CASES = cases("diagnostics.txt")
+
+
+def found_in(desk: Desk) -> list[types.Diagnostic]:
+    report = desk.ask(diagnostic, types.DocumentDiagnosticParams)
+    return list(report.items)
+
+
+def check_diagnostics(
+    fixtures: Fixtures, workspace: WorkspaceFiles, source: str, way: Way, about: str
+) -> None:
+    desk = set_up(workspace, source, way)
+    spans = []
+    for each in found_in(desk):
+        assert each.source == SOURCE
+        assert each.severity == SEVERITIES[default_severity(Code(str(each.code)))]
+        assert each.message.endswith((".", "?"))
+        # The fixtures' own head declares fields that few of them use.
+        if each.code != Code.UNUSED_FIELD or about == Code.UNUSED_FIELD:
+            spans.append((*desk.span(each.range), str(each.code)))
+    assert fixtures.render(desk.written.fixture, spans) == source.partition("#- ")[0]
+
+
+ELSEWHERE = {Code.TOKEN_BUDGET, Code.NOT_EVALUATED}
+"""Codes whose cases are no short fixtures: below, and in `test_budget.py`."""
+
+
+@pytest.mark.parametrize("title", CASES)
+def test_a_mistake_is_found_and_nothing_else(
+    fixtures: Fixtures, workspace: WorkspaceFiles, title: str
+) -> None:
+    for way in WAYS:
+        check_diagnostics(fixtures, workspace, CASES[title], way, title.partition(":")[0])
+
+
+def test_every_code_has_cases_that_are_found_and_cases_that_are_not() -> None:
+    for code in set(Code) - ELSEWHERE:
+        about = [case for title, case in CASES.items() if title.startswith(f"{code}:")]
+        found = [case for case in about if f"^ {code}\n" in case]
+        assert len(found) >= 2, code
+        assert len(about) - len(found) >= 2, code
+
+
+@pytest.mark.parametrize("code", sorted(set(Code) - ELSEWHERE))
+def test_every_code_can_be_turned_off_and_down(workspace: WorkspaceFiles, code: Code) -> None:
+    source = next(case for case in CASES.values() if f"^ {code}\n" in case)
+    desk = set_up(workspace, source)
+    for severity, expected in (("hint", types.DiagnosticSeverity.Hint), ("off", None)):
+        assert desk.server.prompts.set_client_options({"severity": {str(code): severity}}) == ()
+        found = {each.severity for each in found_in(desk) if each.code == code}
+        assert found == ({expected} if expected is not None else set())
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_a_prompt_over_its_budget_is_told_at_its_name(
+    fixtures: Fixtures, workspace: WorkspaceFiles, way: Way
+) -> None:
+    source = """
+SMALL = PromptTemplate(ns="a", key="b", sections=[MarkdownSection[None](title="T", key="k", template="t")])
+LARGE = PromptTemplate(ns="a", key="c", sections=[MarkdownSection[None](title="T", key="k", template="🎉 A text of more than ten tokens, as far as anybody can count them.")])
+^^^^^ token-budget
+"""
+    desk = set_up(workspace, source, way)
+    desk.server.prompts.set_client_options({"tokenBudget": 10})
+    spans = [
+        (*desk.span(each.range), str(each.code))
+        for each in found_in(desk)
+        if each.code == Code.TOKEN_BUDGET
+    ]
+    assert fixtures.render(desk.written.fixture, spans) == source
+    desk.server.prompts.set_client_options({"tokenBudget": 1000})
+    assert all(each.code != Code.TOKEN_BUDGET for each in found_in(desk))
