@@ -1,8 +1,18 @@
 """The agent prompt, by the requirement SF-13."""
 
-from foldline.agent.agent_prompt import RULE, agent_prompt
+from pathlib import Path
+
+from foldline.agent.agent_prompt import (
+    AGENT_PROMPT,
+    ALL_TOOLS,
+    RULE,
+    ReadingCode,
+    agent_prompt,
+    agent_template,
+)
+from foldline.agent.mcp.calls import Tools
 from foldline.agent.mcp.server import INSTRUCTIONS
-from foldline.agent.mcp.tools import TOOLS
+from foldline.backends import SmartFileAccess
 
 
 def test_sf13_the_steps_come_in_their_order_with_their_tools() -> None:
@@ -29,11 +39,23 @@ def test_sf13_costs_go_from_cheap_to_dear_and_the_rule_is_told() -> None:
 
 def test_an_agent_hears_only_of_the_tools_that_it_has() -> None:
     text = agent_prompt(["get_file_outline", "read_symbol"])
-    assert text.splitlines()[0].startswith("Step 1: OUTLINE")
-    assert text.splitlines()[2] == "Step 3: GENERATE - answer once you are confident"
+    lines = text.splitlines()
+    assert lines[2].startswith("Step 1: OUTLINE")
+    assert lines[4] == "Step 3: GENERATE - answer once you are confident"
     assert "read_file" not in text
+    assert not text.endswith("\n")
 
 
-def test_the_mcp_server_tells_of_each_of_its_tools_and_of_the_rule() -> None:
-    assert all(tool.name in INSTRUCTIONS for tool in TOOLS)
+def test_the_prompt_is_a_template_that_carries_the_tools(tmp_path: Path) -> None:
+    access = SmartFileAccess.for_workspace(tmp_path)
+    rendered = agent_template(access).render()
+    assert [tool.name for tool in rendered.tools] == list(ALL_TOOLS)
+    assert rendered.text == agent_prompt()
+    assert AGENT_PROMPT.render(ReadingCode.with_tools(ALL_TOOLS)).text == agent_prompt()
+    access.close()
+
+
+def test_the_mcp_server_tells_of_its_tools_and_of_the_rule() -> None:
+    names = {tool.name for tool in Tools().listed}
+    assert all(name in INSTRUCTIONS for name in names - {"generate_scoped_context"})
     assert "never on code whose outline you have not seen" in INSTRUCTIONS

@@ -1,18 +1,19 @@
 """What the README says of the MCP server is so."""
 
+import asyncio
 import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
-from foldline.agent.mcp import calls
+from foldline.agent.mcp.calls import Tools
 from foldline.agent.mcp.folders import Folders
-from foldline.agent.mcp.tools import TOOLS
-from foldline.agent.mcp.tools.tool import ArgumentsError
-from foldline.backends.errors import BackendError
+from foldline.agent.mcp.operations import answer
+from foldline.ide.errors import REFUSALS
 
 from .mcp_process import EXAMPLE
 
+TOOLS = Tools()
 README = Path(__file__).parents[2] / "README.md"
 SECTION = README.read_text(encoding="utf-8").partition("## Agents (MCP)")[2].partition("\n## ")[0]
 
@@ -23,19 +24,19 @@ def test_every_answer_that_is_shown_is_given(open_folders: Callable[..., Folders
     steps = re.split(r"^> ", transcript, flags=re.MULTILINE)[1:]
     shown = [step.partition("\n") for step in steps]
     assert shown
-    for question, _, answer in shown:
+    for question, _, told in shown:
         name, _, arguments = question.partition(" ")
         try:
-            texts = calls.find_tool(name).call(folders, json.loads(arguments))
-        except (ArgumentsError, BackendError) as error:
-            texts = (str(error),)
-        assert "\n".join(texts) + "\n" == answer
+            text = asyncio.run(answer(TOOLS.find(name), folders, json.loads(arguments)))
+        except REFUSALS as error:
+            text = str(error)
+        assert f"{text}\n" == told
 
 
 def test_the_tools_are_listed_in_their_order_with_their_size() -> None:
     sentence = SECTION.partition("cheapest rung first:")[2].partition(";")[0]
-    assert re.findall(r"`(\w+)`", sentence) == [tool.name for tool in TOOLS]
-    wire = [tool.model_dump(by_alias=True, exclude_none=True) for tool in calls.LISTED]
+    assert re.findall(r"`(\w+)`", sentence) == [tool.name for tool in TOOLS.listed]
+    wire = [tool.model_dump(by_alias=True, exclude_none=True) for tool in TOOLS.listed]
     size = len(json.dumps(wire, separators=(",", ":")).encode())
     assert f"take {size / 1000:.1f} KB" in SECTION
 

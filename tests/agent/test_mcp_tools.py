@@ -1,26 +1,28 @@
 """The tools as functions of the folders: paths, budgets, arguments, schemas."""
 
+import asyncio
 import json
 import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
+import mcp_types as types
 import pytest
 
-from foldline.agent.mcp import calls
+from foldline.agent.mcp.calls import Tools
 from foldline.agent.mcp.folders import FolderCache, Folders, NoFolderError
-from foldline.agent.mcp.tools import TOOLS
-from foldline.agent.mcp.tools.tool import ArgumentsError, CodeTool
+from foldline.agent.mcp.operations import answer
 from foldline.backends.errors import (
     BackendError,
     InvalidArgumentError,
     OutsideWorkspaceError,
     PathError,
 )
+from foldline.ide.errors import ArgumentsError
 
 TOOLS_LIST_BYTES = 4_000
+TOOLS = Tools()
 
 Open = Callable[..., Folders]
 
@@ -49,22 +51,20 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def ask(folders: Folders, name: str, arguments: Mapping[str, object]) -> str:
-    return "\n".join(calls.find_tool(name).call(folders, arguments))
+    return asyncio.run(answer(TOOLS.find(name), folders, arguments))
 
 
 def test_the_schemas_of_all_tools_are_small() -> None:
-    wire = [tool.model_dump(by_alias=True, exclude_none=True) for tool in calls.LISTED]
+    wire = [tool.model_dump(by_alias=True, exclude_none=True) for tool in TOOLS.listed]
     assert len(json.dumps(wire).encode()) < TOOLS_LIST_BYTES
     assert "title" not in json.dumps(wire)
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_every_required_argument_is_asked_for_by_name(tool: CodeTool[Any]) -> None:
-    required = tool.input_schema()["required"]
-    assert isinstance(required, list)
-    if required:
+@pytest.mark.parametrize("tool", TOOLS.listed, ids=lambda tool: tool.name)
+def test_every_required_argument_is_asked_for_by_name(tool: types.Tool) -> None:
+    if required := tool.input_schema["required"]:
         with pytest.raises(ArgumentsError) as caught:
-            tool.call(Folders(()), {})
+            ask(Folders(()), tool.name, {})
         assert str(caught.value) == "; ".join(f"{name}: is required" for name in required)
 
 
@@ -80,10 +80,11 @@ def test_answers_name_paths_relative_to_the_only_folder(
         folders, "read_symbol", {"path": str(workspace / "pkg/sums.py"), "name": "add"}
     )
     assert ask(folders, "read_lines", {"path": "pkg/sums.py", "start": 9, "end": 9}) == (
-        "class Adder:"
+        "pkg/sums.py:9 of 11 lines\nclass Adder:"
     )
     assert "11 call in Adder.again" in ask(folders, "find_references", {"name": "add"})
-    assert ask(folders, "read_file", {"path": "pkg/sums.py"}) == CODE
+    whole = ask(folders, "read_file", {"path": "pkg/sums.py"})
+    assert whole == f"pkg/sums.py:1-11 of 11 lines\n{CODE.rstrip()}"
 
 
 def test_a_symbol_that_is_imported_is_shown_from_where_it_is_defined(workspace: Path) -> None:
@@ -123,7 +124,7 @@ def test_a_path_of_no_folder_names_the_folders(
     folders = open_folders(workspace, tmp_path)
     with pytest.raises(PathError, match="begin the path with one of app/, "):
         ask(folders, "read_file", {"path": "pkg/sums.py"})
-    with pytest.raises(ArgumentsError, match="a cursor needs its folder, one of app/, "):
+    with pytest.raises(InvalidArgumentError, match="leave it out to start anew"):
         ask(folders, "get_tree", {"cursor": "tree@3"})
 
 
@@ -170,7 +171,7 @@ def test_a_cursor_goes_on_in_the_folder_that_its_answer_was_from(
         assert seen == [f"note {n}" for n in range(200)]
     with pytest.raises(InvalidArgumentError, match="leave it out to start anew"):
         ask(folders, "grep_in_files", {"pattern": "^note", "cursor": "grep@1"})
-    with pytest.raises(ArgumentsError, match="another folder"):
+    with pytest.raises(ArgumentsError, match="from another folder"):
         ask(folders, "grep_in_files", {"pattern": "x", "glob": "app/*", "cursor": "lib/grep@1"})
 
 
@@ -234,17 +235,18 @@ def test_no_path_leads_out_of_several_folders(
 
 def test_long_answers_go_on_at_their_cursor(open_folders: Open, workspace: Path) -> None:
     folders = open_folders(workspace)
-    tool = calls.find_tool("read_file")
-    text, note = tool.call(folders, {"path": "notes.txt", "budget": 1000})
+    text = ask(folders, "read_file", {"path": "notes.txt", "budget": 1000})
     assert len(text.encode()) <= 1000
-    assert note == "(lines 1-123 of 1-2000; ask with cursor file@999 for more)"
-    following, _ = tool.call(folders, {"path": "notes.txt", "budget": 1000, "cursor": "file@999"})
-    assert following.startswith("line 124\n")
-    _, note = calls.find_tool("read_lines").call(
-        folders, {"path": "notes.txt", "start": 10, "end": 1999}
-    )
-    assert note.startswith("(lines 10-")
-    assert "of 10-1999; ask with cursor lines@" in note
+    assert text.startswith("notes.txt:1-")
+    cursor = re.search(r"ask with cursor (\S+) for the next lines$", text)
+    assert cursor is not None
+    arguments = {"path": "notes.txt", "budget": 1000, "cursor": cursor[1]}
+    following = ask(folders, "read_file", arguments)
+    last = int(text.partition("-")[2].partition(" ")[0])
+    assert following.splitlines()[1] == f"line {last + 1}"
+    text = ask(folders, "read_lines", {"path": "notes.txt", "start": 10, "end": 1999})
+    assert text.startswith("notes.txt:10-")
+    assert "ask with cursor" in text
 
 
 def test_a_range_beyond_the_file_and_an_empty_file_say_so(
@@ -254,21 +256,29 @@ def test_a_range_beyond_the_file_and_an_empty_file_say_so(
     folders = open_folders(workspace)
     assert ask(folders, "read_file", {"path": "empty.txt"}) == "(empty.txt is empty)"
     beyond = ask(folders, "read_lines", {"path": "notes.txt", "start": 5000, "end": 5001})
-    assert beyond == "(notes.txt has nothing in the lines 5000-5001)"
+    assert beyond == "(notes.txt has 2000 lines, and nothing from line 5000 on)"
 
 
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
-        ("read_file", {"file": "a"}, "path: is required; file: unknown argument; there are path"),
+        (
+            "read_file",
+            {"file": "a"},
+            "file: unknown argument; there are path, budget, cursor; path: ",
+        ),
         (
             "read_file",
             {"path": "a", "cursr": "b"},
             "cursr: unknown argument; did you mean 'cursor'",
         ),
-        ("read_file", {"path": "a", "budget": 5}, "budget: 200 to 100000 bytes fit"),
-        ("read_lines", {"path": "a", "start": "x", "end": 2}, "start: Input should be a valid int"),
-        ("get_tree", {"depth": [1]}, "depth: Input should be a valid integer"),
+        ("read_file", {"path": "a", "budget": 5}, "budget: 200 to 100000 fit, not 5"),
+        (
+            "read_lines",
+            {"path": "a", "start": "x", "end": 2},
+            "start: expected a whole number, got 'x'",
+        ),
+        ("get_tree", {"depth": [1]}, "depth: expected a whole number, got [1]"),
     ],
 )
 def test_wrong_arguments_say_what_fits(
@@ -293,9 +303,7 @@ async def test_an_ignored_file_is_not_shown_and_the_answer_says_which_pattern(
 ) -> None:
     (workspace / ".gitignore").write_text("*.log\n")
     (workspace / "a.log").write_text("x")
-    result = await calls.call(
-        calls.find_tool("read_file"), open_folders(workspace), {"path": "a.log"}
-    )
+    result = await TOOLS.call(TOOLS.find("read_file"), open_folders(workspace), {"path": "a.log"})
     assert result.is_error
     assert "ignored by the pattern '*.log'" in result.content[0].text  # type: ignore[union-attr]  # Text is all we send.
     assert "no_ignore" not in result.content[0].text  # type: ignore[union-attr]  # There is no such argument.
@@ -305,7 +313,7 @@ async def test_a_name_that_is_no_text_does_not_break_the_answer(
     open_folders: Open, workspace: Path
 ) -> None:
     (Path(os.fsdecode(os.fsencode(workspace) + b"/\xff.py"))).write_text("x = 1\n")
-    result = await calls.call(calls.find_tool("get_tree"), open_folders(workspace), {})
+    result = await TOOLS.call(TOOLS.find("get_tree"), open_folders(workspace), {})
     assert not result.is_error
     assert "?.py" in result.model_dump_json()
 
@@ -319,7 +327,7 @@ async def test_a_tool_that_fails_answers_all_the_same(
         raise ZeroDivisionError("oh")
 
     monkeypatch.setattr(folders.folders[0].access, "get_tree", fail)
-    result = await calls.call(calls.find_tool("get_tree"), folders, {})
+    result = await TOOLS.call(TOOLS.find("get_tree"), folders, {})
     assert result.is_error
     assert "ZeroDivisionError: oh" in result.model_dump_json()
 

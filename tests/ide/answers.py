@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from foldline.server.errors import RequestFailed
+from foldline.ide.errors import RenameRefused
 from foldline.server.features import (
     code_action,
     code_lens,
@@ -125,7 +125,7 @@ def of_rename(desk: Desk) -> str:
     assert desk.text(prepared.range) == prepared.placeholder or "\\" in desk.text(prepared.range)
     try:
         edit = desk.ask(rename, types.RenameParams, new_name=NEW_NAME)
-    except RequestFailed as error:
+    except RenameRefused as error:
         return f"refused: {error.message}\n"
     return changed(desk, desk.edited(edit))
 

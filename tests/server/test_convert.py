@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from lsprotocol.types import Position, PositionEncodingKind, Range
 from lsprotocol.types import TextDocumentContentChangePartial as Change
 
-from foldline.server.convert import ArgumentsError, LineIndex, structure
+from foldline.ide.errors import ArgumentsError
+from foldline.ide.structuring import structure
+from foldline.server.convert import LineIndex
 from foldline.server.documents import Document
 
 UTF8, UTF16, UTF32 = (
@@ -119,6 +121,6 @@ def test_structure_names_what_does_not_fit(
     with pytest.raises(ArgumentsError) as caught:
         structure(value, Arguments)
     assert message in str(caught.value)
-    assert tuple(field.partition("[")[0] for field in caught.value.fields) == tuple(
+    assert tuple(field.partition("[")[0] for field in caught.value.problems if field) == tuple(
         field.partition("[")[0] for field in fields
     )

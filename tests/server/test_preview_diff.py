@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from foldline.ide.errors import RevisionError
 from foldline.ide.previews.history import MAX_BYTES, MAX_VERSIONS, Versions
 from foldline.ide.render.diff import Side
-from foldline.ide.render.revisions import RevisionError, texts_at
+from foldline.ide.render.revisions import texts_at
 
 from .conftest import Connect, Editor
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from foldline.ide.render.revisions import RevisionError, texts_at
+from foldline.ide.errors import RevisionError
+from foldline.ide.render.revisions import texts_at
 from foldline.server.commands import show
 from foldline.server.workspace import local_path
 

@@ -7,7 +7,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from foldline.server.errors import RequestFailed
+from foldline.ide.errors import PathRefused
 from foldline.server.virtual_documents import Address
 
 from .conftest import Connect, Editor
@@ -106,7 +106,7 @@ def test_an_address_is_read_as_editors_write_it(written: str) -> None:
 
 @pytest.mark.parametrize("written", ["foldline-prompt:", "foldline-prompt:/x.md", "file:/a/p.py/x"])
 def test_what_is_no_address_is_refused(written: str) -> None:
-    with pytest.raises(RequestFailed, match="names no prompt"):
+    with pytest.raises(PathRefused, match="names no prompt"):
         Address.parse(written)
 
 

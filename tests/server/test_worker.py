@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from foldline.ide.errors import RenderError
 from foldline.ide.render.interpreter import Interpreter
-from foldline.ide.render.renderer import Job, Renderer, RenderError
+from foldline.ide.render.renderer import Job, Renderer
 
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate
@@ -321,9 +322,9 @@ async def test_params_that_do_not_fit_are_told(tmp_path: Path) -> None:
         "    MarkdownSection[P](title='T', key='t', template='${name} ${tags}')])\n"
     )
     error = await failure(tmp_path, text, params={"Q": {"name": "x"}})
-    assert (error.kind, error.details["near"]) == ("prompt", ["P"])
+    assert (error.kind, error.data["near"]) == ("prompt", ["P"])
     error = await failure(tmp_path, text, params={"P": {"nme": "x"}})
-    assert error.details["near"] == ["name", "tags"]
+    assert error.data["near"] == ["name", "tags"]
     answer = await render(tmp_path, text, params={"P": {"name": "x", "tags": ["a", "b"]}})
     assert answer["text"] == "## 1. T\n\nx ('a', 'b')"
     text = text.replace("template=", "default_params=P('default', ('c',)), template=")

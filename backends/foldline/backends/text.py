@@ -132,6 +132,11 @@ def format_references(references: References) -> str:
 
 def format_file_text(found: FileText) -> str:
     """The path and the range, then the lines as they are."""
+    if found.end < found.start:
+        path = visible(found.path)
+        if found.start == 1 and not found.line_count:
+            return f"({path} is empty)"
+        return f"({path} has {found.line_count} lines, and nothing from line {found.start} on)"
     total = f" of {found.line_count} lines" if found.line_count else ""
     columns = f", {found.columns}" if found.columns else ""
     header = f"{visible(found.path)}:{line_range(found.start, found.end)}{total}{columns}"

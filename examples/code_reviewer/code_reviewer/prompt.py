@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from code_reviewer.planning import PlanningStrategy, PlanningToolsSection
-from code_reviewer.workspace import WorkspaceDigestSection, WorkspaceTools, with_tools
+from code_reviewer.workspace import WorkspaceDigestSection, with_reading
+from foldline.agent.tools import code_tools
 from foldline.backends import SmartFileAccess
 from foldline.prompts import PromptTemplate, TaskSection
 from foldline.prompts.runtime import Session
@@ -32,7 +33,7 @@ def build_template(session: Session, access: SmartFileAccess) -> PromptTemplate[
             WorkspaceDigestSection(session=session),
             reference_docs.clone(),
             PlanningToolsSection(session=session, strategy=PlanningStrategy.PLAN_ACT_REFLECT),
-            with_tools(workspace, WorkspaceTools(access).all()),
+            with_reading(workspace, code_tools(access)),
             TaskSection[CodeReviewTask](title="Review Task", key=GOAL),
         ),
         chapters=(performance.clone(), incidents.clone()),

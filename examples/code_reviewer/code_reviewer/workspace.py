@@ -1,16 +1,14 @@
-"""The code under review: a digest of it in the prompt, and tools to look closer."""
+"""The code under review: a digest of it in the prompt."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from dataclasses import field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from foldline.backends import SmartFileAccess
-from foldline.backends.text import format_outline, format_symbol
-from foldline.prompts import MarkdownSection, Section, Tool, ToolContext, ToolResult
+from foldline.agent.agent_prompt import reading_code
+from foldline.prompts import MarkdownSection, Section, Tool
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.runtime import Session
 
@@ -58,65 +56,10 @@ class WorkspaceDigestSection(MarkdownSection[None]):
         }
 
 
-@FrozenDataclass()
-class OutlineParams:
-    file: str = field(metadata={"description": "The file, such as 'auth/tokens.py'."})
-
-
-@FrozenDataclass()
-class SymbolParams:
-    file: str = field(metadata={"description": "The file, such as 'auth/tokens.py'."})
-    name: str = field(metadata={"description": "The symbol, such as 'TokenSigner.read'."})
-
-
-@FrozenDataclass()
-class LinesParams:
-    file: str = field(metadata={"description": "The file, such as 'auth/tokens.py'."})
-    start: int = field(metadata={"description": "The first line, from 1."})
-    end: int = field(metadata={"description": "The last line."})
-
-
-class WorkspaceTools:
-    """Tools that read the code at the cheapest level that answers the question."""
-
-    def __init__(self, access: SmartFileAccess) -> None:
-        self._access = access
-
-    def outline(self, params: OutlineParams, *, context: ToolContext) -> ToolResult[str]:
-        """Signatures and lines of a file."""
-        return ToolResult(value=format_outline(self._access.get_outline(params.file)))
-
-    def symbol(self, params: SymbolParams, *, context: ToolContext) -> ToolResult[str]:
-        """The source of one symbol."""
-        return ToolResult(value=format_symbol(self._access.read_symbol(params.file, params.name)))
-
-    def lines(self, params: LinesParams, *, context: ToolContext) -> ToolResult[str]:
-        """Some lines of a file."""
-        return ToolResult(value=self._access.read_lines(params.file, params.start, params.end))
-
-    def all(self) -> list[Tool[object, object]]:
-        """The tools, the cheapest first."""
-        return [
-            Tool[OutlineParams, str](
-                name="get_file_outline",
-                description="The symbols of a file with signatures and lines, without bodies.",
-                handler=self.outline,
-            ),
-            Tool[SymbolParams, str](
-                name="read_symbol",
-                description="The source of one function, class or method.",
-                handler=self.symbol,
-            ),
-            Tool[LinesParams, str](
-                name="read_lines",
-                description="The lines of a file from `start` to `end`.",
-                handler=self.lines,
-            ),
-        ]
-
-
-def with_tools(section: Section[object], tools: list[Tool[object, object]]) -> Section[object]:
-    """A clone of a section that also offers these tools."""
+def with_reading(section: Section[object], tools: Sequence[Tool[Any, Any]]) -> Section[object]:
+    """A clone of a section that also says how code is read, and offers the tools for it."""
     twin = section.clone()
-    twin.tools = (*twin.tools, *tools)
+    reading = reading_code.clone()
+    reading.tools = tuple(tools)
+    twin.children = (*twin.children, reading)
     return twin

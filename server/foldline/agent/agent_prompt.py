@@ -1,23 +1,24 @@
-"""What an agent is told about reading code: the steps, the costs, and the rule."""
+"""The prompt that tells an agent how to read code: the steps, the costs, and the rule.
+
+`AGENT_PROMPT` is a template like any other: preview it, clone its section into your own, and attach
+`foldline.agent.tools.code_tools` to it, as `agent_template` does.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from foldline.agent.tools import code_tools
+from foldline.ide.operations import OPERATIONS
+from foldline.prompts import MarkdownSection, PromptTemplate
+from foldline.prompts.dataclasses import FrozenDataclass
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-ALL_TOOLS = (
-    "get_tree",
-    "search_for_files",
-    "grep_in_files",
-    "get_file_outline",
-    "read_symbol",
-    "read_lines",
-    "find_references",
-    "read_file",
-    "generate_scoped_context",
-)
+    from foldline.backends import SmartFileAccess
+
+ALL_TOOLS = tuple(operation.tool for operation in OPERATIONS if operation.tool)
 
 _STEPS = (
     ("SEARCH", ("search_for_files", "grep_in_files", "get_tree"), "find candidates"),
@@ -32,22 +33,56 @@ _COSTS = (
     ("read_symbol", "~1-2 KB", "when you need one definition"),
     ("read_lines", "variable", "when you need an exact range"),
     ("find_references", "~2-3 KB", "for what spans files"),
-    ("read_file", "~8 KB", "LAST RESORT, only for configuration and other files that are no code"),
+    ("read_file", "~8 KB", "LAST RESORT, only for configuration and other files that aren't code"),
 )
 
 RULE = "RULE: Never call read_file on a code file without first calling get_file_outline."
 
 
+@FrozenDataclass()
+class ReadingCode:
+    """The instructions that go with an agent's tools."""
+
+    steps: str
+    costs: str
+    rule: str = ""
+
+    @classmethod
+    def with_tools(cls, tools: Collection[str]) -> ReadingCode:
+        """The instructions for an agent that has `tools`, by their names."""
+        steps: list[str] = []
+        for name, of_step, purpose in _STEPS:
+            offered = [tool for tool in of_step if tool in tools]
+            if offered or name == "GENERATE":
+                what = f"{', '.join(offered)}: {purpose}" if offered else purpose
+                steps.append(f"Step {len(steps) + 1}: {name} - {what}")
+        costs = [f"  {tool} ({cost}): {when}" for tool, cost, when in _COSTS if tool in tools]
+        rule = f"\n\n{RULE}" if {"read_file", "get_file_outline"} <= set(tools) else ""
+        return cls("\n".join(steps), "\n".join(costs), rule)
+
+
+reading_code = MarkdownSection[ReadingCode](
+    title="Reading Code",
+    key="reading-code",
+    template="""
+        ${steps}
+
+        COST (cheapest first):
+        ${costs}${rule}
+        """,
+    default_params=ReadingCode.with_tools(ALL_TOOLS),
+)
+
+AGENT_PROMPT = PromptTemplate(ns="foldline/agent", key="reading-code", sections=[reading_code])
+
+
 def agent_prompt(tools: Collection[str] = ALL_TOOLS) -> str:
-    """The instructions for an agent that has `tools`: steps, costs from cheap to dear, the rule."""
-    lines: list[str] = []
-    for name, of_step, purpose in _STEPS:
-        offered = [tool for tool in of_step if tool in tools]
-        if offered or name == "GENERATE":
-            what = f"{', '.join(offered)}: {purpose}" if offered else purpose
-            lines.append(f"Step {len(lines) + 1}: {name} - {what}")
-    lines += ["", "COST (cheapest first):"]
-    lines += [f"  {tool} ({cost}): {when}" for tool, cost, when in _COSTS if tool in tools]
-    if {"read_file", "get_file_outline"} <= set(tools):
-        lines += ["", RULE]
-    return "\n".join(lines)
+    """The instructions as text, for an agent that has `tools` from elsewhere."""
+    return AGENT_PROMPT.render(ReadingCode.with_tools(tools)).text
+
+
+def agent_template(access: SmartFileAccess) -> PromptTemplate[object]:
+    """The instructions with the tools themselves, over the files of `access`."""
+    section = reading_code.clone()
+    section.tools = code_tools(access)
+    return PromptTemplate(ns="foldline/agent", key="reading-code", sections=[section])

@@ -12,14 +12,14 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from foldline.agent import check, code, doctor, navigation, preview, serve, tokens, tour
+from foldline.agent import check, code, doctor, preview, serve, tokens, tour
 from foldline.agent.mcp import verb as mcp
 from foldline.ide.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-VERBS = (serve, mcp, tour, code, navigation, preview, check, tokens, doctor)
+VERBS = (serve, mcp, tour, code, preview, check, tokens, doctor)
 
 # The extra that brings a module, where that is not `server`.
 EXTRAS = {"mcp": "mcp", "mcp_types": "mcp", "pydantic": "mcp"}

@@ -1,174 +1,202 @@
-"""`foldline tree`, `outline`, `symbol`, `refs`, `lines`, `read`, `search` and `grep`.
+"""The operations as verbs: `foldline tree`, `outline`, `symbol`, `refs`, `grep` and the others.
 
 They work in any folder with no set-up. Text is what models and people read; `--json` is the whole
 answer for programs. Exit status: 0 with an answer, 1 when nothing was found, 2 when the question
-could not be asked.
+could not be asked. `diagnostics` returns 0 where a server finds nothing wrong, 1 where it does, and
+2 where none was there to say.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Any
 
-from foldline.agent.code_verb import (
-    Answer,
-    add_budget,
-    add_servers,
-    add_verb,
-    budget_of,
-    count,
-    found,
-)
+from foldline.agent.index_bar import index_bar
+from foldline.ide.operations import OPERATIONS
+from foldline.ide.operations.arguments import LinesArguments, PlaceArguments
+from foldline.ide.operations.operation import Role
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from foldline.agent.verbs import Verbs
-    from foldline.backends import SmartFileAccess
+    from foldline.ide.operations.operation import Argument, Operation
+
+FOUND, NOTHING, NOT_ASKED = 0, 1, 2
+SECONDS = 20.0
+"""Longer than for a model: a command starts its server afresh, and a person waits for it."""
 
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?\Z")
+_PLACE = re.compile(r"(.+?)(?::(\d+))?(?::(\d+))?\Z", re.DOTALL)
 
 
 def register(verbs: Verbs) -> None:
-    tree = add_verb(verbs, "tree", _tree, "list files and folders, folded to fit", paged=True)
-    tree.add_argument("path", nargs="?", default=".", help="a folder")
-    tree.add_argument("--depth", type=count, help="how many levels to open")
+    for operation in OPERATIONS:
+        if operation.verb:
+            add_operation(verbs, operation)
 
-    outline = add_verb(verbs, "outline", _outline, "list what files define, without bodies")
-    outline.add_argument("path", nargs="+", help="a file")
-    add_budget(outline)
 
-    symbol = add_verb(verbs, "symbol", _symbol, "show one definition", paged=True)
-    symbol.add_argument("path", help="a file")
-    symbol.add_argument("name", help="NAME, Class.method, or NAME[2] for the second of them")
-    add_servers(symbol)
-
-    refs = add_verb(verbs, "refs", _refs, "list the uses of a name", paged=True)
-    refs.add_argument("name", help="an identifier")
-    refs.add_argument("scope", nargs="?", help="a file, a folder or a glob")
-    add_servers(refs)
-
-    lines = add_verb(verbs, "lines", _lines, "show some lines of a file", paged=True)
-    lines.add_argument("path", help="a file")
-    lines.add_argument("range", type=_line_range, metavar="START[-END]", help="lines, from 1")
-
-    read = add_verb(verbs, "read", _read, "show a whole file: the last resort", paged=True)
-    read.add_argument("path", help="a file")
-
-    search = add_verb(
-        verbs, "search", _search, "find files by words of paths and symbols", paged=True
+def add_operation(verbs: Verbs, operation: Operation[Any, Any]) -> argparse.ArgumentParser:
+    """The operation as a verb with its options."""
+    parser = verbs.add_parser(
+        operation.verb,
+        help=operation.summary,
+        description=f"{operation.summary[0].upper()}{operation.summary[1:]}.",
     )
-    search.add_argument("word", nargs="+", help="words to look for")
-
-    grep = add_verb(verbs, "grep", _grep, "find lines by a regular expression", paged=True)
-    grep.add_argument("pattern", help="a pattern in RE2's syntax")
-    grep.add_argument("glob", nargs="?", help="a file, a folder or a glob")
-    grep.add_argument("-i", "--ignore-case", action="store_true", help="letters in any case")
-    grep.add_argument(
-        "-C", "--context", type=count, default=0, metavar="LINES", help="lines around each match"
-    )
-
-
-def _tree(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
-    from foldline.backends import budget, text
-
-    tree = access.get_tree(
-        options.path,
-        depth=options.depth,
-        budget=budget_of(options, budget.TREE_BUDGET),
-        cursor=options.cursor,
-    )
-    return Answer(text.format_tree(tree), tree, found(tree.files))
+    parser.add_argument("--root", default=".", metavar="DIR", help="the workspace (default: .)")
+    parser.add_argument("--json", action="store_true", help="the whole answer, for programs")
+    parser.add_argument("--no-ignore", action="store_true", help="ignored files too")
+    told = _add_shape(parser, operation.arguments)
+    for argument in operation.parameters:
+        if argument.name not in told:
+            _add_argument(parser, argument, several=operation.several)
+    parser.set_defaults(run=lambda options: _run(operation, options))
+    return parser
 
 
-def _outline(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
-    from foldline.backends import budget, text
-
-    outlines = [access.get_outline(path) for path in options.path]
-    limit = budget_of(options, budget.OUTLINE_BUDGET)
-    shown = "\n\n".join(text.format_outline(each, limit) for each in outlines)
-    return Answer(
-        shown, outlines[0] if len(outlines) == 1 else outlines, found(any(map(len, outlines)))
-    )
-
-
-def _symbol(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
-    from foldline.backends import budget, text
-
-    detail = access.read_symbol(
-        options.path,
-        options.name,
-        budget=budget_of(options, budget.SYMBOL_BUDGET),
-        cursor=options.cursor,
-        seconds=options.seconds,
-    )
-    return Answer(text.format_symbol(detail), detail)
+def _add_shape(parser: argparse.ArgumentParser, arguments: type) -> frozenset[str]:
+    """The options that stand for several arguments, as compilers and editors write them."""
+    if issubclass(arguments, PlaceArguments):
+        parser.add_argument(
+            "place", type=_place, metavar="FILE[:LINE[:COLUMN]]", help="where the symbol stands"
+        )
+        return frozenset({"path", "line", "column"})
+    if issubclass(arguments, LinesArguments):
+        parser.add_argument("path", help="a file")
+        parser.add_argument("range", type=_range, metavar="START[-END]", help="lines, from 1")
+        return frozenset({"path", "start", "end"})
+    return frozenset()
 
 
-def _refs(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
-    from foldline.backends import budget, text
-
-    uses = access.find_references(
-        options.name,
-        options.scope,
-        budget=budget_of(options, budget.REFERENCES_BUDGET),
-        cursor=options.cursor,
-        seconds=options.seconds,
-    )
-    return Answer(text.format_references(uses), uses, found(uses.total))
-
-
-def _lines(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
-    start, end = options.range
-    return _text(access, options, start, end)
-
-
-def _read(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
-    return _text(access, options, 1, None)
-
-
-def _text(
-    access: SmartFileAccess, options: argparse.Namespace, start: int, end: int | None
-) -> Answer:
-    from foldline.backends import budget, text
-
-    page = access.read_text(
-        options.path,
-        start,
-        end,
-        budget=budget_of(options, budget.FILE_BUDGET),
-        cursor=options.cursor,
-    )
-    return Answer(text.format_file_text(page), page, found(page.end >= page.start))
+def _add_argument(parser: argparse.ArgumentParser, argument: Argument, *, several: bool) -> None:
+    name, doc = argument.name, argument.doc.documentation
+    option = f"--{name.replace('_', '-')}"
+    if name == "budget":
+        limits = parser.add_mutually_exclusive_group()
+        limits.add_argument(
+            option, type=_count, default=argument.default, metavar="BYTES", help=doc
+        )
+        limits.add_argument("--all", action="store_true", help="no limit")
+    elif name == "seconds":
+        help_text = f"{doc} (default: {SECONDS:g})"
+        parser.add_argument(option, type=float, default=SECONDS, help=help_text)
+        help_text = "also use servers that may run the workspace's code"
+        parser.add_argument("--trust", action="store_true", help=help_text)
+    elif argument.kind is bool:
+        parser.add_argument(f"-{name[0]}", option, action="store_true", help=doc)
+    elif argument.kind is tuple and not argument.required:
+        parser.add_argument(option, nargs="+", default=(), metavar="FILE", help=doc)
+    elif argument.required or argument.roles & {Role.POSITIONAL, Role.SCOPE}:
+        many = Role.WORDS in argument.roles or several or argument.kind is tuple
+        count = "+" if many else None if argument.required else "?"
+        parser.add_argument(name, nargs=count, default=_default(argument), help=doc)
+    elif argument.kind is int:
+        short = (f"-{name[0].upper()}",) if name == "context" else ()
+        parser.add_argument(*short, option, type=_count, default=argument.default, help=doc)
+    else:
+        parser.add_argument(option, default=argument.default, help=doc)
 
 
-def _search(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
-    from foldline.backends import budget, text
+def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
+    """Ask, print the answer, and return the exit status."""
+    from foldline.backends import BackendError, SmartFileAccess
+    from foldline.backends.errors import SymbolError
+    from foldline.backends.waiting import run
+    from foldline.ide.errors import ArgumentsError
+    from foldline.ide.operations.reading import read_arguments
 
-    results = access.search_files(
-        " ".join(options.word),
-        budget=budget_of(options, budget.SEARCH_BUDGET),
-        cursor=options.cursor,
-    )
-    return Answer(text.format_search(results), results, found(results.total))
+    try:
+        access = SmartFileAccess.for_workspace(
+            options.root,
+            no_ignore=options.no_ignore,
+            patience=None,
+            language_servers=getattr(options, "seconds", 0) > 0,
+            trusted=getattr(options, "trust", False),
+            progress=index_bar(),
+        )
+        try:
+            asked = [read_arguments(operation, values) for values in _values(operation, options)]
+            results = [run(operation.run(access, arguments)) for arguments in asked]
+        finally:
+            access.close()
+    except SymbolError as error:
+        return _refuse(error, NOTHING)
+    except (ArgumentsError, BackendError) as error:
+        return _refuse(error, NOT_ASKED)
+    if options.json:
+        data = [operation.data(result) for result in results]
+        show(_as_json(data if len(data) > 1 else data[0]))
+    else:
+        show("\n\n".join(map(operation.text, results, asked)))
+    found = [operation.found(result) for result in results]
+    if any(found):
+        return FOUND
+    return NOT_ASKED if None in found else NOTHING
 
 
-def _grep(access: SmartFileAccess, options: argparse.Namespace) -> Answer:
-    from foldline.backends import budget, text
+def _values(
+    operation: Operation[Any, Any], options: argparse.Namespace
+) -> Iterator[dict[str, object]]:
+    """The arguments of the command line, once for each file that is asked about."""
+    given = {
+        argument.name: getattr(options, argument.name)
+        for argument in operation.parameters
+        if hasattr(options, argument.name)
+    }
+    for argument in operation.parameters:
+        if Role.WORDS in argument.roles:
+            given[argument.name] = " ".join(given[argument.name])
+    if getattr(options, "all", False):
+        given["budget"] = None
+    if issubclass(operation.arguments, PlaceArguments):
+        given |= dict(zip(("path", "line", "column"), options.place, strict=True))
+    if issubclass(operation.arguments, LinesArguments):
+        given |= dict(zip(("start", "end"), options.range, strict=True))
+    for path in given["path"] if operation.several else (None,):
+        yield {**given, "path": path} if path is not None else given
 
-    results = access.grep(
-        options.pattern,
-        options.glob,
-        context=options.context,
-        ignore_case=options.ignore_case,
-        budget=budget_of(options, budget.GREP_BUDGET),
-        cursor=options.cursor,
-    )
-    return Answer(text.format_grep(results), results, found(results.total))
+
+def _refuse(error: Exception, status: int) -> int:
+    print(f"foldline: {error}", file=sys.stderr)  # noqa: T201
+    return status
 
 
-def _line_range(text: str) -> tuple[int, int]:
+def _default(argument: Argument) -> object:
+    return None if argument.required else argument.default
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 up")
+    return int(text)
+
+
+def _range(text: str) -> tuple[int, int]:
     match = _RANGE.match(text)
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not START or START-END, such as 10-20")
     start = int(match.group(1))
     return start, int(match.group(2) or start)
+
+
+def _place(text: str) -> tuple[str, int | None, int | None]:
+    match = _PLACE.match(text)
+    if match is None:
+        raise argparse.ArgumentTypeError("name a file")
+    file, line, column = match.groups()
+    return file, int(line) if line else None, int(column) if column else None
+
+
+def _as_json(data: object) -> str:
+    from cattrs import Converter
+
+    return json.dumps(Converter().unstructure(data), ensure_ascii=False, indent=2)
+
+
+def show(text: str) -> None:
+    """Print text of any file on a terminal of any encoding."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))  # noqa: T201

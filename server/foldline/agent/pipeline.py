@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.budget import FILE_BUDGET, SYMBOL_BUDGET, size_of
 from foldline.backends.errors import BackendError
-from foldline.backends.text import format_outline, format_symbol
-from foldline.backends.visible import visible
+from foldline.backends.text import format_symbol
+from foldline.ide import scoped_context as context
+from foldline.ide.scoped_context import OUTLINES_BUDGET
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
 
 MOST_CANDIDATES = 12
-OUTLINES_BUDGET = 6_000
 SYMBOLS_BUDGET = 24_000
 
 QUESTION = """\
@@ -85,7 +85,7 @@ def explore(
     paths = tuple(dict.fromkeys(candidates))[:MOST_CANDIDATES]
     if access is None:
         return Exploration("\n\n".join(_whole_files(paths, _reader(read_file))))
-    outlines = _outlines(access, paths, outlines_budget)
+    outlines = context.outlines_within(access, paths, outlines_budget)
     choices = parse_choices(ask(QUESTION.format(outlines=outlines)), paths)
     parts = [outlines]
     unread: list[tuple[SymbolChoice, str]] = []
@@ -122,33 +122,16 @@ def scoped_context(
     file_budget: int = FILE_BUDGET,
     outlines_budget: int = OUTLINES_BUDGET,
 ) -> str:
-    """What the generating call gets: `primary` files in full, `supporting` ones as outlines.
+    """Return what the generating call gets, as `foldline.ide.scoped_context` says.
 
-    A primary file over `file_budget` bytes is shown up to there, and the text says so.
+    Without `access`, all files are read whole by `read_file`.
     """
-    primary = tuple(dict.fromkeys(primary))
-    others = tuple(path for path in dict.fromkeys(supporting) if path not in primary)
     if access is None:
-        return "\n\n".join(_whole_files((*primary, *others), _reader(read_file)))
-    parts = [_file(access, path, file_budget) for path in primary]
-    if others:
-        parts.append(_outlines(access, others, outlines_budget))
-    return "\n\n".join(parts)
-
-
-def _outlines(access: SmartFileAccess, paths: Sequence[str], budget: int) -> str:
-    """The outlines of all files within `budget`: what a small one leaves is for those after it."""
-    texts: list[str] = []
-    left = budget
-    for place, path in enumerate(paths):
-        share = max(left // (len(paths) - place) - 2, 1)
-        try:
-            text = format_outline(access.get_outline(path), share)
-        except BackendError as error:
-            text = f"({error})"
-        texts.append(text)
-        left -= size_of(text) + 2
-    return "\n\n".join(texts)
+        paths = dict.fromkeys((*primary, *supporting))
+        return "\n\n".join(_whole_files(paths, _reader(read_file)))
+    return context.scoped_context(
+        access, primary, supporting, file_budget=file_budget, outlines_budget=outlines_budget
+    )
 
 
 def _symbol(access: SmartFileAccess, choice: SymbolChoice, left: int) -> tuple[str | None, str]:
@@ -161,16 +144,6 @@ def _symbol(access: SmartFileAccess, choice: SymbolChoice, left: int) -> tuple[s
         return None, str(error)
     text = format_symbol(detail)
     return (None, "no room is left") if size_of(text) > left else (text, "")
-
-
-def _file(access: SmartFileAccess, path: str, budget: int) -> str:
-    try:
-        text = access.read_text(path, budget=budget)
-    except BackendError as error:
-        return f"({error})"
-    rest = "" if text.cursor is None else f" of {text.line_count} lines"
-    columns = f", {text.columns}" if text.columns else ""
-    return f"{visible(text.path)}:{text.start}-{text.end}{rest}{columns}\n{text.text}"
 
 
 def _whole_files(paths: Iterable[str], read_file: Callable[[str], str]) -> Iterator[str]:

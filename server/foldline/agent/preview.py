@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
 async def _serve(options: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     from foldline.agent.preview_page import Served, ServeError, serve
-    from foldline.ide.render.values import ValuesError
+    from foldline.ide.errors import ValuesError
 
     try:
         file, name = _file_and_name(options.target)
@@ -127,10 +127,8 @@ class _Shown:
 
 
 async def _render(renderer: Renderer, options: argparse.Namespace) -> _Shown:
+    from foldline.ide.errors import RenderError, RevisionError, ValuesError
     from foldline.ide.render.interpreter import find_interpreter
-    from foldline.ide.render.renderer import RenderError
-    from foldline.ide.render.revisions import RevisionError
-    from foldline.ide.render.values import ValuesError
 
     try:
         job = _job(options)

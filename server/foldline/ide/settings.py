@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
-from foldline.server.convert import ArgumentsError, structure
+from foldline.ide.errors import ArgumentsError
+from foldline.ide.structuring import structure
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -73,8 +74,8 @@ def structure_valid(
         try:
             return structure(values, kind), tuple(problems)
         except ArgumentsError as error:
-            problems += error.problems
-            wrong = {re.split(r"[.\[]", name)[0] for name in error.fields} & values.keys()
+            problems += [f"{name}: {what}" for name, what in error.problems.items()]
+            wrong = {re.split(r"[.\[]", name)[0] for name in error.problems} & values.keys()
             if not wrong:
                 return kind(), tuple(problems)
             values = {name: value for name, value in values.items() if name not in wrong}

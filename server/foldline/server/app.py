@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from foldline.backends.errors import BackendError
+from foldline.ide.errors import REFUSALS, ArgumentsError
+from foldline.ide.operations import OPERATIONS
+from foldline.ide.structuring import structure
 from foldline.ide.version import VERSION
 from foldline.server.commands import (
-    code_call_hierarchy,
-    code_definition,
-    code_diagnostics,
-    code_find_references,
-    code_grep,
-    code_hover,
-    code_implementations,
-    code_outline,
-    code_read_file,
-    code_read_lines,
-    code_read_symbol,
-    code_search_files,
-    code_tree,
     prompt_close_preview,
     prompt_close_sections,
     prompt_diff,
@@ -39,8 +28,7 @@ from foldline.server.commands import (
     show,
     status,
 )
-from foldline.server.convert import ArgumentsError, structure
-from foldline.server.errors import InvalidArguments, backend_failure
+from foldline.server.errors import request_failure
 from foldline.server.features import (
     code_action,
     code_lens,
@@ -71,10 +59,14 @@ from foldline.server.features import (
     text_document_content,
     workspace_symbol,
 )
+from foldline.server.operation_commands import OperationCommand
 from foldline.server.server import FoldlineServer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterable
     from types import ModuleType
+
+    from foldline.ide.operations.operation import Operation
 
 FEATURES = (
     code_action,
@@ -108,19 +100,6 @@ FEATURES = (
 )
 
 COMMANDS = (
-    code_call_hierarchy,
-    code_definition,
-    code_diagnostics,
-    code_find_references,
-    code_grep,
-    code_hover,
-    code_implementations,
-    code_outline,
-    code_read_file,
-    code_read_lines,
-    code_read_symbol,
-    code_search_files,
-    code_tree,
     prompt_close_preview,
     prompt_close_sections,
     prompt_diff,
@@ -142,33 +121,47 @@ COMMANDS = (
 )
 
 
-def create_server() -> FoldlineServer:
-    """A server for one client, with every feature and command."""
+def create_server(operations: Iterable[Operation[Any, Any]] = OPERATIONS) -> FoldlineServer:
+    """A server for one client, with every feature, command and operation."""
     server = FoldlineServer(VERSION)
     for feature in FEATURES:
         server.feature(feature.METHOD, feature.OPTIONS)(feature.handle)
     for command in COMMANDS:
         _register_command(server, command)
+    for operation in operations:
+        _register_operation(server, OperationCommand(operation))
     return server
 
 
 def _register_command(server: FoldlineServer, command: ModuleType) -> None:
+    async def execute(ls: FoldlineServer, value: object) -> Any:
+        return await command.handle(ls, structure(value, command.Arguments))
+
+    _register(server, command.COMMAND, execute)
+
+
+def _register_operation(server: FoldlineServer, command: OperationCommand) -> None:
+    _register(server, command.name, command.execute)
+
+
+def _register(
+    server: FoldlineServer,
+    name: str,
+    execute: Callable[[FoldlineServer, object], Coroutine[Any, Any, Any]],
+) -> None:
     # Under the name `ls` the server is passed in; the rest is as the client sent it.
-    async def execute(ls: FoldlineServer, *arguments: Any) -> Any:
+    async def answer(ls: FoldlineServer, *arguments: Any) -> Any:
         if len(arguments) > 1:
-            message = f"{command.COMMAND} takes one object, not {len(arguments)} arguments"
-            raise InvalidArguments(message, ())
+            raise request_failure(
+                ArgumentsError({name: f"takes one object, not {len(arguments)} arguments"})
+            )
         try:
             value = arguments[0] if arguments and arguments[0] is not None else {}
-            structured = structure(value, command.Arguments)
-        except ArgumentsError as error:
-            raise InvalidArguments(f"{command.COMMAND}: {error}", error.fields) from error
-        try:
-            return await command.handle(ls, structured)
-        except BackendError as error:
-            raise backend_failure(error) from error
+            return await execute(ls, value)
+        except REFUSALS as error:
+            raise request_failure(error) from error
         except UnicodeEncodeError as error:
-            message = f"{command.COMMAND}: half a character (a lone surrogate) isn't text: {error}"
-            raise InvalidArguments(message, ()) from error
+            message = f"half a character (a lone surrogate) isn't text: {error}"
+            raise request_failure(ArgumentsError({name: message})) from error
 
-    server.command(command.COMMAND)(execute)
+    server.command(name)(answer)

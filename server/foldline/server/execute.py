@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from foldline.backends.waiting import in_thread
+from foldline.ide.errors import Untrusted
 from foldline.ide.render.interpreter import find_interpreter, mismatch
 from foldline.ide.render.jobs import prompt_job
 from foldline.ide.render.render_options import Choices
-from foldline.ide.render.renderer import RenderError
 from foldline.ide.render.token_costs import with_costs
-from foldline.ide.render.values import ValuesError
+from foldline.ide.structuring import unstructure
 from foldline.server.client_configuration import report
-from foldline.server.convert import unstructure
-from foldline.server.errors import RequestFailed
 from foldline.server.prompt_index import ask
-from foldline.server.workspace import uri_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -115,39 +111,31 @@ async def _ask(
     `texts` stand for files by path, before those of the editor.
 
     Raises:
-        RequestFailed: The workspace is not trusted, or the prompt could not be rendered.
+        IdeError: The workspace is not trusted, or the prompt could not be rendered.
     """
     if not ls.settings.trusted:
-        raise RequestFailed("untrusted", UNTRUSTED)
+        raise Untrusted(UNTRUSTED)
     document = target.document
-    try:
-        job, problems = await in_thread(
-            partial(
-                prompt_job,
-                action,
-                document.path,
-                document.root,
-                name=target.name,
-                deadline=ls.settings.render_deadline,
-                network=ls.settings.preview.network,
-                overlays={
-                    **ls.files.overlays(),
-                    str(document.path): document.text,
-                    **(texts or {}),
-                },
-                **arguments,
-            )
+    job, problems = await in_thread(
+        partial(
+            prompt_job,
+            action,
+            document.path,
+            document.root,
+            name=target.name,
+            deadline=ls.settings.render_deadline,
+            network=ls.settings.preview.network,
+            overlays={
+                **ls.files.overlays(),
+                str(document.path): document.text,
+                **(texts or {}),
+            },
+            **arguments,
         )
-    except ValuesError as error:
-        uri = uri_of(error.file)
-        file = str(error.file)
-        raise RequestFailed("values", str(error), uri=uri, file=file, line=error.line) from error
+    )
     report(ls, list(problems))
     interpreter = find_interpreter(document.path, ls.settings.interpreter)
-    try:
-        answer = await ls.renderer.run(interpreter, job)
-    except RenderError as error:
-        raise _failure(error) from error
+    answer = await ls.renderer.run(interpreter, job)
     ls.focus.prompt(document.uri, answer["name"])
     return {**answer, "interpreter": described(ls, interpreter)}
 
@@ -197,10 +185,3 @@ def section_locations(asked: Asked, name: str) -> dict[tuple[str, ...], object]:
         if location is not None:
             locations[section.path] = {"uri": location.uri, "range": unstructure(location.range)}
     return locations
-
-
-def _failure(error: RenderError) -> RequestFailed:
-    uri = uri_of(Path(error.file)) if error.file else None
-    return RequestFailed(
-        error.kind, error.message, uri=uri, file=error.file, line=error.line, **error.details
-    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol.types import Diagnostic, DiagnosticSeverity, Position, Range
 
-from foldline.server.errors import RequestFailed
+from foldline.ide.errors import PathRefused
 from foldline.server.prompt_index import ask, file_of, uri_of_file
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ async def problem_diagnostics(
 
     try:
         ranges = await ask(ls, uri, question)
-    except RequestFailed:
+    except PathRefused:
         ranges = None  # No folder of the workspace holds it: its text is not ours to read.
     if ranges is None:
         ranges = [Range(Position(each.line - 1, 0), Position(each.line, 0)) for each in problems]

@@ -15,13 +15,19 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from pygls.exceptions import JsonRpcException
-
+from foldline.ide.errors import (
+    REFUSALS,
+    IdeError,
+    NoPreview,
+    NoPrompt,
+    ToolRefused,
+    Untrusted,
+    data_of,
+)
 from foldline.ide.previews.session import Preview
 from foldline.ide.render.diff import compare
 from foldline.ide.render.render_options import Choices
 from foldline.server import execute as prompts
-from foldline.server.errors import RequestFailed
 from foldline.server.preview_diagnostics import Problems, problems_in
 from foldline.server.resolve import find_prompt
 from foldline.server.static_prompts import static_preview
@@ -29,6 +35,7 @@ from foldline.server.static_prompts import static_preview
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from foldline.backends.errors import BackendError
     from foldline.ide.previews.session import Watcher
     from foldline.server.resolve import PromptTarget
     from foldline.server.server import FoldlineServer
@@ -36,11 +43,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DID_UPDATE = "foldline/preview/didUpdate"
-# Failures of the user's code and of what it runs in. They may be mended, so a preview starts all
-# the same.
-MENDABLE = frozenset(
-    {"exception", "deadline", "exit", "interpreter", "no_foldline", "output", "values"}
-)
 
 
 class PreviewHub:
@@ -58,9 +60,7 @@ class PreviewHub:
         """The preview of that id, or the last one opened."""
         known = session_id or next(reversed(self._previews), None)
         if known not in self._previews:
-            raise RequestFailed(
-                "no_preview", f"There is no preview {known or ''!r}: open one with prompt.preview"
-            )
+            raise NoPreview(f"There is no preview {known or ''!r}: open one with prompt.preview")
         return self._previews[known]
 
     async def open(self, ls: FoldlineServer, uri: str | None, name: str | None) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class PreviewHub:
         the state says why; where that shows nothing, without blocks.
 
         Raises:
-            RequestFailed: There is no such prompt, or it may not or cannot be executed, and the
+            IdeError: There is no such prompt, or it may not or cannot be executed, and the
                 source alone does not show it.
         """
         target = await find_prompt(ls, uri, name)
@@ -78,8 +78,8 @@ class PreviewHub:
         number = next(preview.numbers)
         try:
             preview.take(*await self._render(ls, preview, preview.choices, target))
-        except RequestFailed as error:
-            if preview.name is None or _kind(error) not in MENDABLE:
+        except IdeError as error:
+            if preview.name is None or not error.mendable:
                 raise
             preview.document_version = target.document.version
             self._blame(preview, error)
@@ -104,7 +104,7 @@ class PreviewHub:
                 answer = await prompts.open_sections(
                     ls, target, old, section_keys=section_keys, reason=reason, tolerant=True
                 )
-            except RequestFailed as error:
+            except IdeError as error:
                 if not self._may_be_static(preview, error):
                     raise
                 opened = preview.folded_around(section_keys)
@@ -124,12 +124,12 @@ class PreviewHub:
         """Open chapters, as far as the prompt lets them, and return the new state.
 
         Raises:
-            RequestFailed: There is no such preview or chapter, or it may not open.
+            IdeError: There is no such preview or chapter, or it may not open.
         """
         preview = self.find(session_id)
         if not ls.settings.trusted:
             # Whether a chapter may open is for its code to say.
-            raise RequestFailed("untrusted", prompts.UNTRUSTED)
+            raise Untrusted(prompts.UNTRUSTED)
         async with preview.turn:
             number = next(preview.numbers)
             new = preview.choices.with_chapters(chapters, reason)
@@ -138,10 +138,10 @@ class PreviewHub:
             for key in chapters:
                 if key not in known:
                     message = f"There is no chapter {key!r}; there is {', '.join(known) or 'none'}"
-                    raise RequestFailed("tool", message, near=list(known))
+                    raise ToolRefused(message, near=list(known))
                 if not known[key]["open"]:
                     why = "; ".join(known[key]["reasons"])
-                    raise RequestFailed("tool", f"The chapter {key!r} stays closed: {why}")
+                    raise ToolRefused(f"The chapter {key!r} stays closed: {why}")
             return await self._move(ls, preview, [*preview.steps, new], number, render)
 
     async def close_sections(
@@ -191,7 +191,7 @@ class PreviewHub:
         """What differs between two versions of a preview; the last two where none are named.
 
         Raises:
-            RequestFailed: There is no such preview, or a version is not kept any more.
+            IdeError: There is no such preview, or a version is not kept any more.
         """
         preview = self.find(session_id)
         after = preview.version if after is None else after
@@ -201,8 +201,7 @@ class PreviewHub:
             side = preview.past.get(number)
             if side is None:
                 kept = preview.past.numbers
-                raise RequestFailed(
-                    "no_preview",
+                raise NoPreview(
                     f"{preview.session_id} has no version {number} any more, or not yet; "
                     f"kept are {kept[0]} to {kept[-1]}",
                 )
@@ -267,12 +266,12 @@ class PreviewHub:
         """Render `preview` again, or tell the client why what it has is stale."""
         while True:
             number, choices = next(preview.numbers), preview.choices
-            error: JsonRpcException | None = None
+            error: IdeError | BackendError | None = None
             render: dict[str, Any] = {}
             stale: Mapping[str, Any] | None = None
             try:
                 render, stale = await self._render(ls, preview, choices)
-            except JsonRpcException as failure:
+            except REFUSALS as failure:
                 error = failure
             except Exception:
                 # The preview goes on: the next change may be rendered.
@@ -326,28 +325,28 @@ class PreviewHub:
         began = time.monotonic()
         try:
             render = await prompts.render(ls, target, choices, tolerant=True)
-        except RequestFailed as error:
+        except IdeError as error:
             if not self._may_be_static(preview, error):
                 raise
             try:
                 static = await static_preview(ls, target, choices.overrides)
-            except RequestFailed as unknown:
-                raise (error if _kind(unknown) == "no_prompt" else unknown) from None
+            except IdeError as unknown:
+                raise (error if isinstance(unknown, NoPrompt) else unknown) from None
             ls.focus.prompt(target.document.uri, static["name"])
             return static, _reason(error)
         preview.pace.took(time.monotonic() - began)
         return render, None
 
-    def _may_be_static(self, preview: Preview, error: RequestFailed) -> bool:
+    def _may_be_static(self, preview: Preview, error: IdeError) -> bool:
         """Whether what the source shows stands in for an execution that failed.
 
         What was executed before is better, unless nothing may be any more.
         """
-        if _kind(error) == "untrusted":
+        if isinstance(error, Untrusted):
             return True
-        return _kind(error) in MENDABLE and preview.fidelity != "executed"
+        return error.mendable and preview.fidelity != "executed"
 
-    def _blame(self, preview: Preview, error: JsonRpcException) -> None:
+    def _blame(self, preview: Preview, error: IdeError | BackendError) -> None:
         """Keep the blocks of `preview`, and say by `error` why they are stale."""
         preview.advance(_reason(error))
 
@@ -367,16 +366,12 @@ class PreviewHub:
             ls.diagnostics.schedule()
 
 
-def _reason(error: JsonRpcException) -> dict[str, Any]:
+def _reason(error: IdeError | BackendError) -> dict[str, Any]:
     """Why blocks are stale, as clients are told it."""
-    details = error.data if isinstance(error.data, dict) else {}
+    data = data_of(error)
     return {
-        "kind": _kind(error),
-        "message": error.message,
-        "file": details.get("file"),
-        "line": details.get("line"),
+        "kind": data["kind"],
+        "message": str(error),
+        "file": data.get("file"),
+        "line": data.get("line"),
     }
-
-
-def _kind(error: JsonRpcException) -> str | None:
-    return error.data.get("kind") if isinstance(error.data, dict) else None

@@ -6,14 +6,12 @@ import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from foldline.backends.errors import BackendError
+from foldline.ide.errors import NoDocument, NoPrompt
 from foldline.server.convert import LineIndex
-from foldline.server.errors import RequestFailed, backend_failure
 from foldline.server.prompt_index import ask
 from foldline.server.workspace import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
     from pathlib import Path
 
     from foldline.ide.analysis import Span, StaticSection
@@ -57,19 +55,17 @@ async def find_document(ls: FoldlineServer, uri: str | None) -> DocumentTarget:
     """The document at `uri`, or the one that has the focus.
 
     Raises:
-        RequestFailed: There is no such document, or it may not be read.
+        IdeError: There is no such document, or it may not be read.
     """
     uri = uri or ls.focus.uri
     if uri is None:
-        raise RequestFailed(
-            "no_document", "No document has the focus: open one, or name it with `uri`"
-        )
+        raise NoDocument("No document has the focus: open one, or name it with `uri`")
     path = path_of(uri)
     root = ls.files.root_of(path)
     open_document = ls.documents.document(uri)
     if open_document is not None:
         return DocumentTarget(uri, path, root, open_document.index, open_document.version)
-    text = await call(ls.files.asynchronous(root).read_file(str(path)))
+    text = await ls.files.asynchronous(root).read_file(str(path))
     index = LineIndex.of(text, ls.documents.position_codec.encoding)
     return DocumentTarget(uri, path, root, index, None)
 
@@ -81,7 +77,7 @@ async def find_prompt(ls: FoldlineServer, uri: str | None, name: str | None) -> 
     has bound values to, or else the first.
 
     Raises:
-        RequestFailed: There is no such document or prompt.
+        IdeError: There is no such document or prompt.
     """
     document = await find_document(ls, uri)
     prompts = await ask(ls, document.uri, lambda asked: asked.analysis.module.prompts) or ()
@@ -97,8 +93,7 @@ async def find_prompt(ls: FoldlineServer, uri: str | None, name: str | None) -> 
         return PromptTarget(document, names[name])
     if names and not name.isidentifier():
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or sorted(names)
-        raise RequestFailed(
-            "no_prompt",
+        raise NoPrompt(
             f"{document.path.name} has no prompt {name!r}; it has {', '.join(near)}",
             name=name,
             near=near,
@@ -113,15 +108,3 @@ def range_in(section: StaticSection, file: str) -> Span:
     A section that another file declares is where the prompt uses it.
     """
     return section.source.span if section.source.file == file else section.use.span
-
-
-async def call(question: Awaitable[Answer]) -> Answer:
-    """The backends' answer to `question`.
-
-    Raises:
-        RequestFailed: The backends refused, with the reason and what to do.
-    """
-    try:
-        return await question
-    except BackendError as error:
-        raise backend_failure(error) from error

@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any
 
+from foldline.ide.errors import NoPrompt, PromptRefused
 from foldline.ide.render.token_costs import with_costs
-from foldline.server.convert import unstructure
-from foldline.server.errors import RequestFailed
+from foldline.ide.structuring import unstructure
 from foldline.server.prompt_index import ask
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ async def static_render(
     """The prompt's text and blocks with fidelity `static`: placeholders stand for what is unknown.
 
     Raises:
-        RequestFailed: The source shows no such prompt, or an override names no section.
+        IdeError: The source shows no such prompt, or an override names no section.
     """
 
     def question(asked: Asked) -> dict[str, Any]:
@@ -58,7 +58,7 @@ async def static_preview(
     """The same with its tokens, in the shape of a render that was executed.
 
     Raises:
-        RequestFailed: The source shows no such prompt, or an override names no section.
+        IdeError: The source shows no such prompt, or an override names no section.
     """
 
     def question(asked: Asked) -> dict[str, Any]:
@@ -109,7 +109,7 @@ async def static_tokens(ls: FoldlineServer, target: PromptTarget) -> dict[str, A
     """The tokens of the prompt and of each section, and what opening a folded one adds.
 
     Raises:
-        RequestFailed: The source shows no such prompt.
+        IdeError: The source shows no such prompt.
     """
 
     def question(asked: Asked) -> dict[str, Any]:
@@ -154,12 +154,12 @@ def _prompt(asked: Asked, name: str | None) -> PromptFacts:
     raise _nothing(name, [prompt.name.id for prompt in asked.analysis.prompts])
 
 
-def _nothing(name: str | None, names: Sequence[str] = ()) -> RequestFailed:
+def _nothing(name: str | None, names: Sequence[str] = ()) -> NoPrompt:
     which = f"no prompt {name!r}" if name else "no prompt"
     near = difflib.get_close_matches(name or "", names, n=3, cutoff=0.5) or sorted(names)
     shown = f"; it shows {', '.join(near)}" if near else ""
     message = f"The source shows {which} without being executed{shown}"
-    return RequestFailed("no_prompt", message, name=name, near=near or None)
+    return NoPrompt(message, name=name, near=near or None)
 
 
 def _overrides(
@@ -172,11 +172,11 @@ def _overrides(
     found: dict[tuple[str, ...], Visibility] = {}
     for key, visibility in overrides.items():
         if key not in paths:
-            raise RequestFailed(
-                "prompt", f"There is no section {key!r}; there are {', '.join(paths)}", key=key
+            raise PromptRefused(
+                f"There is no section {key!r}; there are {', '.join(paths)}", key=key
             )
         if visibility not in ("FULL", "SUMMARY"):
-            raise RequestFailed("prompt", f"{key}: FULL or SUMMARY, not {visibility!r}", key=key)
+            raise PromptRefused(f"{key}: FULL or SUMMARY, not {visibility!r}", key=key)
         found[paths[key]] = Visibility(visibility)
     return found
 

@@ -24,9 +24,8 @@ from lsprotocol.types import (
     TextDocumentContentRegistrationOptions,
 )
 
+from foldline.ide.errors import IdeError, PathRefused
 from foldline.server import execute as prompts
-from foldline.server.errors import RequestFailed
-from foldline.server.previews import MENDABLE
 from foldline.server.resolve import find_prompt
 from foldline.server.static_prompts import static_render
 
@@ -66,7 +65,7 @@ class Address:
         """What `address` names.
 
         Raises:
-            RequestFailed: It is no address of a prompt.
+            IdeError: It is no address of a prompt.
         """
         try:
             parts = urlsplit(address)
@@ -74,8 +73,7 @@ class Address:
             parts = urlsplit("")
         module, _, name = unquote(parts.path).removesuffix(SUFFIX).rpartition("/")
         if parts.scheme != SCHEME or not module or not name:
-            raise RequestFailed(
-                "path",
+            raise PathRefused(
                 f"{address} names no prompt, as {SCHEME}:/path/to/module.py/prompt.md would",
                 uri=address,
             )
@@ -112,7 +110,7 @@ class VirtualDocuments:
         While the code of the prompt fails it is the last good one.
 
         Raises:
-            RequestFailed: There is no such prompt, or it could never be rendered.
+            IdeError: There is no such prompt, or it could never be rendered.
         """
         parsed = Address.parse(address)
         # Before it is rendered: a change in the meantime makes it old.
@@ -124,9 +122,8 @@ class VirtualDocuments:
         target = await find_prompt(ls, parsed.uri, parsed.name)
         try:
             text = await _render(ls, target, parsed.opened)
-        except RequestFailed as error:
-            failure = error.data if isinstance(error.data, dict) else {}
-            if failure.get("kind") not in MENDABLE or address not in self._good:
+        except IdeError as error:
+            if not error.mendable or address not in self._good:
                 raise
             return self._good[address]
         self._good.pop(address, None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pygls.uris import from_fs_path, to_fs_path
 
-from foldline.server.errors import RequestFailed
+from foldline.ide.errors import PathRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -91,7 +91,7 @@ class WorkspaceFiles:
         """The innermost workspace folder that holds `path`, or the directory of an open document.
 
         Raises:
-            RequestFailed: `path` is outside the workspace, and not open.
+            IdeError: `path` is outside the workspace, and not open.
         """
         around = [root for root in self._roots if path.is_relative_to(root)]
         if around:
@@ -99,8 +99,8 @@ class WorkspaceFiles:
         with self._lock:
             is_open = path in self._overlays
         if not is_open:
-            raise RequestFailed(
-                "path", f"{path} is outside the workspace: open it in the editor", path=str(path)
+            raise PathRefused(
+                f"{path} is outside the workspace: open it in the editor", path=str(path)
             )
         return path.parent
 
@@ -176,11 +176,11 @@ def path_of(uri: str) -> Path:
     """The real path of the file at `uri`.
 
     Raises:
-        RequestFailed: It is no file on this machine.
+        IdeError: It is no file on this machine.
     """
     path = local_path(uri)
     if path is None:
-        raise RequestFailed("path", f"{uri} is not a file on this machine: save it first", uri=uri)
+        raise PathRefused(f"{uri} is not a file on this machine: save it first", uri=uri)
     return path
 
 

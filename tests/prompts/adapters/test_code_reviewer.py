@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from foldline.agent.agent_prompt import ALL_TOOLS
 from foldline.prompts.adapters import ScriptedAdapter, Transcript
 from foldline.prompts.runtime import EventStore, PromptRendered
 
@@ -101,9 +102,7 @@ def test_tk_11_the_prompt_has_the_sections_of_the_specification() -> None:
         "explain_rule",
         "make_plan",
         "finish_step",
-        "get_file_outline",
-        "read_symbol",
-        "read_lines",
+        *ALL_TOOLS,
         "read_section",
     ]
     assert all(outcome.result.success for outcome in response.tool_outcomes)

@@ -9,67 +9,68 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from foldline.agent.mcp.tools import TOOLS
-from foldline.agent.mcp.tools.tool import ArgumentsError
-from foldline.backends.errors import LONGEST_MESSAGE, BackendError, IgnoredPathError, cut
-from foldline.backends.visible import visible
-from foldline.backends.waiting import question_of, run_async
+from foldline.agent.mcp.operations import answer
+from foldline.agent.tools import failure_text
+from foldline.backends.errors import LONGEST_MESSAGE, cut
+from foldline.ide.errors import REFUSALS
+from foldline.ide.operations import OPERATIONS
+from foldline.ide.operations.reading import input_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from foldline.agent.mcp.folders import Folders
-    from foldline.agent.mcp.tools.tool import CodeTool
+    from foldline.ide.operations.operation import Operation
 
 log = logging.getLogger(__name__)
 
-_BY_NAME = {tool.name: tool for tool in TOOLS}
 
-LISTED = tuple(
-    types.Tool(
-        name=tool.name,
-        description=tool.description,
-        input_schema=tool.input_schema(),
-        annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
-    )
-    for tool in TOOLS
-)
+class Tools:
+    """The operations that models are offered, as MCP tools."""
 
-
-def find_tool(name: str) -> CodeTool[Any]:
-    """The tool of that name.
-
-    Raises:
-        MCPError: There is none; it names the nearest.
-    """
-    tool = _BY_NAME.get(name)
-    if tool is None:
-        near = difflib.get_close_matches(cut(name), _BY_NAME, n=1) or list(_BY_NAME)
-        raise refusal(
-            f"Unknown tool {cut(name)!r}; there is {', '.join(near)}",
-            types.INVALID_PARAMS,
-            near=near,
+    def __init__(self, operations: Iterable[Operation[Any, Any]] = OPERATIONS) -> None:
+        self._by_name = {one.tool: one for one in operations if one.tool}
+        self.listed = tuple(
+            types.Tool(
+                name=operation.tool,
+                description=operation.description,
+                input_schema=input_schema(operation),
+                annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
+            )
+            for operation in self._by_name.values()
         )
-    return tool
 
+    def find(self, name: str) -> Operation[Any, Any]:
+        """The operation behind the tool of that name.
 
-async def call(
-    tool: CodeTool[Any], folders: Folders, arguments: Mapping[str, object]
-) -> types.CallToolResult:
-    """The tool's answer, or what went wrong and what to do about it."""
-    try:
-        texts = await run_async(question_of(tool.call)(folders, arguments), tool.threads)
-    except ArgumentsError as error:
-        return failure(f"{tool.name}: {error}")
-    except IgnoredPathError as error:
-        return failure(f"{visible(error.path)}: {error.problem}; ignored files are not shown")
-    except BackendError as error:
-        return failure(str(error))
-    except Exception as error:
-        # The outermost boundary of a call: whatever failed, the next call is answered.
-        log.exception("%s failed on %r", tool.name, dict(arguments))
-        return failure(f"{tool.name} failed inside foldline: {type(error).__name__}: {error}")
-    return types.CallToolResult(content=[_block(text) for text in texts])
+        Raises:
+            MCPError: There is none; it names the nearest.
+        """
+        operation = self._by_name.get(name)
+        if operation is None:
+            near = difflib.get_close_matches(cut(name), self._by_name, n=1) or list(self._by_name)
+            raise refusal(
+                f"Unknown tool {cut(name)!r}; there is {', '.join(near)}",
+                types.INVALID_PARAMS,
+                near=near,
+            )
+        return operation
+
+    async def call(
+        self, operation: Operation[Any, Any], folders: Folders, arguments: Mapping[str, object]
+    ) -> types.CallToolResult:
+        """The answer, or what went wrong and what to do about it."""
+        try:
+            text = await answer(operation, folders, arguments)
+        except REFUSALS as error:
+            return failure(failure_text(operation, error))
+        except Exception as error:
+            # The outermost boundary of a call: whatever failed, the next call is answered.
+            log.exception("%s failed on %r", operation.tool, dict(arguments))
+            return failure(
+                f"{operation.tool} failed inside foldline: {type(error).__name__}: {error}"
+            )
+        return types.CallToolResult(content=[_block(text)])
 
 
 def failure(message: str) -> types.CallToolResult:

@@ -84,6 +84,11 @@ class Folders:
                     return Place(folder, "/".join(rest) or ".")
         raise PathError(path, f"there are several folders: begin the path with one of {self.names}")
 
+    def beginning(self, path: str) -> Folder | None:
+        """The folder whose name `path` begins with, if it begins with one."""
+        beginnings = ((folder, folder.prefix) for folder in self.folders)
+        return next((folder for folder, name in beginnings if f"{path}/".startswith(name)), None)
+
     @property
     def names(self) -> str:
         """What paths begin with, to be told in a sentence."""

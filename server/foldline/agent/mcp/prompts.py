@@ -15,9 +15,9 @@ from foldline.agent.mcp.catalog import find_prompts
 from foldline.backends.errors import BackendError
 from foldline.backends.visible import visible
 from foldline.backends.waiting import PROMPTS, in_thread
+from foldline.ide.errors import RenderError
 from foldline.ide.render.interpreter import find_interpreter
 from foldline.ide.render.jobs import prompt_job
-from foldline.ide.render.renderer import RenderError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -268,7 +268,7 @@ def _state(prompt: CatalogPrompt, render: Mapping[str, Any], generated: Sequence
 def _failure(error: RenderError) -> Exception:
     where = f" ({error.file}:{error.line})" if error.file else ""
     code = types.INVALID_PARAMS if error.kind in ("tool", "prompt") else types.INTERNAL_ERROR
-    near = error.details.get("near")
+    near = error.data.get("near")
     return refusal(
         f"{error.message}{where}",
         code,

@@ -15,6 +15,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from foldline.agent.mcp import calls
+from foldline.agent.mcp.calls import Tools
 from foldline.agent.mcp.folders import NoFolderError
 from foldline.agent.mcp.prompts import WorkspacePrompts
 from foldline.agent.mcp.roots import Roots
@@ -60,7 +61,8 @@ class Options:
 class AgentServer:
     """The server of one client."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, tools: Tools | None = None) -> None:
+        self.tools = tools or Tools()
         self.roots = Roots(options.roots, trusted=options.trusted)
         self.renderer = Renderer()
         self.prompts = WorkspacePrompts(
@@ -99,19 +101,19 @@ class AgentServer:
     async def _list_tools(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=list(calls.LISTED))
+        return types.ListToolsResult(tools=list(self.tools.listed))
 
     async def _call_tool(
         self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        tool = calls.find_tool(params.name)
+        tool = self.tools.find(params.name)
         try:
             folders = await self.roots.folders(context, params.input_responses)
         except NoFolderError as error:
             return calls.failure(str(error))
         if isinstance(folders, types.InputRequiredResult):
             return folders
-        return await calls.call(tool, folders, params.arguments or {})
+        return await self.tools.call(tool, folders, params.arguments or {})
 
     async def _list_prompts(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None

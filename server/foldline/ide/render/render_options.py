@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from foldline.server.errors import RequestFailed
+from foldline.ide.errors import ToolRefused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +95,7 @@ class Choices:
         """These choices with sections and chapters closed; where neither are named, all of them.
 
         Raises:
-            RequestFailed: One of them was not opened in this preview.
+            ToolRefused: One of them was not opened in this preview.
         """
         everything = section_keys is None and chapters is None
         keys = tuple(sorted(self.opened) if everything else section_keys or ())
@@ -104,8 +104,7 @@ class Choices:
         unknown = [*(each for each in keys if each not in self.opened)]
         unknown += [each for each in ended if each not in self.chapters]
         if unknown:
-            raise RequestFailed(
-                "tool",
+            raise ToolRefused(
                 f"{', '.join(unknown)}: not opened in this preview; opened are: "
                 f"{', '.join(opened) or 'none'}",
                 near=opened,

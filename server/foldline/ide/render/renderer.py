@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.index.location import cache_folder
+from foldline.ide.errors import RenderError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,26 +40,6 @@ STDERR_TAIL_BYTES = 1 << 12
 UNSAFE = 76
 # A process with threads must not fork, and on macOS any may have some.
 CAN_STAY_WARM = hasattr(os, "fork") and sys.platform != "darwin"
-
-
-class RenderError(Exception):
-    """A prompt could not be rendered.
-
-    Attributes:
-        kind: One of the kinds that `foldline.server.errors` lists below a render.
-        file: The user's file at which it failed, where one is known.
-        line: The 1-based line in `file`.
-        details: What else is known: the exception's type, the traceback, near names.
-    """
-
-    def __init__(self, failure: Mapping[str, Any]) -> None:
-        super().__init__(failure["message"])
-        self.kind: str = failure["kind"]
-        self.message: str = failure["message"]
-        self.file: str | None = failure.get("file")
-        self.line: int | None = failure.get("line")
-        known = ("kind", "message", "file", "line")
-        self.details = {name: value for name, value in failure.items() if name not in known}
 
 
 @dataclass(frozen=True, slots=True)

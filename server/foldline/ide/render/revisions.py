@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from foldline.backends.untrusted import find_on_path
+from foldline.ide.errors import RevisionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,10 +27,6 @@ OF_A_REPOSITORY = (
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_NAMESPACE",
 )
-
-
-class RevisionError(Exception):
-    """There is no such revision, or it does not hold the module; the message says which."""
 
 
 def parse_range(text: str) -> tuple[str, str | None]:

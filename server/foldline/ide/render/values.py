@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from foldline.backends.errors import MalformedFileError, PathError
 from foldline.backends.files.limits import VALUES_BYTES
 from foldline.backends.files.reader import read_json, read_toml
-from foldline.backends.visible import visible
+from foldline.ide.errors import ValuesError
 from foldline.ide.render.options import read_preview_options
 from foldline.ide.settings import Network
 
@@ -29,22 +29,6 @@ SUFFIXES = (".toml", ".json")
 
 Sets = dict[str, dict[str, dict[str, Any]]]
 """For each parameter set, fields by dataclass name."""
-
-
-class ValuesError(Exception):
-    """A file of values cannot be used; the message says why.
-
-    Attributes:
-        file: The file.
-        line: The line, counted from 1, where one is known.
-    """
-
-    def __init__(self, file: Path, message: str, line: int | None = None) -> None:
-        name = visible(file.name)
-        place = f"{name}:{line}" if line else name
-        super().__init__(f"{place}: {message}")
-        self.file = file
-        self.line = line
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.waiting import in_thread
+from foldline.ide.errors import Untrusted
 from foldline.ide.render.diff import Side, compare
 from foldline.ide.render.render_options import Choices
-from foldline.ide.render.revisions import RevisionError, parse_range, texts_at
+from foldline.ide.render.revisions import parse_range, texts_at
 from foldline.server import execute as prompts
-from foldline.server.errors import RequestFailed
 from foldline.server.resolve import find_prompt
 
 if TYPE_CHECKING:
@@ -71,11 +71,8 @@ async def _side(
 ) -> Side:
     texts: dict[str, str] = {}
     if not ls.settings.trusted:
-        raise RequestFailed("untrusted", prompts.UNTRUSTED)
+        raise Untrusted(prompts.UNTRUSTED)
     if revision is not None:
-        try:
-            texts = await in_thread(partial(texts_at, target.document.path, revision))
-        except RevisionError as error:
-            raise RequestFailed("revision", str(error), revision=revision) from error
+        texts = await in_thread(partial(texts_at, target.document.path, revision))
     render = await prompts.render_at(ls, target, texts, choices)
     return Side.of(revision or "as it is now", render)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.backends.waiting import in_thread
-from foldline.server.convert import unstructure
+from foldline.ide.structuring import unstructure
 from foldline.server.prompt_index import ask, uri_of_file
 from foldline.server.resolve import find_document, range_in
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from foldline.ide.errors import ArgumentsError
 from foldline.ide.render.render_options import Choices
 from foldline.server import execute as prompts
-from foldline.server.errors import InvalidArguments
 from foldline.server.resolve import find_prompt
 from foldline.server.static_prompts import static_render
 
@@ -45,8 +45,7 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
     if arguments.fidelity == "static":
         return await static_render(ls, target, arguments.overrides)
     if arguments.fidelity != "executed":
-        message = f"{COMMAND}: fidelity: executed or static, not {arguments.fidelity!r}"
-        raise InvalidArguments(message, ("fidelity",))
+        raise ArgumentsError({"fidelity": f"executed or static, not {arguments.fidelity!r}"})
     return await prompts.render(
         ls,
         target,

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from foldline.ide.errors import ArgumentsError, Untrusted
 from foldline.server import execute as prompts
-from foldline.server.errors import InvalidArguments, RequestFailed
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
@@ -41,12 +41,12 @@ class Arguments:
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
     """Without anything to set it takes back the values that were."""
     if arguments.budget is not None and arguments.budget < 0:
-        raise InvalidArguments(f"{COMMAND}: budget: 0 for none, or more", ("budget",))
+        raise ArgumentsError({"budget": "0 for none, or more"})
     given = (arguments.params, arguments.parameter_set, arguments.budget, arguments.budget_unit)
     params = {} if all(each is None for each in given) else arguments.params
     if not ls.settings.trusted and (params, arguments.parameter_set) != (None, None):
         # Without executing the prompt, values would change nothing of what is shown.
-        raise RequestFailed("untrusted", prompts.UNTRUSTED)
+        raise Untrusted(prompts.UNTRUSTED)
     return await ls.previews.choose(
         ls,
         arguments.sessionId,

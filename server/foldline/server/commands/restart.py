@@ -7,9 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.backends.waiting import LONG, in_thread
-from foldline.server.convert import unstructure
-from foldline.server.errors import RequestFailed
-from foldline.server.resolve import call
+from foldline.ide.errors import NoServer
+from foldline.ide.structuring import unstructure
 
 if TYPE_CHECKING:
     from foldline.backends.lsp import ServerStatus
@@ -31,18 +30,17 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     Who waits for one of them is answered all the same: from syntax trees, or by a new worker.
     """
     if arguments.server is None:
-        stopped, workers = await call(in_thread(ls.files.restart, LONG)), await ls.renderer.stop()
+        stopped, workers = await in_thread(ls.files.restart, LONG), await ls.renderer.stop()
         ls.prompts.forget()
         ls.diagnostics.schedule()
         ls.show_again()
     else:
         name = arguments.server
-        running = await call(ls.files.server_status())
-        stopped, workers = await call(in_thread(partial(ls.files.restart_servers, name), LONG)), 0
+        running = await ls.files.server_status()
+        stopped, workers = await in_thread(partial(ls.files.restart_servers, name), LONG), 0
         if not stopped:
             near = sorted({each.name for each in running})
-            raise RequestFailed(
-                "no_server",
+            raise NoServer(
                 f"No language server {name!r} was asked so far; "
                 + (f"there is {', '.join(near)}" if near else "there is none"),
                 near=near,

@@ -11,20 +11,23 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol.types import MessageType, ShowDocumentParams, ShowMessageParams
 
 from foldline.backends.waiting import in_thread
+from foldline.ide.errors import PathRefused
+from foldline.ide.operations import code_outline, code_tree
 from foldline.server import execute as prompts
-from foldline.server.commands import code_outline, code_tree, status
-from foldline.server.errors import RequestFailed
+from foldline.server.commands import status
+from foldline.server.operation_commands import OperationCommand
 from foldline.server.resolve import find_document, find_prompt
 from foldline.server.workspace import uri_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from foldline.ide.operations.operation import Operation
     from foldline.server.server import FoldlineServer
 
 COMMAND = "foldline.server.show"
@@ -55,8 +58,8 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     try:
         path = await in_thread(partial(_write, arguments.uri or ls.focus.uri or "", title, text))
     except OSError as error:
-        raise RequestFailed(
-            "path", f"{error.filename} cannot be written: {error.strerror}", path=error.filename
+        raise PathRefused(
+            f"{error.filename} cannot be written: {error.strerror}", path=error.filename
         ) from error
     _open(ls, path)
     return {"uri": uri_of(path), "text": text}
@@ -68,16 +71,19 @@ async def _text(ls: FoldlineServer, arguments: Arguments) -> tuple[str, str]:
         answer = await status.handle(ls, status.Arguments(arguments.uri))
         return "status.json", json.dumps(answer, indent=2)
     if arguments.what is Shown.TREE:
-        tree = await code_tree.handle(ls, code_tree.Arguments(uri=arguments.uri, budget=BUDGET))
-        return "tree.txt", str(tree["text"])
+        return "tree.txt", await _operation(ls, code_tree.OPERATION, arguments.uri)
     if arguments.what is Shown.OUTLINE:
         document = await find_document(ls, arguments.uri)
-        asked = code_outline.Arguments(uri=document.uri, budget=BUDGET)
-        outline = await code_outline.handle(ls, asked)
-        return f"{document.path.name}.outline.txt", str(outline["text"])
+        text = await _operation(ls, code_outline.OPERATION, document.uri)
+        return f"{document.path.name}.outline.txt", text
     target = await find_prompt(ls, arguments.uri, arguments.name)
     render = await prompts.render_opened(ls, target, arguments.section_keys)
     return f"{render['name']}.md", str(render["text"])
+
+
+async def _operation(ls: FoldlineServer, operation: Operation[Any, Any], uri: str | None) -> str:
+    answer = await OperationCommand(operation).execute(ls, {"uri": uri, "budget": BUDGET})
+    return str(answer["text"])
 
 
 def _write(uri: str, title: str, text: str) -> Path:

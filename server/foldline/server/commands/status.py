@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.ide.render.interpreter import find_interpreter
-from foldline.server.convert import unstructure
+from foldline.ide.structuring import unstructure
 from foldline.server.execute import described
-from foldline.server.resolve import call
 from foldline.server.workspace import path_of
 
 if TYPE_CHECKING:
@@ -36,5 +35,5 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
         "interpreter": described(ls, interpreter),
         "previews": ls.previews.count,
         "documents": len(ls.documents.text_documents),
-        "languageServers": unstructure(await call(ls.files.server_status())),
+        "languageServers": unstructure(await ls.files.server_status()),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from foldline.server.convert import structure
+from foldline.ide.structuring import structure
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_RENAME, RenameOptions, WorkspaceEdit
 
+from foldline.ide.errors import RenameRefused
 from foldline.server.edits import workspace_edit
-from foldline.server.errors import RequestFailed
 from foldline.server.prompt_index import ask
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ async def handle(ls: FoldlineServer, params: RenameParams) -> WorkspaceEdit | No
         try:
             changes = rename(asked.project, asked.analysis, offset, params.new_name)
         except RenameRefusedError as error:
-            raise RequestFailed("rename", str(error)) from error
+            raise RenameRefused(str(error)) from error
         return workspace_edit(asked, changes) if changes is not None else None
 
     return await ask(ls, params.text_document.uri, question)

@@ -24,8 +24,9 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from foldline.backends.waiting import in_thread
+from foldline.ide.errors import ArgumentsError
+from foldline.ide.structuring import structure
 from foldline.server.commands import prompt_set_params
-from foldline.server.convert import ArgumentsError, structure
 from foldline.server.page.feed import Feed
 from foldline.server.page.guard import Guard
 from foldline.server.page.markdown import with_markdown

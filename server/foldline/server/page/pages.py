@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from foldline.server.errors import RequestFailed
+from foldline.ide.errors import MissingExtra
 
 if TYPE_CHECKING:
     from foldline.server.page.app import Page
@@ -22,14 +22,14 @@ class Pages:
         """An address that shows the preview in the first browser that opens it.
 
         Raises:
-            RequestFailed: What serves pages is not installed.
+            IdeError: What serves pages is not installed.
         """
         try:
             from foldline.server.page.app import Page, create_app
             from foldline.server.page.listener import Listener
         except ModuleNotFoundError as error:
-            raise RequestFailed(
-                "extra", f"A web page needs {error.name!r}: pip install 'foldline[web]'"
+            raise MissingExtra(
+                f"A web page needs {error.name!r}: pip install 'foldline[web]'"
             ) from error
         if self._listener is None:
             self._listener = Listener(lambda authority: create_app(ls, authority, self._pages))

@@ -1,0 +1,96 @@
+"""The operations as MCP tools: folders' names stand before paths, and an answer is one text."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from foldline.backends.waiting import run_async
+from foldline.ide.errors import ArgumentsError
+from foldline.ide.operations.operation import Role
+from foldline.ide.operations.reading import read_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from foldline.agent.mcp.folders import Folder, Folders
+    from foldline.ide.operations.operation import Operation
+
+Model = TypeVar("Model")
+
+
+async def answer(
+    operation: Operation[Any, Any], folders: Folders, values: Mapping[str, object]
+) -> str:
+    """The answer to a call with `values` as they came.
+
+    Raises:
+        ArgumentsError: They don't fit.
+        BackendError: The files don't answer, with what to do instead.
+    """
+    arguments = read_arguments(operation, values, from_model=True)
+    texts = []
+    for folder, asked in _asked(operation, folders, arguments):
+        result = await run_async(operation.run(folder.access, asked), operation.threads)
+        texts.append(operation.text(_shown(result, folder), asked))
+    return "\n".join(texts)
+
+
+def _asked(
+    operation: Operation[Any, Any], folders: Folders, arguments: Any
+) -> Iterator[tuple[Folder, Any]]:
+    """The folders that are asked, each with its own arguments."""
+    if len(folders.folders) == 1:
+        yield folders.folders[0], arguments
+        return
+    by_role = {role: one.name for one in operation.parameters for role in one.roles}
+    files = [one.name for one in operation.parameters if Role.FILES in one.roles]
+    if files:
+        yield _in_one_folder(folders, arguments, files)
+        return
+    named = by_role.get(Role.FILE) or by_role.get(Role.FOLDER)
+    path = str(getattr(arguments, named)) if named else ""
+    if named and not (operation.across and path in ("", ".", "./")):
+        place = folders.locate(path)
+        own = {named: place.path}
+        if getattr(arguments, "cursor", None):
+            own["cursor"] = arguments.cursor.removeprefix(place.folder.prefix)
+        yield place.folder, replace(arguments, **own)
+        return
+    scope = getattr(arguments, by_role[Role.SCOPE]) if Role.SCOPE in by_role else None
+    if scope is not None and (folder := folders.beginning(scope)):
+        inside = scope.removeprefix(folder.prefix.rstrip("/")).lstrip("/") or None
+        cursor = arguments.cursor
+        if cursor is not None and not cursor.startswith(folder.prefix):
+            raise ArgumentsError({"cursor": f"is from another folder than {scope!r}"})
+        cursor = cursor and cursor.removeprefix(folder.prefix)
+        yield folder, replace(arguments, **{by_role[Role.SCOPE]: inside, "cursor": cursor})
+        return
+    for folder, share, cursor in folders.each(arguments.budget, arguments.cursor):
+        yield folder, replace(arguments, budget=share, cursor=cursor)
+
+
+def _in_one_folder(folders: Folders, arguments: Any, names: list[str]) -> tuple[Folder, Any]:
+    """The folder that all files are in, and the arguments with their paths inside it."""
+    places = {name: [folders.locate(path) for path in getattr(arguments, name)] for name in names}
+    found = {place.folder.prefix: place.folder for named in places.values() for place in named}
+    if len(found) != 1:
+        raise ArgumentsError({names[0]: f"name files of one folder, of {folders.names}"})
+    own = {name: tuple(place.path for place in named) for name, named in places.items()}
+    return next(iter(found.values())), replace(arguments, **own)
+
+
+def _shown(model: Model, folder: Folder) -> Model:
+    """The result with the folder's name before its paths and cursors."""
+    if not folder.prefix or not is_dataclass(model):
+        return model
+    changes: dict[str, object] = {}
+    for field in fields(model):
+        value = getattr(model, field.name)
+        if field.name == "path":
+            changes["path"] = folder.shown(value)
+        elif field.name == "cursor":
+            changes["cursor"] = folder.shown_cursor(value)
+        elif isinstance(value, tuple) and value and hasattr(value[0], "path"):
+            changes[field.name] = tuple(_shown(item, folder) for item in value)
+    return cast("Model", replace(model, **changes)) if changes else model  # type: ignore[type-var]

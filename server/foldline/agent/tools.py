@@ -1,0 +1,78 @@
+"""The code operations as tools for agents written in Python.
+
+>>> from foldline.agent.tools import code_tools
+>>> from foldline.backends import SmartFileAccess
+>>> tools = code_tools(SmartFileAccess.for_workspace("."))
+>>> tools[0].name
+'get_tree'
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from foldline.backends.errors import IgnoredPathError
+from foldline.backends.waiting import run
+from foldline.ide.errors import REFUSALS, ArgumentsError
+from foldline.ide.operations import OPERATIONS
+from foldline.ide.operations.reading import input_schema, read_arguments
+from foldline.prompts import Tool, ToolContext, ToolResult
+from foldline.prompts.errors import ToolValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from foldline.backends import SmartFileAccess
+    from foldline.ide.operations.operation import Operation
+    from foldline.prompts.schema import JsonSchema
+
+
+def code_tools(
+    access: SmartFileAccess, operations: Iterable[Operation[Any, Any]] = OPERATIONS
+) -> tuple[Tool[Any, str], ...]:
+    """The operations that models are offered, over the files of `access`, the cheapest first.
+
+    Handlers block; names, arguments, sizes and failures are those of the MCP server.
+    """
+    return tuple(_tool(operation, access) for operation in operations if operation.tool)
+
+
+def failure_text(operation: Operation[Any, Any], error: Exception) -> str:
+    """A call's failure as a model can act on it: it has no argument to show ignored files."""
+    if isinstance(error, ArgumentsError):
+        return f"{operation.tool}: {error}"
+    if isinstance(error, IgnoredPathError):
+        return (
+            f"{error.path}: is ignored by the pattern {error.pattern!r} of {error.source}; ignored "
+            "files are not shown"
+        )
+    return str(error)
+
+
+def _tool(operation: Operation[Any, Any], access: SmartFileAccess) -> Tool[Any, str]:
+    arguments = operation.arguments
+
+    class OperationTool(Tool[arguments, str]):  # type: ignore[valid-type]  # Known at run time.
+        """A tool whose schema and arguments are the operation's."""
+
+        @property
+        def parameters(self) -> JsonSchema:
+            return input_schema(operation)
+
+        def decode(self, arguments: str | Mapping[str, object]) -> Any:
+            try:
+                given = json.loads(arguments) if isinstance(arguments, str) else arguments
+                return read_arguments(operation, given, from_model=True)
+            except (ValueError, ArgumentsError) as error:
+                raise ToolValidationError(f"{operation.tool}: {error}") from error
+
+    def handle(params: Any, *, context: ToolContext) -> ToolResult[str]:
+        del context
+        try:
+            text = operation.text(run(operation.run(access, params)), params)
+        except REFUSALS as error:
+            return ToolResult(failure_text(operation, error), success=False)
+        return ToolResult(text, text)
+
+    return OperationTool(name=operation.tool, description=operation.description, handler=handle)

@@ -1,0 +1,60 @@
+"""Arguments that several operations share, with their bounds and documentation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, TypeAlias
+
+from foldline.backends.fallback import DEFAULT_SECONDS
+from foldline.ide.operations.operation import Between, Doc, Role
+
+SMALLEST_BUDGET = 200
+"""Less doesn't hold the first line of an answer and its cursor."""
+LARGEST_BUDGET = 100_000
+"""Bytes of an answer that a model's context still takes; people may have no limit."""
+
+FilePath: TypeAlias = Annotated[str, Doc("a file"), Role.FILE]
+FolderPath: TypeAlias = Annotated[str, Doc("a folder"), Role.FOLDER, Role.POSITIONAL]
+Budget: TypeAlias = Annotated[
+    int | None, Doc("the most bytes of the text"), Between(SMALLEST_BUDGET, LARGEST_BUDGET)
+]
+Cursor: TypeAlias = Annotated[str | None, Doc("go on where an answer ended")]
+Seconds: TypeAlias = Annotated[
+    float,
+    Doc("how long a language server may take; 0: don't ask it"),
+    Between(0, 600),
+    Role.PEOPLE,
+]
+LineNumber: TypeAlias = Annotated[int | None, Doc("its line, from 1"), Between(1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileArguments:
+    """One file."""
+
+    path: FilePath
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinesArguments(FileArguments):
+    """Lines of a file, both ends included; without an end, to the file's."""
+
+    start: Annotated[int, Doc("the first line, from 1"), Between(1)] = 1
+    end: Annotated[int | None, Doc("the last line, included", "included"), Between(1)] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceArguments(FileArguments):
+    """A symbol in a file: its `name`, or the line and column where it stands.
+
+    Without any of them it is the file's first symbol.
+    """
+
+    name: Annotated[
+        str | None,
+        Doc("its name on that line, or without a line Class.method or a name that the file uses"),
+        Role.POSITIONAL,
+    ] = None
+    line: LineNumber = None
+    column: Annotated[int | None, Doc("its column, from 1"), Between(1)] = None
+    seconds: Seconds = DEFAULT_SECONDS

@@ -1,0 +1,45 @@
+"""`code.diagnostics`: the problems that a language server sees in a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.backends.budget import NAVIGATION_BUDGET
+from foldline.backends.fallback import DEFAULT_SECONDS
+from foldline.backends.navigation_text import format_diagnostics
+from foldline.backends.waiting import question_of
+from foldline.ide.operations.arguments import Budget, Cursor, FileArguments, Seconds
+from foldline.ide.operations.operation import Operation
+
+if TYPE_CHECKING:
+    from foldline.backends import SmartFileAccess
+    from foldline.backends.semantics import Diagnostics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments(FileArguments):
+    """One file."""
+
+    budget: Budget = NAVIGATION_BUDGET
+    cursor: Cursor = None
+    seconds: Seconds = DEFAULT_SECONDS
+
+
+async def run(access: SmartFileAccess, arguments: Arguments) -> Diagnostics:
+    return await question_of(access.diagnostics)(
+        arguments.path,
+        budget=arguments.budget,
+        cursor=arguments.cursor,
+        seconds=arguments.seconds,
+    )
+
+
+OPERATION = Operation(
+    "code.diagnostics",
+    "list what is wrong in a file",
+    Arguments,
+    run,
+    lambda diagnostics, _: format_diagnostics(diagnostics),
+    verb="diagnostics",
+)

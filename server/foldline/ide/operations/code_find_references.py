@@ -1,0 +1,57 @@
+"""`code.findReferences`: the uses of a name, confirmed ones first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from foldline.backends.budget import REFERENCES_BUDGET
+from foldline.backends.fallback import DEFAULT_SECONDS
+from foldline.backends.text import format_references
+from foldline.backends.waiting import LONG, question_of
+from foldline.ide.operations.arguments import Budget, Cursor, Seconds
+from foldline.ide.operations.operation import Doc, Operation, Role
+
+if TYPE_CHECKING:
+    from foldline.backends import SmartFileAccess
+    from foldline.backends.models import References
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments:
+    """A name, and where to look for it."""
+
+    name: Annotated[str, Doc("an identifier"), Role.SYMBOL]
+    scope: Annotated[
+        str | None,
+        Doc("a file, a folder or a glob", "file, folder or glob"),
+        Role.SCOPE,
+    ] = None
+    budget: Budget = REFERENCES_BUDGET
+    cursor: Cursor = None
+    seconds: Seconds = DEFAULT_SECONDS
+
+
+async def run(access: SmartFileAccess, arguments: Arguments) -> References:
+    return await question_of(access.find_references)(
+        arguments.name,
+        arguments.scope,
+        budget=arguments.budget,
+        cursor=arguments.cursor,
+        seconds=arguments.seconds,
+    )
+
+
+OPERATION = Operation(
+    "code.findReferences",
+    "list the uses of a name",
+    Arguments,
+    run,
+    lambda uses, _: format_references(uses),
+    tool="find_references",
+    description="Where a name is used across files, with kind and enclosing symbol (~2 KB).",
+    verb="refs",
+    found=lambda uses: uses.total,
+    across=True,
+    threads=LONG,
+)

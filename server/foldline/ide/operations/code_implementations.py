@@ -1,0 +1,46 @@
+"""`code.implementations`: what implements or overrides a symbol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.backends.budget import NAVIGATION_BUDGET
+from foldline.backends.navigation_text import format_locations
+from foldline.backends.waiting import LONG, question_of
+from foldline.ide.operations.arguments import Budget, Cursor, PlaceArguments
+from foldline.ide.operations.operation import Operation
+from foldline.ide.operations.places import At, find_place
+
+if TYPE_CHECKING:
+    from foldline.backends import SmartFileAccess
+    from foldline.backends.semantics import Locations
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments(PlaceArguments):
+    """The symbol that is meant."""
+
+    budget: Budget = NAVIGATION_BUDGET
+    cursor: Cursor = None
+
+
+async def run(access: SmartFileAccess, arguments: Arguments) -> At[Locations]:
+    place = await find_place(access, arguments)
+    found = await question_of(access.find_implementations)(
+        *place.at, budget=arguments.budget, cursor=arguments.cursor, seconds=arguments.seconds
+    )
+    return At(place, found)
+
+
+OPERATION = Operation(
+    "code.implementations",
+    "list what implements or overrides a symbol",
+    Arguments,
+    run,
+    lambda at, _: format_locations(at.found, at.place, "implementation"),
+    verb="implementations",
+    found=lambda at: at.found,
+    data=lambda at: at.found,
+    threads=LONG,
+)

@@ -1,0 +1,42 @@
+"""`code.outline`: a file's symbols and imports, without bodies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.backends.budget import OUTLINE_BUDGET
+from foldline.backends.text import format_outline
+from foldline.backends.waiting import question_of
+from foldline.ide.operations.arguments import Budget, FileArguments
+from foldline.ide.operations.operation import Operation
+
+if TYPE_CHECKING:
+    from foldline.backends import SmartFileAccess
+    from foldline.backends.models import FileOutline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments(FileArguments):
+    """One file. The budget is the text's: the models are always whole."""
+
+    budget: Budget = OUTLINE_BUDGET
+
+
+async def run(access: SmartFileAccess, arguments: Arguments) -> FileOutline:
+    return await question_of(access.get_outline)(arguments.path)
+
+
+OPERATION = Operation(
+    "code.outline",
+    "list what a file defines, without bodies",
+    Arguments,
+    run,
+    lambda outline, arguments: format_outline(outline, arguments.budget),
+    tool="get_file_outline",
+    description="A file's symbols with signatures and line ranges, and its imports; no bodies "
+    "(~0.5 KB). Ask before reading code.",
+    verb="outline",
+    found=len,
+    several=True,
+)

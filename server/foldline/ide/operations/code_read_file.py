@@ -1,0 +1,51 @@
+"""`code.readFile`: a whole file, the last rung of the ladder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.backends.budget import FILE_BUDGET
+from foldline.backends.files.source import split_lines
+from foldline.backends.models import FileText
+from foldline.backends.text import format_file_text
+from foldline.backends.waiting import question_of
+from foldline.ide.operations.arguments import Budget, Cursor, FileArguments
+from foldline.ide.operations.operation import Operation
+
+if TYPE_CHECKING:
+    from foldline.backends import SmartFileAccess
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments(FileArguments):
+    """One file, in pages."""
+
+    budget: Budget = FILE_BUDGET
+    cursor: Cursor = None
+
+
+async def run(access: SmartFileAccess, arguments: Arguments) -> FileText:
+    if arguments.budget is None and arguments.cursor is None:
+        # With its own line ends, which pages don't keep.
+        text = await question_of(access.read_file)(arguments.path)
+        count = len(split_lines(text))
+        return FileText(arguments.path, 1, count, count, text)
+    return await question_of(access.read_text)(
+        arguments.path, budget=arguments.budget, cursor=arguments.cursor
+    )
+
+
+OPERATION = Operation(
+    "code.readFile",
+    "show a whole file: the last resort",
+    Arguments,
+    run,
+    lambda page, _: format_file_text(page),
+    tool="read_file",
+    description="A whole file (up to ~8 KB a page). Last resort for code; right for configuration "
+    "and text.",
+    verb="read",
+    found=lambda page: page.end >= page.start,
+    whole=True,
+)

@@ -1,0 +1,46 @@
+"""`code.searchFiles`: the files that some words are about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from foldline.backends.budget import SEARCH_BUDGET
+from foldline.backends.text import format_search
+from foldline.backends.waiting import LONG, question_of
+from foldline.ide.operations.arguments import Budget, Cursor
+from foldline.ide.operations.operation import Doc, Operation, Role
+
+if TYPE_CHECKING:
+    from foldline.backends import SmartFileAccess
+    from foldline.backends.models import SearchResults
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments:
+    """Words to look for."""
+
+    query: Annotated[str, Doc("words to look for", "keywords"), Role.SYMBOL, Role.WORDS]
+    budget: Budget = SEARCH_BUDGET
+    cursor: Cursor = None
+
+
+async def run(access: SmartFileAccess, arguments: Arguments) -> SearchResults:
+    return await question_of(access.search_files)(
+        arguments.query, budget=arguments.budget, cursor=arguments.cursor
+    )
+
+
+OPERATION = Operation(
+    "code.searchFiles",
+    "find files by words of paths and symbols",
+    Arguments,
+    run,
+    lambda results, _: format_search(results),
+    tool="search_for_files",
+    description="Files whose path or symbols match keywords, best first, with the reason.",
+    verb="search",
+    found=lambda results: results.total,
+    across=True,
+    threads=LONG,
+)

@@ -1,0 +1,30 @@
+"""The place of a symbol, and what an engine says about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from foldline.backends.waiting import question_of
+
+if TYPE_CHECKING:
+    from foldline.backends import SmartFileAccess
+    from foldline.backends.semantics import Place
+    from foldline.ide.operations.arguments import PlaceArguments
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class At(Generic[Found]):
+    """An answer about the symbol at `place`."""
+
+    place: Place
+    found: Found
+
+
+async def find_place(access: SmartFileAccess, arguments: PlaceArguments) -> Place:
+    """The place that is meant."""
+    return await question_of(access.find_place)(
+        arguments.path, arguments.name, line=arguments.line, column=arguments.column
+    )

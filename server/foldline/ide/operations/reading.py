@@ -1,0 +1,114 @@
+"""Arguments as they came over a wire, made into those of an operation; and their JSON schema."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, TypeVar
+
+from foldline.ide.errors import ArgumentsError
+from foldline.ide.operations.operation import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from foldline.ide.operations.operation import Argument, Operation
+
+Given = TypeVar("Given")
+
+_JSON_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", tuple: "array"}
+_PHRASES = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    tuple: "a list of texts",
+}
+
+
+def read_arguments(
+    operation: Operation[Given, object], values: Mapping[str, object], *, from_model: bool = False
+) -> Given:
+    """The operation's arguments, from a JSON object.
+
+    A model's are taken as it means them: an empty text for an optional argument is none, and
+    digits in a text are a number.
+
+    Raises:
+        ArgumentsError: Some don't fit; it names each and says what does.
+    """
+    known = {argument.name: argument for argument in operation.parameters}
+    problems = {name: _unknown(name, known) for name in values if name not in known}
+    read: dict[str, object] = {}
+    for name, argument in known.items():
+        value = values.get(name)
+        if from_model and value == "" and not argument.required:
+            value = None
+        if value is None and not (argument.optional and name in values and not from_model):
+            if argument.required:
+                problems[name] = "is required"
+            continue
+        try:
+            read[name] = _fitting(argument, value, from_model=from_model)
+        except ValueError as error:
+            problems[name] = str(error)
+    if problems:
+        raise ArgumentsError(problems)
+    return operation.arguments(**read)
+
+
+def input_schema(operation: Operation[Given, object]) -> dict[str, object]:
+    """The JSON schema of the arguments that models are offered, in as few bytes as will do."""
+    offered = [one for one in operation.parameters if Role.PEOPLE not in one.roles]
+    return {
+        "type": "object",
+        "properties": {argument.name: _property(argument) for argument in offered},
+        "required": [argument.name for argument in offered if argument.required],
+        "additionalProperties": False,
+    }
+
+
+def _property(argument: Argument) -> dict[str, object]:
+    written: dict[str, object] = {"type": _JSON_NAMES[argument.kind]}
+    if argument.kind is tuple:
+        written["items"] = {"type": "string"}
+    if argument.doc.tool:
+        written["description"] = argument.doc.tool
+    return written
+
+
+def _fitting(argument: Argument, value: object, *, from_model: bool) -> object:
+    """The value as the argument's type; raises ValueError with what would fit."""
+    if value is None:
+        return None
+    kind = argument.kind
+    if from_model and isinstance(value, str) and kind in (int, float):
+        value = _number(value)
+    if kind is tuple and isinstance(value, (list, tuple)):
+        if all(isinstance(item, str) for item in value):
+            return tuple(value)
+    elif kind is float and type(value) in (int, float):
+        value = float(str(value))
+    if kind is tuple or type(value) is not kind:
+        raise ValueError(f"expected {_PHRASES[kind]}, got {_shown(value)}")
+    if argument.bounds and isinstance(value, (int, float)):
+        refusal = argument.bounds.refusal(value)
+        if refusal:
+            raise ValueError(refusal)
+    return value
+
+
+def _number(text: str) -> object:
+    """The number in canonical form in `text`, or the text."""
+    digits = text.removeprefix("-")
+    return int(text) if len(digits) < 10 and digits.isascii() and digits.isdecimal() else text
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def _unknown(name: str, known: Mapping[str, object]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+    return f"unknown argument; {hint}"

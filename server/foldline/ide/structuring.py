@@ -1,0 +1,98 @@
+"""Values of ours from JSON and to it: exactly as declared, with every problem named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from enum import StrEnum
+from typing import Any, TypeVar, get_args, get_origin
+
+from cattrs import BaseValidationError, Converter, ForbiddenExtraKeysError, transform_error
+from cattrs.errors import IterableValidationError, IterableValidationNote
+
+from foldline.ide.errors import ArgumentsError
+
+T = TypeVar("T")
+
+_converter = Converter(forbid_extra_keys=True, prefer_attrib_converters=True)
+
+
+def _structure_exactly(value: object, kind: type[T]) -> T:
+    """`value`, which must be a `kind` already: nothing is coerced, and `True` is not a number."""
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
+    return value
+
+
+def _structure_number(value: object, _: type[float]) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise TypeError(f"expected a number, got {type(value).__name__}")
+    return float(value)
+
+
+def _structure_choice(value: object, kind: type[StrEnum]) -> StrEnum:
+    if not isinstance(value, str) or value not in list(kind):
+        raise ValueError(f"expected one of {', '.join(kind)}, got {value!r}")
+    return kind(value)
+
+
+def _structure_array(value: object, kind: type[tuple[T, ...]]) -> tuple[T, ...]:
+    """The items of a JSON array; a string is not taken for an array of characters."""
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"expected an array, got {type(value).__name__}")
+    item = get_args(kind)[0]
+    items: list[T] = []
+    errors: list[Exception] = []
+    for index, each in enumerate(value):
+        try:
+            items.append(_converter.structure(each, item))
+        except (ValueError, TypeError, BaseValidationError) as error:
+            error.add_note(IterableValidationNote("", index, item))
+            errors.append(error)
+    if errors:
+        raise IterableValidationError("", errors, kind)
+    return tuple(items)
+
+
+def _is_array(kind: Any) -> bool:
+    return get_origin(kind) is tuple and get_args(kind)[1:] == (...,)
+
+
+for _kind in (str, int, bool):
+    _converter.register_structure_hook(_kind, _structure_exactly)
+_converter.register_structure_hook(float, _structure_number)
+_converter.register_structure_hook(StrEnum, _structure_choice)
+_converter.register_structure_hook_func(_is_array, _structure_array)
+
+
+def structure(value: object, kind: type[T]) -> T:
+    """`value`, which came as JSON, as an instance of the dataclass `kind`.
+
+    Raises:
+        ArgumentsError: A field is missing, unknown or of the wrong type.
+    """
+    if not isinstance(value, Mapping):
+        raise ArgumentsError({"": f"expected one JSON object, got {type(value).__name__}"})
+    try:
+        return _converter.structure(value, kind)
+    except BaseValidationError as error:
+        problems = transform_error(error, path="", format_exception=_problem)
+        found = [problem.partition(" @ ") for problem in problems]
+        raise ArgumentsError(
+            {path.lstrip(".") or what.split("'")[1]: what for what, _, path in found}
+        ) from error
+
+
+def _problem(error: BaseException, _: type | None) -> str:
+    """What is wrong with one value, in the words of whoever sent it."""
+    if isinstance(error, ForbiddenExtraKeysError):
+        unknown = ", ".join(map(repr, sorted(error.extra_fields)))
+        return f"unknown {unknown}; known are {', '.join(field.name for field in fields(error.cl))}"
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    return str(error)
+
+
+def unstructure(value: object) -> object:
+    """`value`, made of dataclasses, enums and collections, as JSON can carry it."""
+    return _converter.unstructure(value)
