@@ -99,7 +99,8 @@ def test_a_pattern_that_does_not_compile_says_what_is_missing(
     engine: str, pattern: str, message: str
 ) -> None:
     if engine == "regex" and message in ("back-references", "look-around"):
-        pytest.skip("regex has them")
+        assert isinstance(found(pattern), list)  # `regex` has them; a clock bounds it instead.
+        return
     with pytest.raises(InvalidArgumentError, match=message):
         found(pattern)
 

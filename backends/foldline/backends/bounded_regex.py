@@ -117,8 +117,9 @@ class _Lines:
     def __init__(self, pattern: str, *, ignore_case: bool) -> None:
         if len(pattern) > _MOST_CHARACTERS:
             raise PatternError(f"is longer than {_MOST_CHARACTERS} characters")
-        # Words and digits are ASCII, as RE2 has them.
-        flags = regex.MULTILINE | regex.ASCII | (regex.IGNORECASE if ignore_case else 0)
+        # Words and digits are ASCII, as RE2 has them; but so would be the folding of case.
+        words = regex.ASCII if pattern.isascii() else regex.UNICODE
+        flags = regex.MULTILINE | words | (regex.IGNORECASE if ignore_case else 0)
         try:
             self._compiled = regex.compile(pattern, flags, cache_pattern=False)
         except (regex.error, RecursionError, OverflowError, ValueError) as error:

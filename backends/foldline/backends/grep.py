@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from foldline.backends import budget as budgets
 from foldline.backends.bounded_regex import PatternError, PatternTimeoutError, compile_lines
-from foldline.backends.contexts import cut_bytes
 from foldline.backends.errors import FileTooLargeError, InvalidArgumentError, PathError
 from foldline.backends.models import COMPLETE, GrepMatch, GrepResults
 from foldline.backends.scopes import Scope
@@ -183,4 +182,6 @@ def _match(path: str, data: bytes, place: tuple[int, int, int], context: int) ->
 
 
 def _line_at(data: bytes, start: int) -> str:
-    return cut_bytes(data, start, start, 0)
+    end = data.find(b"\n", start)
+    raw = data[start:] if end < 0 else data[start:end]
+    return raw.removesuffix(b"\r").decode("utf-8", "replace")
