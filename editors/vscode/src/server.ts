@@ -132,9 +132,7 @@ export class Server implements vscode.Disposable {
 
   private async begin(launch: Launch, interpreter: string | null): Promise<void> {
     this.log.info(`From ${launch.origin}: ${[launch.command, ...launch.args].join(' ')}`);
-    const started = await ServerProcess.start(launch, (line) =>
-      this.log.info(`[server] ${line}`),
-    );
+    const started = await ServerProcess.start(launch, (line) => this.log.info(`[server] ${line}`));
     this.process = started;
     this.log.info(`The server runs as process ${started.pid}`);
     const client = new LanguageClient(

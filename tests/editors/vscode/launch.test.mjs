@@ -1,6 +1,15 @@
 // Where the extension finds the server, with interpreters and folders of its own.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -59,7 +68,10 @@ test('the setting leads to nothing inside a folder that is not trusted', async (
   const inside = script('workspace/.venv/bin/foldline');
   const onPath = script('bin/foldline');
   const where = { searchPath: join(folder, 'bin'), folders: [workspace] };
-  for (const setting of [[inside, 'serve'], ['.venv/bin/foldline', 'serve']]) {
+  for (const setting of [
+    [inside, 'serve'],
+    ['.venv/bin/foldline', 'serve'],
+  ]) {
     assert.equal((await find({ ...where, setting, trusted: false })).command, onPath);
     assert.match(lines.join('\n'), /\.venv\/bin\/foldline is passed over.*not trusted/);
     assert.equal((await find({ ...where, setting })).command, inside);
