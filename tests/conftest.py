@@ -1,18 +1,49 @@
 """What all tests share."""
 
+import functools
+import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 
-@pytest.fixture(scope="session", autouse=True)
-def programs() -> None:
-    """The editors and servers that tests drive, installed where that needs no password.
+@pytest.fixture(scope="session")
+def program() -> Callable[..., str]:
+    """Finds the first of some programs that aren't Python or npm packages: `program("clangd")`.
 
-    Where they cannot be installed the tests that need them fail, and say what is missing.
+    Installs them where one is missing and that needs no password. A test that can't have its
+    program fails, and says why.
     """
+
+    def find(*names: str) -> str:
+        if path := _on_path(names):
+            return path
+        problem = _install()
+        if path := _on_path(names):
+            return path
+        pytest.fail(f"this test needs {' or '.join(names)}; tests/install-programs said: {problem}")
+
+    return find
+
+
+def _on_path(names: tuple[str, ...]) -> str | None:
+    return next((path for name in names if (path := shutil.which(name))), None)
+
+
+@functools.cache
+def _install() -> str:
+    """What went wrong when the programs were installed; tried once in a run."""
     install = Path(__file__).with_name("install-programs")
-    done = subprocess.run([str(install)], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        print(done.stderr)
+    try:
+        result = subprocess.run(
+            [str(install)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError as error:
+        return str(error)
+    return result.stderr.strip() or "nothing"

@@ -2,11 +2,16 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from .editors.node import find, install, run
+
 ROOT = Path(__file__).parent.parent
+EXTENSION = ROOT / "editors" / "vscode"
+STYLUA = ROOT / "tests" / "editors" / "lua"
 
 CHECKS = {
     "style": ["ruff", "check"],
@@ -27,3 +32,19 @@ def test_the_sources_pass(check: str) -> None:
         check=False,
     )
     assert result.returncode == 0, f"{result.stdout}\n{result.stderr}"
+
+
+@pytest.mark.timeout(900)  # The first run installs the linters.
+@pytest.mark.parametrize("check", ["lint", "format:check"])
+def test_the_typescript_and_javascript_pass(check: str) -> None:
+    install(EXTENSION)
+    run(find("npm"), "run", "--silent", check, cwd=EXTENSION)
+
+
+def test_the_lua_passes(program: Callable[..., str]) -> None:
+    run(program("luacheck"), "--quiet", ".", cwd=ROOT)
+
+
+def test_the_lua_is_formatted() -> None:
+    install(STYLUA)
+    run(find("npm"), "run", "--silent", "format:check", cwd=STYLUA)

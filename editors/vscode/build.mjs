@@ -3,7 +3,13 @@ import { copyFileSync } from 'node:fs';
 
 import { build } from 'esbuild';
 
-const shared = { bundle: true, minify: true, sourcemap: false, logLevel: 'warning', legalComments: 'eof' };
+const shared = {
+  bundle: true,
+  minify: true,
+  sourcemap: false,
+  logLevel: 'warning',
+  legalComments: 'eof',
+};
 
 await Promise.all([
   build({

@@ -1,19 +1,11 @@
-"""Runs what is written in JavaScript: the packages it needs, its browser, and no process left."""
+"""Runs what is written in JavaScript: the packages it needs, and no process left."""
 
 import hashlib
-import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-
-CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-
-
-def browser() -> str:
-    """The Chromium that the tests drive."""
-    return os.environ.get("CHROMIUM") or find(*CHROMIUMS)
 
 
 def install(folder: Path, after: tuple[str, ...] = ()) -> None:
@@ -30,11 +22,11 @@ def install(folder: Path, after: tuple[str, ...] = ()) -> None:
     mark.write_text(digest.hexdigest(), encoding="utf-8")
 
 
-def find(*names: str) -> str:
-    for name in names:
-        if found := shutil.which(name):
-            return found
-    pytest.fail(f"None of {', '.join(names)} is installed; .ci/run installs what the tests need")
+def find(name: str) -> str:
+    """The path of `node` or `npm`, which have to be here already."""
+    if path := shutil.which(name):
+        return path
+    pytest.fail(f"this test needs {name}: install Node.js 20 or later, with npm")
 
 
 def run(*command: str, cwd: Path, env: dict[str, str] | None = None) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .node import browser, find, install, run
+from .node import find, install, run
 
 ROOT = Path(__file__).parent.parent.parent
 EXTENSION = ROOT / "editors" / "vscode"
@@ -16,9 +16,9 @@ TESTS = Path(__file__).parent / "vscode"
 pytestmark = pytest.mark.timeout(900)
 
 
-def test_the_page_works_in_a_browser() -> None:
+def test_the_page_works_in_a_browser(chromium: str) -> None:
     install(TESTS, after=(find("node"), "prepare.mjs"))
-    environment = {**os.environ, "CHROMIUM": browser(), "PYTHON": sys.executable}
+    environment = {**os.environ, "CHROMIUM": chromium, "PYTHON": sys.executable}
     run(find("node"), "--test-reporter=spec", "browser.test.mjs", cwd=TESTS, env=environment)
 
 

@@ -9,8 +9,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "editors" / "README.md"
@@ -38,6 +42,12 @@ CONNECT = """
                            (plist-get command :arguments))))
 (defalias 'yes-or-no-p (lambda (_) t))
 """
+
+
+@pytest.fixture(autouse=True)
+def needs_emacs(program: Callable[..., str]) -> None:
+    """Every test here drives Emacs."""
+    program("emacs")
 
 
 @pytest.fixture

@@ -14,23 +14,24 @@ import pytest
 
 from foldline.ide.config import PromptOptions
 
-from .node import browser, find, install, run
+from .node import find, install, run
 
 ROOT = Path(__file__).parent.parent.parent
 EXTENSION = ROOT / "editors" / "vscode"
 TESTS = Path(__file__).parent / "vscode"
+LUA = Path(__file__).parent / "lua"
 
 # Installing everything takes half a minute on a slow day, a session in the editor as long.
 pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture(scope="module")
-def environment() -> dict[str, str]:
+def environment(chromium: str) -> dict[str, str]:
     """What the tests run in; the extension is installed, checked and packed by then."""
     python = Path(sys.executable)
     environment = {
         **os.environ,
-        "CHROMIUM": browser(),
+        "CHROMIUM": chromium,
         "CHOSEN_PYTHON": str(python),
         "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
         "VIRTUAL_ENV": sys.prefix,
@@ -52,7 +53,7 @@ def test_the_extension_passes(part: str, environment: dict[str, str]) -> None:
     )
 
 
-@pytest.mark.parametrize("folder", [EXTENSION, TESTS], ids=["extension", "tests"])
+@pytest.mark.parametrize("folder", [EXTENSION, TESTS, LUA], ids=["extension", "tests", "lua"])
 def test_the_lock_file_names_no_place_to_fetch_from(folder: Path) -> None:
     lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
     assert [name for name, package in lock["packages"].items() if "resolved" in package] == []

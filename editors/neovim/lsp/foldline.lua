@@ -1,4 +1,5 @@
--- The client's configuration: `vim.lsp.enable('foldline')` starts it, `vim.lsp.config('foldline', …)` changes it.
+-- The client's configuration: `vim.lsp.enable('foldline')` starts it, and
+-- `vim.lsp.config('foldline', …)` changes it.
 
 ---@type vim.lsp.Config
 return {

@@ -46,9 +46,13 @@ command('FoldlineRestart', function()
   require('foldline').restart()
 end, { bar = true, desc = 'Start language servers and previews afresh' })
 
-command('FoldlineTrust', function(args)
-  require('foldline').trust(not args.bang)
-end, { bang = true, bar = true, desc = 'Let the folder be executed for previews; with ! take it back' })
+command(
+  'FoldlineTrust',
+  function(args)
+    require('foldline').trust(not args.bang)
+  end,
+  { bang = true, bar = true, desc = 'Let the folder be executed for previews; with ! take it back' }
+)
 
 vim.api.nvim_create_autocmd('BufReadCmd', {
   group = vim.api.nvim_create_augroup('foldline', {}),

@@ -39,9 +39,9 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
   );
   void server.restart('the extension is active');
-  void watchInterpreter(log, () => server.reconsider('another interpreter was chosen')).then(
-    (watch) => context.subscriptions.push(watch),
-  );
+  void watchInterpreter(log, () => {
+    void server.reconsider('another interpreter was chosen');
+  }).then((watch) => context.subscriptions.push(watch));
 }
 
 export async function deactivate(): Promise<void> {

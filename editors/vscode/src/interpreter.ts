@@ -30,7 +30,7 @@ export async function watchInterpreter(
   changed: () => void,
 ): Promise<vscode.Disposable> {
   const environments = (await pythonExtension(log))?.environments;
-  return environments?.onDidChangeActiveEnvironmentPath(changed) ?? new vscode.Disposable(() => {});
+  return environments?.onDidChangeActiveEnvironmentPath(changed) ?? vscode.Disposable.from();
 }
 
 export function expandFolder(text: string): string {

@@ -74,7 +74,9 @@ export class Server implements vscode.Disposable {
   async execute<T>(command: string, argument?: object): Promise<T> {
     await this.turn;
     if (this.client === undefined || this.current.kind !== 'running') {
-      throw new Error(this.current.kind === 'stopped' ? this.current.reason : 'The server is starting.');
+      throw new Error(
+        this.current.kind === 'stopped' ? this.current.reason : 'The server is starting.',
+      );
     }
     return this.client.sendRequest<T>('workspace/executeCommand', {
       command: `foldline.server.${command}`,
@@ -119,7 +121,7 @@ export class Server implements vscode.Disposable {
         .get<string[]>('server.command', [])
         .map(expandFolder),
       interpreter,
-      searchPath: process.env['PATH'] ?? '',
+      searchPath: process.env.PATH ?? '',
       folders,
       trusted,
       log: (line) => this.log.info(line),
@@ -130,16 +132,14 @@ export class Server implements vscode.Disposable {
 
   private async begin(launch: Launch, interpreter: string | null): Promise<void> {
     this.log.info(`From ${launch.origin}: ${[launch.command, ...launch.args].join(' ')}`);
-    const started = await ServerProcess.start(launch, (line) =>
-      this.log.info(`[server] ${line}`),
-    );
+    const started = await ServerProcess.start(launch, (line) => this.log.info(`[server] ${line}`));
     this.process = started;
     this.log.info(`The server runs as process ${started.pid}`);
     const client = new LanguageClient(
       'foldline',
       'foldline',
       // `detached` keeps the library from ending the process: `end` does, and waits for it.
-      async () => ({ process: started.child, detached: true }),
+      () => Promise.resolve({ process: started.child, detached: true }),
       {
         documentSelector: [
           { scheme: 'file', language: 'python' },
@@ -156,9 +156,10 @@ export class Server implements vscode.Disposable {
             .get<number>('server.renderDeadline', 10),
         },
         // What the server shows and checks; how it starts is told to it once, above.
+        // eslint-disable-next-line @typescript-eslint/no-deprecated -- the server registers for no changes
         synchronize: { configurationSection: 'foldline' },
         // The server's standard error is read by ServerProcess, which keeps its last line.
-        stdioOptions: { stdout: () => {}, stderr: () => {} },
+        stdioOptions: { stdout: () => undefined, stderr: () => undefined },
         errorHandler: {
           error: () => ({ action: ErrorAction.Continue, handled: true }),
           closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),

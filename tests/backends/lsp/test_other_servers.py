@@ -1,7 +1,6 @@
 """References from real servers of other languages: TypeScript's from npm, C's from Debian."""
 
-import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -104,8 +103,8 @@ def test_a_typescript_edit_is_in_the_next_answer(scripts: SmartFileAccess) -> No
 
 
 @pytest.fixture
-def sources(tmp_path: Path) -> Iterator[SmartFileAccess]:
-    assert shutil.which("clangd"), "this test needs clangd: apt-get install clangd"
+def sources(tmp_path: Path, program: Callable[..., str]) -> Iterator[SmartFileAccess]:
+    program("clangd")
     write(tmp_path, SOURCES)
     access = open_access(tmp_path, spec_of("clangd"))
     yield access

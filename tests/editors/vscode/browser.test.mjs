@@ -40,7 +40,10 @@ afterEach(async () => {
 after(() => browser?.close());
 
 test('sections open and close, and what that costs is shown', async () => {
-  const { page } = await open({ folder: join(ROOT, 'examples/code_reviewer'), file: 'reviewer_prompt.py' });
+  const { page } = await open({
+    folder: join(ROOT, 'examples/code_reviewer'),
+    file: 'reviewer_prompt.py',
+  });
   assert.match(await page.locator('.fidelity').innerText(), /executed/);
   const docs = page.locator('[data-id="reference-docs"]');
   assert.match(await docs.locator('.costs').innerText(), /^\d+ tokens\s*\d+ opened$/);
@@ -97,7 +100,9 @@ test('a section that fails is an error among the others', async () => {
 });
 
 test('what is broken from the start is shown by its source, and runs once it is mended', async () => {
-  const { page, folder } = await open({ files: { 'prompt.py': `${PROMPT}\nraise RuntimeError("not yet")` } });
+  const { page, folder } = await open({
+    files: { 'prompt.py': `${PROMPT}\nraise RuntimeError("not yet")` },
+  });
   assert.equal(await page.locator('.fidelity').innerText(), 'static');
   assert.match(await page.getByRole('status').innerText(), /source alone.*not yet/s);
   assert.equal(await text(page, 'first'), 'One.');
@@ -147,14 +152,18 @@ test('a broken file keeps the last good text below what is wrong, until it is me
 });
 
 test('markup in a prompt stays text, and the page keeps to its policy', async () => {
-  const evil = '<script>window.pwned = 1</script> <img src=x onerror="window.pwned = 1"> [run](javascript:window.pwned=1)';
+  const evil =
+    '<script>window.pwned = 1</script> <img src=x onerror="window.pwned = 1"> [run](javascript:window.pwned=1)';
   const { page } = await open({
     files: {
       'texts.py': `LAST = ${JSON.stringify(evil)}\n`,
       'prompt.py': PROMPT.replace('title="Last"', 'title="<b>Last</b>"'),
     },
   });
-  assert.match(await text(page, 'last'), /^<script>window\.pwned = 1<\/script> <img src=x onerror=/);
+  assert.match(
+    await text(page, 'last'),
+    /^<script>window\.pwned = 1<\/script> <img src=x onerror=/,
+  );
   assert.equal(await page.locator('main :is(a, b, img, script)').count(), 0);
   await page.getByRole('button', { name: 'Text', exact: true }).click();
   assert.equal(await page.locator('main :is(a, b, img, script)').count(), 0);
@@ -199,9 +208,16 @@ test('a page of another origin gets nothing and does nothing', async () => {
   ends.push(() => elsewhere.close());
   const evil = await page.context().newPage();
   await evil.goto(`http://127.0.0.1:${elsewhere.address().port}/`);
-  assert.equal(requests.every((headers) => headers.cookie === undefined), true);
+  assert.equal(
+    requests.every((headers) => headers.cookie === undefined),
+    true,
+  );
   const got = await evil.evaluate(async (target) => {
-    const outcome = (promise) => promise.then(() => 'done', () => 'refused');
+    const outcome = (promise) =>
+      promise.then(
+        () => 'done',
+        () => 'refused',
+      );
     const loaded = (element) =>
       new Promise((resolve) => {
         element.onload = () => resolve('done');
@@ -227,10 +243,18 @@ test('a page of another origin gets nothing and does nothing', async () => {
       }),
     };
   }, address);
-  assert.deepEqual(got, { read: 'refused', write: 'refused', script: 'refused', events: 'refused' });
+  assert.deepEqual(got, {
+    read: 'refused',
+    write: 'refused',
+    script: 'refused',
+    events: 'refused',
+  });
   // A form sends without asking anybody first.
   await evil.evaluate((target) => {
-    const form = Object.assign(document.createElement('form'), { method: 'POST', action: `${target}deeds` });
+    const form = Object.assign(document.createElement('form'), {
+      method: 'POST',
+      action: `${target}deeds`,
+    });
     document.body.append(form);
     form.submit();
   }, address);
@@ -264,7 +288,11 @@ async function open({ folder: source, file = 'prompt.py', files } = {}) {
   if (source) {
     cpSync(source, folder, { recursive: true });
   } else {
-    for (const [name, content] of Object.entries({ 'prompt.py': PROMPT, 'texts.py': TEXTS, ...files })) {
+    for (const [name, content] of Object.entries({
+      'prompt.py': PROMPT,
+      'texts.py': TEXTS,
+      ...files,
+    })) {
       writeFileSync(join(folder, name), content);
     }
   }

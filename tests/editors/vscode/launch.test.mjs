@@ -1,6 +1,15 @@
 // Where the extension finds the server, with interpreters and folders of its own.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,7 +20,13 @@ import { EXTENSION } from './workbench.mjs';
 const { buildSync } = createRequire(join(EXTENSION, 'package.json'))('esbuild');
 const base = mkdtempSync(join(tmpdir(), 'foldline-launch-'));
 const bundle = join(base, 'launch.mjs');
-buildSync({ entryPoints: [join(EXTENSION, 'src/launch.ts')], bundle: true, platform: 'node', format: 'esm', outfile: bundle });
+buildSync({
+  entryPoints: [join(EXTENSION, 'src/launch.ts')],
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  outfile: bundle,
+});
 const { findServer } = await import(bundle);
 
 let folder;
@@ -25,7 +40,10 @@ beforeEach(() => {
 after(() => rmSync(base, { recursive: true }));
 
 test('the setting wins over everything else', async () => {
-  const found = await find({ setting: ['/opt/foldline', 'serve'], interpreter: python('a/python', 0) });
+  const found = await find({
+    setting: ['/opt/foldline', 'serve'],
+    interpreter: python('a/python', 0),
+  });
   assert.deepEqual([found.command, ...found.args], ['/opt/foldline', 'serve']);
   assert.match(found.origin, /foldline\.server\.command/);
 });
@@ -50,7 +68,10 @@ test('the setting leads to nothing inside a folder that is not trusted', async (
   const inside = script('workspace/.venv/bin/foldline');
   const onPath = script('bin/foldline');
   const where = { searchPath: join(folder, 'bin'), folders: [workspace] };
-  for (const setting of [[inside, 'serve'], ['.venv/bin/foldline', 'serve']]) {
+  for (const setting of [
+    [inside, 'serve'],
+    ['.venv/bin/foldline', 'serve'],
+  ]) {
     assert.equal((await find({ ...where, setting, trusted: false })).command, onPath);
     assert.match(lines.join('\n'), /\.venv\/bin\/foldline is passed over.*not trusted/);
     assert.equal((await find({ ...where, setting })).command, inside);
@@ -68,13 +89,19 @@ test('the chosen interpreter comes before PATH when it holds the server', async 
   const interpreter = python('env/bin/python', 0);
   script('bin/foldline');
   const found = await find({ interpreter, searchPath: join(folder, 'bin') });
-  assert.deepEqual([found.command, ...found.args], [interpreter, '-P', '-m', 'foldline.agent', 'serve', '--stdio']);
+  assert.deepEqual(
+    [found.command, ...found.args],
+    [interpreter, '-P', '-m', 'foldline.agent', 'serve', '--stdio'],
+  );
 });
 
 test('an interpreter without the server is passed over for PATH, and the log says so', async () => {
   const interpreter = python('env/bin/python', 1);
   const onPath = script('bin/foldline');
-  const found = await find({ interpreter, searchPath: `relative:${join(folder, 'none')}:${join(folder, 'bin')}` });
+  const found = await find({
+    interpreter,
+    searchPath: `relative:${join(folder, 'none')}:${join(folder, 'bin')}`,
+  });
   assert.deepEqual([found.command, ...found.args], [onPath, 'serve', '--stdio']);
   assert.match(lines.join('\n'), /env\/bin\/python has no foldline\[server\]/);
 });
@@ -97,7 +124,10 @@ test('a folder on PATH that is relative to wherever we are is no place to look',
 test('what cannot be run is no server', async () => {
   chmodSync(script('bin/foldline'), 0o644);
   mkdirSync(join(folder, 'folder/foldline'), { recursive: true });
-  assert.equal(await find({ searchPath: `${join(folder, 'bin')}:${join(folder, 'folder')}` }), null);
+  assert.equal(
+    await find({ searchPath: `${join(folder, 'bin')}:${join(folder, 'folder')}` }),
+    null,
+  );
 });
 
 test('nothing inside a folder that is not trusted is started', async () => {
@@ -109,14 +139,20 @@ test('nothing inside a folder that is not trusted is started', async () => {
   assert.equal(await find({ interpreter, searchPath, folders: [workspace], trusted: false }), null);
   assert.throws(() => rmSync(ran), { code: 'ENOENT' });
   assert.match(lines.join('\n'), /\.venv\/bin\/python is passed over.*not trusted/);
-  assert.equal((await find({ interpreter, searchPath, folders: [workspace] })).command, interpreter);
+  assert.equal(
+    (await find({ interpreter, searchPath, folders: [workspace] })).command,
+    interpreter,
+  );
 });
 
 test('a link does not hide that a program is inside a folder that is not trusted', async () => {
   const workspace = join(folder, 'workspace');
   script('workspace/bin/foldline');
   symlinkSync(join(workspace, 'bin'), join(folder, 'elsewhere'));
-  assert.equal(await find({ searchPath: join(folder, 'elsewhere'), folders: [workspace], trusted: false }), null);
+  assert.equal(
+    await find({ searchPath: join(folder, 'elsewhere'), folders: [workspace], trusted: false }),
+    null,
+  );
 });
 
 test('beside a folder that is not trusted a server is found', async () => {
@@ -131,7 +167,15 @@ test('beside a folder that is not trusted a server is found', async () => {
 
 function find(where) {
   const log = (line) => lines.push(line);
-  return findServer({ setting: [], interpreter: null, searchPath: '', folders: [], trusted: true, log, ...where });
+  return findServer({
+    setting: [],
+    interpreter: null,
+    searchPath: '',
+    folders: [],
+    trusted: true,
+    log,
+    ...where,
+  });
 }
 
 /** An interpreter whose probe for the server ends with `status`. */

@@ -25,7 +25,9 @@ beforeEach(async () => {
 });
 
 test('a section shows its number, its title and its Markdown', async () => {
-  await show([block('a', { title: 'Rules', text: '- **one**\n- `two`\n\n| x | y |\n|--|--:|\n| 1 | 2 |' })]);
+  await show([
+    block('a', { title: 'Rules', text: '- **one**\n- `two`\n\n| x | y |\n|--|--:|\n| 1 | 2 |' }),
+  ]);
   assert.equal(await page.getByRole('heading', { level: 2 }).innerText(), '1\nRules');
   assert.equal(await page.locator('li strong').innerText(), 'one');
   assert.equal(await page.locator('li code').innerText(), 'two');
@@ -42,21 +44,31 @@ test('markup in a prompt stays text, as Markdown and as sent', async () => {
     '',
     '<iframe srcdoc="<script>parent.pwned = 1</script>"></iframe>',
   ].join('\n');
-  await show([block('a', { title: '<b onclick=x>T</b>', text: evil })], { tools: [tool('<i>t</i>', '<u>d</u>')] });
+  await show([block('a', { title: '<b onclick=x>T</b>', text: evil })], {
+    tools: [tool('<i>t</i>', '<u>d</u>')],
+  });
   const allowed = async () =>
-    page.evaluate(() => document.querySelectorAll('img, style:not([id]), iframe, b, i, u, a').length);
+    page.evaluate(
+      () => document.querySelectorAll('img, style:not([id]), iframe, b, i, u, a').length,
+    );
   assert.equal(await allowed(), 0);
   assert.match(await page.locator('.body').innerText(), /<script>window\.pwned = 1<\/script>/);
   await page.getByRole('button', { name: 'Text', exact: true }).click();
   assert.equal(await allowed(), 0);
-  assert.equal(await page.locator('pre.text').textContent(), `## 1. <b onclick=x>T</b>\n\n${evil}\n\n`);
+  assert.equal(
+    await page.locator('pre.text').textContent(),
+    `## 1. <b onclick=x>T</b>\n\n${evil}\n\n`,
+  );
   assert.equal(await page.evaluate(() => window.pwned), undefined);
 });
 
 test('only links to the web and to mail can be followed', async () => {
-  const text = '[web](https://example.com/) [mail](mailto:a@example.com) [file](file:///etc/passwd) [here](#x)';
+  const text =
+    '[web](https://example.com/) [mail](mailto:a@example.com) [file](file:///etc/passwd) [here](#x)';
   await show([block('a', { text })]);
-  const targets = await page.locator('a').evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+  const targets = await page
+    .locator('a')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
   assert.deepEqual(targets, ['https://example.com/', 'mailto:a@example.com']);
 });
 
@@ -73,8 +85,17 @@ test('Text shows the very characters that are sent, with what was filled in mark
   ];
   await show(blocks);
   await page.getByRole('button', { name: 'Text', exact: true }).click();
-  assert.equal(await page.locator('main').textContent().then((text) => text.includes('## 1. A\n\nHello Ada')), true);
-  assert.equal(await page.locator('.segment.param').getAttribute('title'), 'name: value of a parameter');
+  assert.equal(
+    await page
+      .locator('main')
+      .textContent()
+      .then((text) => text.includes('## 1. A\n\nHello Ada')),
+    true,
+  );
+  assert.equal(
+    await page.locator('.segment.param').getAttribute('title'),
+    'name: value of a parameter',
+  );
 });
 
 test('Open asks for a summarised section, Close for one that was opened', async () => {
@@ -105,25 +126,46 @@ test('a button that was pressed waits for its answer', async () => {
 test('each section says what it costs, and the strip what of it a cache keeps', async () => {
   const blocks = [
     block('a', { tokens: { self: 1, subtree: 31, if_opened: null } }),
-    block('a/b', { depth: 1, visibility: 'SUMMARY', tokens: { self: 30, subtree: 30, if_opened: 1200 } }),
+    block('a/b', {
+      depth: 1,
+      visibility: 'SUMMARY',
+      tokens: { self: 30, subtree: 30, if_opened: 1200 },
+    }),
   ];
   const tokens = { text: 31, tools: 20, output: 0, total: 51, encoding: 'o200k', exact: false };
-  await show(blocks, { tokens, kept: { characters: blocks[0].text.length, tokens: 1, tools: true } });
-  const costs = await page.locator('.costs').evaluateAll((made) => made.map((each) => [...each.children].map((cost) => cost.textContent)));
-  assert.deepEqual(costs, [['1 token', '31 in all'], ['30 tokens', '1,200 opened']]);
-  assert.equal(await page.locator('.words').innerText(), '51 tokens · 20 of them tools · estimated\nthe cache keeps 21 of them');
-  assert.deepEqual(await page.locator('.piece').evaluateAll((made) => made.map((each) => each.className)), [
-    'piece full',
-    'piece folded fresh',
+  await show(blocks, {
+    tokens,
+    kept: { characters: blocks[0].text.length, tokens: 1, tools: true },
+  });
+  const costs = await page
+    .locator('.costs')
+    .evaluateAll((made) => made.map((each) => [...each.children].map((cost) => cost.textContent)));
+  assert.deepEqual(costs, [
+    ['1 token', '31 in all'],
+    ['30 tokens', '1,200 opened'],
   ]);
+  assert.equal(
+    await page.locator('.words').innerText(),
+    '51 tokens · 20 of them tools · estimated\nthe cache keeps 21 of them',
+  );
+  assert.deepEqual(
+    await page.locator('.piece').evaluateAll((made) => made.map((each) => each.className)),
+    ['piece full', 'piece folded fresh'],
+  );
   await update(['a', 'a/b'], [], { tokens, kept: { characters: 0, tokens: 0, tools: false } });
-  assert.match(await page.locator('.words').innerText(), /the tools changed: the cache keeps nothing/);
+  assert.match(
+    await page.locator('.words').innerText(),
+    /the tools changed: the cache keeps nothing/,
+  );
   await show(blocks);
   assert.equal(await page.locator('.total').isVisible(), false);
 });
 
 test('a section that could not be rendered says why, and the others are there', async () => {
-  await show([block('a', { text: '', error: { message: "KeyError: '<b>'" } }), block('b', { text: 'fine' })]);
+  await show([
+    block('a', { text: '', error: { message: "KeyError: '<b>'" } }),
+    block('b', { text: 'fine' }),
+  ]);
   assert.equal(await page.getByRole('alert').innerText(), "KeyError: '<b>'");
   assert.equal(await page.getByText('fine').isVisible(), true);
   await update(['a', 'b'], [block('a', { text: 'mended', error: null })]);
@@ -132,9 +174,15 @@ test('a section that could not be rendered says why, and the others are there', 
 
 test('the bar says what the module does beside its prompts', async () => {
   const tokens = { text: 4, tools: 0, output: 0, total: 4, encoding: 'o200k', exact: true };
-  const effects = [{ line: 5, message: 'opened a connection' }, { line: 7, message: 'forked' }];
+  const effects = [
+    { line: 5, message: 'opened a connection' },
+    { line: 7, message: 'forked' },
+  ];
   await show([block('a')], { tokens, effects });
-  assert.equal(await page.locator('.effects').innerText(), 'line 5 opened a connection · line 7 forked');
+  assert.equal(
+    await page.locator('.effects').innerText(),
+    'line 5 opened a connection · line 7 forked',
+  );
 });
 
 test('a folded section hides itself and all below it, and stays folded when it changes', async () => {
@@ -156,19 +204,33 @@ test('an update touches the changed block alone, and drops, adds and moves other
     }
   });
   await update(['a', 'c', 'd', 'b'], [block('b', { text: 'other' }), block('d')]);
-  const kept = await page.locator('.block').evaluateAll((sections) =>
-    sections.map((section) => [
-      section.dataset.id,
-      section.body === undefined ? 'new' : section.body === section.querySelector('.body').firstChild ? 'kept' : 'changed',
-    ]),
-  );
-  assert.deepEqual(kept, [['a', 'kept'], ['c', 'kept'], ['d', 'new'], ['b', 'changed']]);
+  const kept = await page
+    .locator('.block')
+    .evaluateAll((sections) =>
+      sections.map((section) => [
+        section.dataset.id,
+        section.body === undefined
+          ? 'new'
+          : section.body === section.querySelector('.body').firstChild
+            ? 'kept'
+            : 'changed',
+      ]),
+    );
+  assert.deepEqual(kept, [
+    ['a', 'kept'],
+    ['c', 'kept'],
+    ['d', 'new'],
+    ['b', 'changed'],
+  ]);
 });
 
 test('the focus stays on a section while its text changes', async () => {
   await show([block('a'), block('b')]);
   await page.getByRole('button', { name: '2 b' }).focus();
-  await update(['a', 'b'], [block('a', { text: 'one' }), block('b', { text: 'two', title: 'renamed' })]);
+  await update(
+    ['a', 'b'],
+    [block('a', { text: 'one' }), block('b', { text: 'two', title: 'renamed' })],
+  );
   assert.match(await page.evaluate(() => document.activeElement.textContent), /renamed/);
 });
 
@@ -177,14 +239,22 @@ test('what is read stays where it is when the text above it grows', async () => 
   await show([block('a', { text: long }), block('b', { text: long }), block('c', { text: long })]);
   await page.evaluate(() => document.querySelector('[data-id="b"]').scrollIntoView());
   await page.evaluate(() => scrollBy(0, 60));
-  const place = () => page.evaluate(() => document.querySelector('[data-id="b"]').getBoundingClientRect().top);
+  const place = () =>
+    page.evaluate(() => document.querySelector('[data-id="b"]').getBoundingClientRect().top);
   const before = await place();
-  await update(['z', 'a', 'b', 'c'], [block('z', { text: long }), block('a', { text: long + long })]);
+  await update(
+    ['z', 'a', 'b', 'c'],
+    [block('z', { text: long }), block('a', { text: long + long })],
+  );
   assert.ok(Math.abs((await place()) - before) <= 1, `${before} became ${await place()}`);
 });
 
 test('folds, the mode and the place come back after the panel was hidden', async () => {
-  const blocks = [block('a', { text: 'word '.repeat(2000) }), block('b'), block('c', { text: 'x '.repeat(2000) })];
+  const blocks = [
+    block('a', { text: 'word '.repeat(2000) }),
+    block('b'),
+    block('c', { text: 'x '.repeat(2000) }),
+  ];
   await show(blocks);
   await page.getByRole('button', { name: '2 b' }).click();
   await page.getByRole('button', { name: 'Text', exact: true }).click();
@@ -210,12 +280,19 @@ test('the keyboard walks, folds, opens and closes sections', async () => {
   for (const key of ['o', 'ArrowDown', 'c', 'o', 'ArrowDown', 'o', 'c', 'ArrowUp', 'Enter']) {
     await page.keyboard.press(key);
   }
-  assert.deepEqual((await sent()).slice(1), [{ type: 'open', key: 'b' }, { type: 'close', key: 'c' }]);
+  assert.deepEqual((await sent()).slice(1), [
+    { type: 'open', key: 'b' },
+    { type: 'close', key: 'c' },
+  ]);
   assert.equal(await page.locator('[data-id="b"] .body').isVisible(), false);
 });
 
 test('a notice says why the text is old, beside the text, and offers what to do', async () => {
-  const notice = { kind: 'stale', text: 'Last good text.', actions: [{ id: 'revealProblem', title: 'Go to Problem' }] };
+  const notice = {
+    kind: 'stale',
+    text: 'Last good text.',
+    actions: [{ id: 'revealProblem', title: 'Go to Problem' }],
+  };
   await show([block('a', { text: 'still here' })], { notice });
   assert.match(await page.getByRole('status').innerText(), /Last good text\./);
   assert.equal(await page.getByText('still here').isVisible(), true);
@@ -227,7 +304,10 @@ test('a notice says why the text is old, beside the text, and offers what to do'
 
 test('the page works under the policy that the panel sets', async () => {
   await show([block('a', { text: '| x |\n|:-:|\n| 1 |' }), block('a/b', { depth: 1 })]);
-  const indent = await page.locator('.block').last().evaluate((made) => getComputedStyle(made).marginInlineStart);
+  const indent = await page
+    .locator('.block')
+    .last()
+    .evaluate((made) => getComputedStyle(made).marginInlineStart);
   assert.notEqual(indent, '0px');
   const violations = await page.evaluate(() => window.violations);
   assert.deepEqual(violations, []);
@@ -275,12 +355,23 @@ function tool(name, description) {
 }
 
 function show(blocks, rest = {}) {
-  return update(blocks.map(({ id }) => id), blocks, { whole: true, ...rest });
+  return update(
+    blocks.map(({ id }) => id),
+    blocks,
+    { whole: true, ...rest },
+  );
 }
 
 function update(order, blocks, rest = {}) {
   const view = {
-    ...{ name: 'p', uri: 'file:///p.py', fidelity: 'executed', tools: [], notice: null, whole: false },
+    ...{
+      name: 'p',
+      uri: 'file:///p.py',
+      fidelity: 'executed',
+      tools: [],
+      notice: null,
+      whole: false,
+    },
     ...{ tokens: null, kept: null },
   };
   return post({ type: 'view', view: { ...view, order, blocks, ...rest } });
@@ -295,5 +386,7 @@ function sent() {
 }
 
 function visibleIds() {
-  return page.locator('.block:visible').evaluateAll((sections) => sections.map((section) => section.dataset.id));
+  return page
+    .locator('.block:visible')
+    .evaluateAll((sections) => sections.map((section) => section.dataset.id));
 }

@@ -4,7 +4,15 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
 
-import { extensionLog, HERE, runCommand, screenshot, startWorkbench, until, webview } from './workbench.mjs';
+import {
+  extensionLog,
+  HERE,
+  runCommand,
+  screenshot,
+  startWorkbench,
+  until,
+  webview,
+} from './workbench.mjs';
 
 const PROMPT = `
 from pathlib import Path
@@ -85,12 +93,17 @@ async function openFolder(options = {}) {
 }
 
 function untrustedBanner() {
-  return preview.getByRole('status').getByText('Nothing of this folder is executed before you trust it');
+  return preview
+    .getByRole('status')
+    .getByText('Nothing of this folder is executed before you trust it');
 }
 
 async function trustFolder() {
   await preview.getByRole('button', { name: 'Manage Trust' }).click();
-  await page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true }).click();
+  await page
+    .locator('.workspace-trust-editor')
+    .getByRole('button', { name: 'Trust', exact: true })
+    .click();
   await page.keyboard.press('Control+w');
 }
 

@@ -1,6 +1,15 @@
 // A real VS Code for one test session: code-server with the packed extension, in headless Chromium.
 import { execFileSync, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -46,7 +55,13 @@ export function launchBrowser(...args) {
   return chromium.launch({
     executablePath,
     headless: true,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync', ...args],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-sync',
+      ...args,
+    ],
   });
 }
 
@@ -140,13 +155,19 @@ export async function startWorkbench({
       if (server.exitCode !== null) {
         throw new Error(`code-server ended:\n${readFileSync(log, 'utf8')}`);
       }
-      return fetch(`http://127.0.0.1:${port}/healthz`).then((answer) => answer.ok, () => false);
+      return fetch(`http://127.0.0.1:${port}/healthz`).then(
+        (answer) => answer.ok,
+        () => false,
+      );
     });
     browser = await launchBrowser();
     const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
     session.page = await context.newPage();
     session.page.setDefaultTimeout(20_000);
-    const payload = [['skipWelcome', 'true'], ['skipReleaseNotes', 'true']];
+    const payload = [
+      ['skipWelcome', 'true'],
+      ['skipReleaseNotes', 'true'],
+    ];
     if (open) {
       payload.push(['openFile', `vscode-remote://127.0.0.1:${port}${join(workspace, open)}`]);
     }
@@ -207,7 +228,9 @@ export async function screenshot(page, name) {
 /** The log of the extension, as *Show Log* shows it. */
 export function extensionLog(session) {
   const logs = join(session.data, 'logs');
-  const files = readdirSync(logs, { recursive: true }).filter((file) => file.endsWith('foldline.log'));
+  const files = readdirSync(logs, { recursive: true }).filter((file) =>
+    file.endsWith('foldline.log'),
+  );
   return files.map((file) => readFileSync(join(logs, file), 'utf8')).join('');
 }
 

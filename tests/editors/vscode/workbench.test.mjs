@@ -37,7 +37,9 @@ after(() => session?.stop());
 
 test('the server comes from the interpreter chosen in the Python extension', async () => {
   await until('the server', () => serverPids().length === 1);
-  assert.ok(extensionLog(session).includes(`From the chosen interpreter, ${process.env.CHOSEN_PYTHON}`));
+  assert.ok(
+    extensionLog(session).includes(`From the chosen interpreter, ${process.env.CHOSEN_PYTHON}`),
+  );
 });
 
 test('the lens above a prompt opens its preview beside the editor', async () => {
@@ -87,7 +89,12 @@ test('the lens above a section opens it', async () => {
   // The editor may still be scrolling, and lenses move with it; opening twice does nothing.
   await until('the section to be open', async () => {
     await clickLensAbove('Open');
-    return button('Close 3.1 History').waitFor({ timeout: 5_000 }).then(() => true, () => false);
+    return button('Close 3.1 History')
+      .waitFor({ timeout: 5_000 })
+      .then(
+        () => true,
+        () => false,
+      );
   });
   await button('Close 3.1 History').click();
   await button('Open 3.1 History').waitFor();
@@ -215,7 +222,10 @@ test('the status item names the server and where it came from, and the log opens
   await screenshot(page, 'status');
   await page.keyboard.press('Escape');
   await runCommand(page, 'foldline: Show Log');
-  await page.locator('.part.panel .view-line', { hasText: /From.the.chosen.interpreter/ }).first().waitFor();
+  await page
+    .locator('.part.panel .view-line', { hasText: /From.the.chosen.interpreter/ })
+    .first()
+    .waitFor();
   await screenshot(page, 'log');
 });
 
@@ -249,9 +259,13 @@ async function clickLensAbove(title) {
   const nearest = await until(`the lens ${title}`, async () => {
     const below = await cursor.evaluate(topOf);
     const tops = await lenses.evaluateAll((all) =>
-      all.map((lens) => (lens.checkVisibility({ visibilityProperty: true }) ? lens.getBoundingClientRect().top : -1)),
+      all.map((lens) =>
+        lens.checkVisibility({ visibilityProperty: true }) ? lens.getBoundingClientRect().top : -1,
+      ),
     );
-    const above = tops.map((top, index) => ({ top, index })).filter(({ top }) => top > below - 80 && top < below);
+    const above = tops
+      .map((top, index) => ({ top, index }))
+      .filter(({ top }) => top > below - 80 && top < below);
     return above.sort((a, b) => b.top - a.top)[0];
   });
   await lenses.nth(nearest.index).click();
@@ -283,5 +297,7 @@ async function cursorIsNear(line) {
 
 /** The processes that the extension started as its server, the newest last. */
 function serverPids() {
-  return [...extensionLog(session).matchAll(/runs as process (\d+)/g)].map(([, pid]) => Number(pid));
+  return [...extensionLog(session).matchAll(/runs as process (\d+)/g)].map(([, pid]) =>
+    Number(pid),
+  );
 }

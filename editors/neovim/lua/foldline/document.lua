@@ -1,5 +1,5 @@
---- Prompts as documents: `:edit foldline-prompt:///path/to/module.py/name.md` asks the server for the
---- text, which follows its source while a window shows it.
+--- Prompts as documents: `:edit foldline-prompt:///path/to/module.py/name.md` asks the server for
+--- the text, which follows its source while a window shows it.
 local M = {}
 
 local METHOD = 'workspace/textDocumentContent'

@@ -28,7 +28,10 @@ function check_command()
     return
   end
   if vim.lsp.is_enabled and not vim.lsp.is_enabled('foldline') then
-    vim.health.warn('the server is not enabled', "Put vim.lsp.enable('foldline') into your init.lua.")
+    vim.health.warn(
+      'the server is not enabled',
+      "Put vim.lsp.enable('foldline') into your init.lua."
+    )
   end
   if type(config.cmd) ~= 'table' then
     vim.health.info('the server is started by a function of your configuration')
@@ -38,7 +41,8 @@ function check_command()
   if program == '' then
     vim.health.error(('`%s` is not found on PATH'):format(config.cmd[1]), {
       "Install it: pip install 'foldline[server]'",
-      "or name it: vim.lsp.config('foldline', { cmd = { '/path/to/foldline', 'serve', '--stdio' } })",
+      "or name it: vim.lsp.config('foldline', "
+        .. "{ cmd = { '/path/to/foldline', 'serve', '--stdio' } })",
     })
     return
   end
@@ -70,7 +74,9 @@ function check_client()
       vim.health.ok(('%s: the server answers'):format(client.root_dir))
       for name, value in vim.spairs(require('foldline').some(answer.result) or {}) do
         if value ~= vim.NIL then
-          vim.health.info(('%s: %s'):format(name, type(value) == 'table' and vim.json.encode(value) or value))
+          vim.health.info(
+            ('%s: %s'):format(name, type(value) == 'table' and vim.json.encode(value) or value)
+          )
         end
       end
     end
@@ -86,7 +92,9 @@ function check_trust()
   for folder, trusted in vim.spairs(answers) do
     vim.health.info(('%s: %s'):format(folder, trusted and 'trusted' or 'not trusted'))
   end
-  vim.health.info(('answers are kept in %s; :FoldlineTrust and :FoldlineTrust! change them'):format(trust.path()))
+  vim.health.info(
+    ('answers are kept in %s; :FoldlineTrust and :FoldlineTrust! change them'):format(trust.path())
+  )
 end
 
 return M

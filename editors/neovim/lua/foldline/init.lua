@@ -192,7 +192,10 @@ function M.report(err)
   local data = M.some(err.data)
   local kind = type(data) == 'table' and data.kind
   if kind == 'untrusted' then
-    return M.notify('this folder is not trusted, so nothing of it is run: :FoldlineTrust', vim.log.levels.WARN)
+    return M.notify(
+      'this folder is not trusted, so nothing of it is run: :FoldlineTrust',
+      vim.log.levels.WARN
+    )
   end
   M.notify(err.message, vim.log.levels.ERROR)
 end

@@ -36,7 +36,13 @@ function fill(buf, lines)
   for number, line in ipairs(lines) do
     local _, stop = line:find('^%s*%d[%d-]*')
     if stop and number > 1 then
-      vim.api.nvim_buf_set_extmark(buf, marks, number - 1, 0, { end_col = stop, hl_group = 'LineNr' })
+      vim.api.nvim_buf_set_extmark(
+        buf,
+        marks,
+        number - 1,
+        0,
+        { end_col = stop, hl_group = 'LineNr' }
+      )
     end
   end
 end

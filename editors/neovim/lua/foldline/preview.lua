@@ -56,8 +56,8 @@ local NOTHING = { open = 'every section is open', close = 'no section was opened
 local previews = {} ---@type foldline.Preview[] the last one looked at comes last
 local waiting = {} ---@type fun()[]
 
-local close_section, create, execute, focus, forget, go_to_source, have_arrived, nearest, open_section
-local reconnect, request, same_file, take, watch
+local close_section, create, execute, focus, forget, go_to_source, have_arrived, nearest
+local open_section, reconnect, request, same_file, take, watch
 
 --- Shows a prompt: goes to its preview, or makes one.
 ---@param client vim.lsp.Client
@@ -111,7 +111,8 @@ function M.change(change, keys, preview)
   if #choices == 0 then
     return require('foldline').notify(NOTHING[change])
   end
-  vim.ui.select(choices, { prompt = change == 'open' and 'Open which section?' or 'Close which section?' }, function(key)
+  local question = change == 'open' and 'Open which section?' or 'Close which section?'
+  vim.ui.select(choices, { prompt = question }, function(key)
     if key then
       M.change(change, { key }, preview)
     end
@@ -125,7 +126,9 @@ function M.keys(preview, change)
   local keys = {}
   for _, id in ipairs(preview.order) do
     local block = preview.blocks[id]
-    if (change == 'open' and block.visibility == 'SUMMARY') or (change == 'close' and block.opened) then
+    if
+      (change == 'open' and block.visibility == 'SUMMARY') or (change == 'close' and block.opened)
+    then
       table.insert(keys, block.key)
     end
   end
@@ -311,7 +314,10 @@ function go_to_source(preview)
   end)
   local client = vim.lsp.get_client_by_id(preview.client_id)
   if not block or not client then
-    return require('foldline').notify('the source of this section is not known', vim.log.levels.WARN)
+    return require('foldline').notify(
+      'the source of this section is not known',
+      vim.log.levels.WARN
+    )
   end
   local buf = vim.uri_to_bufnr(block.location.uri)
   vim.fn.bufload(buf)

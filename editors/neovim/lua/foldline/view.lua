@@ -37,7 +37,8 @@ function M.create(preview)
   return buf
 end
 
---- Sets the options of a window that shows a preview, which stay behind when it shows another buffer.
+--- Sets the options of a window that shows a preview, which stay behind when it shows another
+--- buffer.
 ---@param win integer
 ---@param preview foldline.Preview
 function M.dress(win, preview)
@@ -136,7 +137,8 @@ function M.layout(order, blocks)
   return layout
 end
 
---- A change: `count` lines from `first` on become the lines `new_first … new_first + new_count - 1`.
+--- A change: `count` lines from `first` on become the lines
+--- `new_first … new_first + new_count - 1`.
 ---@class foldline.Change
 ---@field first integer
 ---@field count integer
@@ -203,7 +205,10 @@ function banner(preview)
     return bar('DiagnosticError', { preview.name, preview.lost })
   end
   if stale and stale.kind == 'untrusted' then
-    return bar('WinBar', { preview.name, 'static', 'not trusted, so nothing of it is run: :FoldlineTrust' })
+    return bar(
+      'WinBar',
+      { preview.name, 'static', 'not trusted, so nothing of it is run: :FoldlineTrust' }
+    )
   end
   if stale then
     local file = some(stale.file)
@@ -218,7 +223,10 @@ function banner(preview)
     folded = folded + (block.visibility == 'SUMMARY' and 1 or 0)
     local problem = some(block.error)
     if problem then
-      return bar('DiagnosticWarn', { preview.name, ('%s is not rendered'):format(block.key), problem.message })
+      return bar(
+        'DiagnosticWarn',
+        { preview.name, ('%s is not rendered'):format(block.key), problem.message }
+      )
     end
   end
   local count = ('%d of %d sections folded'):format(folded, #preview.order)
@@ -233,7 +241,8 @@ function facts(preview)
   local found = {}
   local tokens, kept = some(preview.tokens), some(preview.kept)
   if tokens then
-    local cached = kept and (kept.tools and (', %d kept'):format(kept.tokens) or ', none kept') or ''
+    local cached = kept and (kept.tools and (', %d kept'):format(kept.tokens) or ', none kept')
+      or ''
     table.insert(found, ('%d tokens%s'):format(tokens.total, cached))
   end
   for _, effect in ipairs(some(preview.effects) or {}) do

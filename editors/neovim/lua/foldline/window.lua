@@ -1,7 +1,8 @@
 --- Where things are shown.
 local M = {}
 
---- Shows the buffer in a new window: to the right, or where `:horizontal`, `:tab`, `:topleft` … say.
+--- Shows the buffer in a new window: to the right, or where `:horizontal`, `:tab`, `:topleft` …
+--- say.
 ---@param buf integer
 ---@param mods table? `smods` of a user command
 function M.split(buf, mods)
@@ -10,7 +11,14 @@ function M.split(buf, mods)
     mods.vertical = true
     mods.split = (mods.split or '') ~= '' and mods.split or 'belowright'
   end
-  vim.cmd.split({ mods = { horizontal = mods.horizontal, vertical = mods.vertical, split = mods.split, tab = mods.tab } })
+  vim.cmd.split({
+    mods = {
+      horizontal = mods.horizontal,
+      vertical = mods.vertical,
+      split = mods.split,
+      tab = mods.tab,
+    },
+  })
   vim.api.nvim_win_set_buf(0, buf)
 end
 

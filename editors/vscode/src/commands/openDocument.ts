@@ -12,7 +12,10 @@ export function registerOpenDocument(server: Server): vscode.Disposable {
       if (prompt !== undefined) {
         const { path } = vscode.Uri.parse(prompt.uri);
         // The language client asks the server for what is at an address of this scheme.
-        const uri = vscode.Uri.from({ scheme: 'foldline-prompt', path: `${path}/${prompt.name}.md` });
+        const uri = vscode.Uri.from({
+          scheme: 'foldline-prompt',
+          path: `${path}/${prompt.name}.md`,
+        });
         await vscode.window.showTextDocument(uri, { viewColumn: vscode.ViewColumn.Beside });
       }
     } catch (error) {

@@ -6,7 +6,8 @@ import type { ListedPrompt, PromptReference } from '../wire';
 /** The prompt of the active editor: the one around the cursor, the only one, or the one picked. */
 export async function pickPrompt(server: Server): Promise<PromptReference | undefined> {
   const editor = vscode.window.activeTextEditor;
-  const asked = editor?.document.languageId === 'python' ? { uri: editor.document.uri.toString() } : {};
+  const asked =
+    editor?.document.languageId === 'python' ? { uri: editor.document.uri.toString() } : {};
   const prompts = await server.execute<ListedPrompt[]>('prompt.list', asked);
   if (prompts.length === 0) {
     void vscode.window.showInformationMessage('foldline: there is no prompt in this file.');

@@ -4,8 +4,12 @@ import * as vscode from 'vscode';
 /** The page of a preview. What it shows arrives in messages, and becomes text, never markup. */
 export function pageOf(webview: vscode.Webview, extension: vscode.Uri): string {
   const nonce = randomBytes(16).toString('base64');
-  const script = webview.asWebviewUri(vscode.Uri.joinPath(extension, 'out', 'webview.js'));
-  const style = webview.asWebviewUri(vscode.Uri.joinPath(extension, 'media', 'preview.css'));
+  const script = webview
+    .asWebviewUri(vscode.Uri.joinPath(extension, 'out', 'webview.js'))
+    .toString();
+  const style = webview
+    .asWebviewUri(vscode.Uri.joinPath(extension, 'media', 'preview.css'))
+    .toString();
   const policy = `default-src 'none'; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
   return `<!DOCTYPE html>
 <html lang="en">

@@ -78,7 +78,10 @@ export class PreviewPanel implements vscode.Disposable {
     try {
       const { uri, name } = this.shown;
       const started = await this.server.execute<Preview>('prompt.preview', { uri, name });
-      const preview = await this.reopened(started, reopen.map((block) => block.key));
+      const preview = await this.reopened(
+        started,
+        reopen.map((block) => block.key),
+      );
       if (attempt !== this.attempt) {
         await this.leave(preview.sessionId);
         return;
@@ -125,7 +128,7 @@ export class PreviewPanel implements vscode.Disposable {
   dispose(): void {
     this.attempt++;
     clearTimeout(this.retry);
-    this.toDispose.forEach((disposable) => disposable.dispose());
+    vscode.Disposable.from(...this.toDispose).dispose();
     if (this.session !== null) {
       void this.leave(this.session);
     }
@@ -167,7 +170,8 @@ export class PreviewPanel implements vscode.Disposable {
   }
 
   private failed(error: unknown): void {
-    this.notice = serverNotice(this.server.state) ?? failureNotice(error, this.blocks.order.length > 0);
+    this.notice =
+      serverNotice(this.server.state) ?? failureNotice(error, this.blocks.order.length > 0);
     const failure = failureOf(error);
     this.problem = { file: failure?.file ?? null, line: failure?.line ?? null };
     this.show([], false);

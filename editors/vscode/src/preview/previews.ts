@@ -74,7 +74,9 @@ export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposabl
 }
 
 function samePrompt(a: PromptReference, b: PromptReference): boolean {
-  return a.name === b.name && vscode.Uri.parse(a.uri).toString() === vscode.Uri.parse(b.uri).toString();
+  return (
+    a.name === b.name && vscode.Uri.parse(a.uri).toString() === vscode.Uri.parse(b.uri).toString()
+  );
 }
 
 function isPrompt(state: unknown): state is PromptReference {

@@ -123,7 +123,7 @@ export class BlockView {
     const [body, suffix] = PARTS.map((part) => this.actions.markdown(this.block, part));
     fragment.append(element('div.markdown', {}, elementsOf(body ?? [])));
     if (suffix !== undefined && suffix.length > 0) {
-      const title = SEGMENT_TITLES['suffix'] ?? '';
+      const title = SEGMENT_TITLES.suffix ?? '';
       fragment.append(element('div.suffix', { title }, elementsOf(suffix)));
     }
     return fragment;

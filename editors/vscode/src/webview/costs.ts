@@ -12,7 +12,7 @@ export class Costs {
   constructor(pressed: (id: string) => void) {
     this.root.append(this.words, this.strip);
     this.strip.addEventListener('click', ({ target }) => {
-      const id = (target as HTMLElement).dataset['for'];
+      const id = (target as HTMLElement).dataset.for;
       if (id !== undefined) {
         pressed(id);
       }

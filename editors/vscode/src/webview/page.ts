@@ -234,7 +234,7 @@ export class Page {
   /** Up and down walk the heads, left folds, right unfolds, o opens and c closes the section. */
   private key(event: KeyboardEvent): void {
     const head = (event.target as Element).closest<HTMLElement>('.fold');
-    const id = head?.closest<HTMLElement>('.block')?.dataset['id'];
+    const id = head?.closest<HTMLElement>('.block')?.dataset.id;
     const block = id === undefined ? undefined : this.blocks.get(id);
     if (event.ctrlKey || event.altKey || event.metaKey || block === undefined || head === null) {
       return;

@@ -68,9 +68,7 @@ function nodeOf(token: Token): Node {
     case 'image':
       return element('span.image', {}, `[${token.content}](${attribute(token, 'src')})`);
     default:
-      return TAGS.has(token.tag)
-        ? tagged(token)
-        : element('span', {}, token.content);
+      return TAGS.has(token.tag) ? tagged(token) : element('span', {}, token.content);
   }
 }
 

@@ -279,7 +279,7 @@ var BlockView = class {
     const [body, suffix] = PARTS.map((part) => this.actions.markdown(this.block, part));
     fragment.append(element("div.markdown", {}, elementsOf(body ?? [])));
     if (suffix !== void 0 && suffix.length > 0) {
-      const title = SEGMENT_TITLES["suffix"] ?? "";
+      const title = SEGMENT_TITLES.suffix ?? "";
       fragment.append(element("div.suffix", { title }, elementsOf(suffix)));
     }
     return fragment;
@@ -329,7 +329,7 @@ var Costs = class {
   constructor(pressed) {
     this.root.append(this.words, this.strip);
     this.strip.addEventListener("click", ({ target }) => {
-      const id = target.dataset["for"];
+      const id = target.dataset.for;
       if (id !== void 0) {
         pressed(id);
       }
@@ -590,7 +590,7 @@ var Page = class {
   /** Up and down walk the heads, left folds, right unfolds, o opens and c closes the section. */
   key(event) {
     const head = event.target.closest(".fold");
-    const id = head?.closest(".block")?.dataset["id"];
+    const id = head?.closest(".block")?.dataset.id;
     const block = id === void 0 ? void 0 : this.blocks.get(id);
     if (event.ctrlKey || event.altKey || event.metaKey || block === void 0 || head === null) {
       return;
