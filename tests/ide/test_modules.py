@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foldline.ide.analysis import PromptModule, StaticSection, parse_module
 from foldline.ide.analysis import top_level as statements
 from foldline.ide.analysis.evaluator import Evaluator
-from foldline.ide.analysis.modules import Document
+from foldline.ide.analysis.model import PromptModule, StaticSection
+from foldline.ide.analysis.modules import Document, parse_module
 
 HEAD = """\
 from dataclasses import dataclass

@@ -55,6 +55,12 @@ def test_a_server_starts_without(module: str, created: set[str]) -> None:
     assert module not in created
 
 
+def test_the_analysis_loads_none_of_its_modules_by_itself() -> None:
+    """Two threads that load it, from outside and from inside, would get it half loaded."""
+    package = static.__name__
+    assert not {name for name in loaded(f"import {package}") if name.startswith(f"{package}.")}
+
+
 def test_the_first_question_finds_its_modules_loaded() -> None:
     warm = loaded(f"{CREATE}; {WARM_UP}")
     modules = pkgutil.walk_packages(static.__path__, f"{static.__name__}.")

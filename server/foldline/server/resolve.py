@@ -14,7 +14,7 @@ from foldline.server.workspace import path_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from foldline.ide.analysis import Span, StaticSection
+    from foldline.ide.analysis.model import Span, StaticSection
     from foldline.server.server import FoldlineServer
 
     Answer = TypeVar("Answer")

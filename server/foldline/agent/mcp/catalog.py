@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from foldline.agent.mcp.folders import Folder, Folders
-    from foldline.ide.analysis import StaticPrompt
+    from foldline.ide.analysis.model import StaticPrompt
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.analysis.values import Field, TemplateValue
 

@@ -1,21 +1,5 @@
-"""What can be known of prompts from their source text alone: nothing is imported or executed."""
+"""The analysis of prompts from their source text alone: it imports and executes nothing of theirs.
 
-from foldline.ide.analysis.model import (
-    PromptModule,
-    SourceSpan,
-    Span,
-    StaticPrompt,
-    StaticSection,
-    Visibility,
-)
-from foldline.ide.analysis.modules import parse_module
-
-__all__ = [
-    "PromptModule",
-    "SourceSpan",
-    "Span",
-    "StaticPrompt",
-    "StaticSection",
-    "Visibility",
-    "parse_module",
-]
+Import what you need from its modules. The package itself imports none of them: a thread that loads
+the package and one that loads a module of it would wait for each other.
+"""

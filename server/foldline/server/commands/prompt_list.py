@@ -12,7 +12,7 @@ from foldline.server.prompt_index import ask, uri_of_file
 from foldline.server.resolve import find_document, range_in
 
 if TYPE_CHECKING:
-    from foldline.ide.analysis import StaticSection
+    from foldline.ide.analysis.model import StaticSection
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from lsprotocol.types import CodeActionParams
 
-    from foldline.ide.analysis import Span, StaticPrompt, StaticSection
+    from foldline.ide.analysis.model import Span, StaticPrompt, StaticSection
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
 
