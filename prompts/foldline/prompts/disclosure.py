@@ -11,15 +11,15 @@ from foldline.prompts.errors import (
     VisibilityExpansionRequired,
     near_names,
 )
-from foldline.prompts.rendering import assemble
+from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION, assemble
 from foldline.prompts.tool import Tool, ToolContext, ToolResult, ToolTelemetry
-from foldline.prompts.tree import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.visibility import SectionVisibility
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from foldline.prompts.rendering import Piece, RenderPass
+    from foldline.prompts.layout import Piece
+    from foldline.prompts.rendering import RenderPass
     from foldline.prompts.tree import Node
     from foldline.prompts.visibility import SectionPath
 
@@ -85,7 +85,9 @@ def build_expansion_instructions(section_keys: Sequence[str], reason: str) -> st
     )
 
 
-def disclosure_tools(source: RenderPass, pieces: Sequence[Piece]) -> list[Tool[object, object]]:
+def disclosure_tools(
+    source: RenderPass, pieces: Sequence[Piece[Node]]
+) -> list[Tool[object, object]]:
     """The disclosure tools that this render needs: none, one or both."""
     needed = {
         piece.node.opened_by
@@ -126,7 +128,7 @@ class _Disclosure:
 
     __slots__ = ("_pieces", "_source")
 
-    def __init__(self, source: RenderPass, pieces: Sequence[Piece]) -> None:
+    def __init__(self, source: RenderPass, pieces: Sequence[Piece[Node]]) -> None:
         self._source = source
         self._pieces = {piece.node.path: piece for piece in pieces}
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Generic
 
 from foldline.prompts.disclosure import disclosure_tools
 from foldline.prompts.errors import PromptValidationError, near_names
+from foldline.prompts.layout import assemble
 from foldline.prompts.rendered import RenderedPrompt
-from foldline.prompts.rendering import RenderPass, assemble, checked_overrides
+from foldline.prompts.rendering import RenderPass, checked_overrides
 from foldline.prompts.specialise import type_name
 from foldline.prompts.template import OutputT_co, PromptTemplate
 from foldline.prompts.visibility import SectionVisibility, VisibilityOverrideSource

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from foldline.prompts.errors import PromptValidationError, near_names
-from foldline.prompts.rendering import RenderPass, assemble
+from foldline.prompts.layout import assemble
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from foldline.prompts.blocks import Block
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.descriptor import PromptDescriptor
+    from foldline.prompts.rendering import RenderPass
     from foldline.prompts.structured_output import StructuredOutputConfig
     from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath

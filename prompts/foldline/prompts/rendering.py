@@ -1,20 +1,21 @@
-"""The render pipeline: enabled → visibility → substitution → segments → blocks and text.
+"""The render pipeline: enabled → visibility → substitution → pieces.
 
-The text is joined from the segments, so the two cannot disagree.
+`layout.assemble` joins the pieces, so that text and blocks cannot disagree.
 """
 
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from foldline.prompts.blocks import Block, Segment, SegmentKind, Span
+from foldline.prompts.blocks import Segment, SegmentKind
 from foldline.prompts.errors import (
     PromptError,
     PromptRenderError,
     PromptValidationError,
     near_names,
 )
+from foldline.prompts.layout import Piece, piece
 from foldline.prompts.section import as_segments
 from foldline.prompts.specialise import type_name
 from foldline.prompts.visibility import SectionVisibility
@@ -27,17 +28,6 @@ if TYPE_CHECKING:
     from foldline.prompts.visibility import SectionPath
 
 __all__ = ["RenderPass"]
-
-BLANK_LINE = Segment(SegmentKind.SEPARATOR, "\n\n")
-
-
-class Piece(NamedTuple):
-    """A visited section before its place in the text is known."""
-
-    node: Node
-    enabled: bool
-    visibility: SectionVisibility
-    segments: list[Segment]
 
 
 class RenderPass:
@@ -70,7 +60,7 @@ class RenderPass:
         *,
         opened: Node | None = None,
         on_error: ErrorHandler | None = None,
-    ) -> list[Piece]:
+    ) -> list[Piece[Node]]:
         """What these sections and those below them contribute, parents first.
 
         Args:
@@ -78,7 +68,7 @@ class RenderPass:
             opened: A section to show in full whatever its visibility is.
             on_error: What stands for a section that cannot be rendered; without it that raises.
         """
-        pieces: list[Piece] = []
+        pieces: list[Piece[Node]] = []
         for node in nodes:
             self._visit(node, pieces, opened, on_error)
         return pieces
@@ -86,44 +76,39 @@ class RenderPass:
     def _visit(
         self,
         node: Node,
-        pieces: list[Piece],
+        pieces: list[Piece[Node]],
         opened: Node | None,
         on_error: ErrorHandler | None,
     ) -> None:
         try:
-            piece = self._piece(node, opened)
+            made = self._piece(node, opened)
         except PromptError as error:
             if on_error is None:
                 raise
-            piece = self._failed(node, on_error(node.path, error))
-        pieces.append(piece)
-        if piece.enabled and piece.visibility is SectionVisibility.FULL:
+            made = self._failed(node, on_error(node.path, error))
+        pieces.append(made)
+        if made.enabled and made.visibility is SectionVisibility.FULL:
             for child in node.children:
                 self._visit(child, pieces, opened, on_error)
 
-    def _piece(self, node: Node, opened: Node | None) -> Piece:
-        """What the section itself contributes.
+    def _piece(self, node: Node, opened: Node | None) -> Piece[Node]:
+        """The contribution of the section itself.
 
         Raises:
             PromptError: It cannot be rendered.
         """
         section = node.section
-        segments = [] if node.heading is None else [node.heading]
         try:
             params, bound = self.params(node)
             if node.gated and not section.is_enabled(params, session=self.session):
                 return Piece(node, False, node.declared or SectionVisibility.FULL, [])
             visibility = SectionVisibility.FULL if node is opened else self.visibility(node, params)
             if visibility is SectionVisibility.FULL:
-                body = as_segments(section.render_body(params))
+                body, subsections = as_segments(section.render_body(params)), None
             else:
                 body = self._summary(node, params)
-            if _has_text(body):
-                if segments:
-                    segments.append(BLANK_LINE)
-                segments += body if bound else _as_defaults(body)
-            if visibility is SectionVisibility.SUMMARY:
-                segments.append(self._suffix(node, after_text=bool(segments)))
+                subsections = [child.section.key for child in node.children if self.is_shown(child)]
+            return piece(node, visibility, body if bound else _as_defaults(body), subsections)
         except PromptError as error:
             raise located(error, node) from error.__cause__
         except Exception as error:
@@ -132,17 +117,11 @@ class RenderPass:
                 section_path=node.path,
                 dataclass_type=node.params_type,
             ) from error
-        return Piece(node, True, visibility, segments)
 
-    def _failed(self, node: Node, text: str) -> Piece:
+    def _failed(self, node: Node, text: str) -> Piece[Node]:
         """The section with `text` for a body; whether it is a summary only a good render tells."""
-        segments = [] if node.heading is None else [node.heading]
-        if segments and text:
-            segments.append(BLANK_LINE)
-        if text:
-            segments.append(Segment(SegmentKind.ERROR, text))
         visibility = self._wanted(node) or SectionVisibility.FULL
-        return Piece(node, True, visibility, segments)
+        return piece(node, visibility, [Segment(SegmentKind.ERROR, text)])
 
     def params(self, node: Node) -> tuple[object, bool]:
         """The parameters of a section, and whether somebody bound them.
@@ -207,48 +186,6 @@ class RenderPass:
             )
         return as_segments(summary)
 
-    def _suffix(self, node: Node, *, after_text: bool) -> Segment:
-        children = [child.section.key for child in node.children if self.is_shown(child)]
-        call = f'call `{node.opened_by}` with key "{node.dotted}"'
-        note = (
-            f"[This section is summarized. C{call[1:]} to view full content including "
-            f"subsections: {', '.join(children)}.]"
-            if children
-            else f"[This section is summarized. To view full content, {call}.]"
-        )
-        return Segment(SegmentKind.SUFFIX, ("\n\n" if after_text else "") + f"---\n{note}")
-
-
-def assemble(pieces: Sequence[Piece]) -> tuple[str, tuple[Block, ...]]:
-    """The text of the pieces and their blocks; a blank line parts those that have any text."""
-    last = len(pieces) - 1
-    while last >= 0 and not pieces[last].segments:
-        last -= 1
-    texts: list[str] = []
-    blocks: list[Block] = []
-    start = 0
-    for index, (node, enabled, visibility, segments) in enumerate(pieces):
-        if segments and index != last:
-            segments.append(BLANK_LINE)
-        text = "".join([segment.text for segment in segments])
-        texts.append(text)
-        end = start + len(text)
-        blocks.append(
-            Block(
-                node.path,
-                node.number,
-                node.title,
-                node.depth,
-                visibility,
-                enabled,
-                Span(start, end),
-                tuple(segments),
-                node.opened_by if enabled and visibility is SectionVisibility.SUMMARY else None,
-            )
-        )
-        start = end
-    return "".join(texts), tuple(blocks)
-
 
 def checked_overrides(
     overrides: Mapping[SectionPath, SectionVisibility] | None, plan: Plan
@@ -285,14 +222,6 @@ def located(error: PromptError, node: Node) -> PromptError:
     if error.section_path in ((), (node.section.key,)):
         error.section_path = node.path
     return error
-
-
-def _has_text(body: Sequence[Segment]) -> bool:
-    for segment in body:
-        text = segment.text
-        if text and not text.isspace():
-            return True
-    return False
 
 
 def _as_defaults(body: Iterable[Segment]) -> list[Segment]:

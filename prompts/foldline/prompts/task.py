@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 from foldline.prompts.blocks import Segment, SegmentKind
 from foldline.prompts.dataclasses import FrozenDataclass
@@ -41,6 +41,17 @@ class Task:
             ),
         },
     )
+
+
+class TaskBlock(NamedTuple):
+    """A text that a task section makes of a field that may be absent."""
+
+    field: str
+    form: str
+
+    def text(self, value: str | None) -> str:
+        """The text for a value of the field; empty where there is no value."""
+        return self.form.format(value) if value else ""
 
 
 TaskT_co = TypeVar("TaskT_co", bound=Task, covariant=True)
@@ -89,21 +100,33 @@ class TaskSection(MarkdownSection[TaskT_co]):
 
     def derive(self, params: TaskT_co) -> Mapping[str, str]:  # type: ignore[misc]  # The renderer passes the section's own type only.
         """The expansion block and the background block; empty where the task has neither."""
-        instructions = params.expansion_instructions
-        background = params.background
         return {
-            "_expansion_block": (
-                f"**Expansion Context:** {instructions}\n\n---\n\n" if instructions else ""
-            ),
-            "_background_block": f"**Background:** {background}" if background else "",
+            name: block.text(getattr(params, block.field)) for name, block in TASK_BLOCKS.items()
         }
 
     def render_body(self, params: TaskT_co) -> Sequence[Segment]:  # type: ignore[misc]  # As above.
         """The request between its expansion context and its background."""
-        segments = list(super().render_body(params))
-        # A text that ends in an absent block would also end in the blank line before that block.
-        while segments and not segments[-1].text.strip("\n"):
-            if segments[-1].kind not in (SegmentKind.DERIVED, SegmentKind.LITERAL):
-                break
-            segments.pop()
-        return segments
+        return without_absent_end(super().render_body(params))
+
+
+TASK_BLOCKS: Mapping[str, TaskBlock] = dict(
+    zip(
+        TaskSection.derived_placeholders,
+        (
+            TaskBlock("expansion_instructions", "**Expansion Context:** {}\n\n---\n\n"),
+            TaskBlock("background", "**Background:** {}"),
+        ),
+        strict=True,
+    )
+)
+"""What a task section computes, by the names of its placeholders."""
+
+
+def without_absent_end(body: Sequence[Segment]) -> list[Segment]:
+    """The body without the blank line before a block at its end that is absent."""
+    segments = list(body)
+    while segments and not segments[-1].text.strip("\n"):
+        if segments[-1].kind not in (SegmentKind.DERIVED, SegmentKind.LITERAL):
+            break
+        segments.pop()
+    return segments

@@ -5,51 +5,39 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from foldline.prompts.blocks import Segment, SegmentKind
 from foldline.prompts.chapter import Chapter
 from foldline.prompts.errors import PromptValidationError
-from foldline.prompts.headings import Heading
+from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION, Place, arrange
 from foldline.prompts.section import Section
 from foldline.prompts.visibility import SectionVisibility
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from foldline.prompts.headings import HeadingFormatter
     from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath
 
-__all__ = ["OPEN_SECTIONS", "READ_SECTION", "Node", "Plan", "build_plan", "replan"]
-
-OPEN_SECTIONS = "open_sections"
-READ_SECTION = "read_section"
+__all__ = ["Node", "Plan", "build_plan", "replan"]
 
 
 @dataclass(slots=True, eq=False)
-class Node:
-    """A section at its place."""
+class Node(Place[Section[object]]):
+    """A section at its place, with what never changes from one render to the next."""
 
-    section: Section[object]
-    path: SectionPath
-    dotted: str
-    number: str
-    depth: int
-    params_type: type | None
-    heading: Segment | None
-    title: str
-    children: tuple[Node, ...]
-    opened_by: str
-    """The disclosure tool that the suffix names while the section is summarised."""
-    gated: bool
+    params_type: type | None = field(init=False)
+    gated: bool = field(init=False)
     """Whether anything can disable the section."""
-    declared: SectionVisibility | None
+    declared: SectionVisibility | None = field(init=False)
     """The visibility that is declared; None where a callable or a subclass decides."""
 
-    def walk(self) -> Iterator[Node]:
-        """This node and all below it, parents first."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
+    def __post_init__(self) -> None:
+        section = self.section
+        self.params_type = section.params_type
+        self.gated = (
+            section.enabled is not None or type(section).is_enabled is not Section.is_enabled
+        )
+        self.declared = _declared(section)
 
 
 @dataclass(slots=True, eq=False)
@@ -79,7 +67,7 @@ def build_plan(
             inside a closed chapter.
     """
     everything = _Everything(sections)
-    roots = _nodes(_without_chapters(sections), (), "", heading, disclosure)
+    roots = arrange(sections, Node, heading=heading, disclosure=disclosure)
     plan = Plan(roots)
     for root in roots:
         for node in root.walk():
@@ -104,63 +92,6 @@ def replan(
     plan.inert_paths = frozenset(declared - plan.by_path.keys())
     plan.chapter_paths |= before.chapter_paths
     return plan
-
-
-def _without_chapters(sections: Sequence[Section[object]]) -> list[Section[object]]:
-    return [section for section in sections if not isinstance(section, Chapter)]
-
-
-def _nodes(
-    sections: Sequence[Section[object]],
-    parent: SectionPath,
-    prefix: str,
-    heading: HeadingFormatter,
-    disclosure: str,
-) -> tuple[Node, ...]:
-    nodes = []
-    depth = len(parent)
-    for place, section in enumerate(sections, start=1):
-        path = (*parent, section.key)
-        number = f"{prefix}{place}"
-        line = _heading_line(heading, Heading(number, section.title, depth, path))
-        children = _nodes(
-            _without_chapters(section.children), path, f"{number}.", heading, disclosure
-        )
-        with_tools = bool(section.tools) or any(c.opened_by == OPEN_SECTIONS for c in children)
-        nodes.append(
-            Node(
-                section=section,
-                path=path,
-                dotted=".".join(path),
-                number=number,
-                depth=depth,
-                params_type=section.params_type,
-                heading=Segment(SegmentKind.HEADING, line) if line else None,
-                title=section.title,
-                children=children,
-                opened_by=OPEN_SECTIONS if with_tools or disclosure == "open" else READ_SECTION,
-                gated=section.enabled is not None
-                or type(section).is_enabled is not Section.is_enabled,
-                declared=_declared(section),
-            )
-        )
-    return tuple(nodes)
-
-
-def _heading_line(formatter: HeadingFormatter, place: Heading) -> str:
-    try:
-        line = formatter(place)
-    except Exception as error:
-        raise PromptValidationError(
-            f"Section {'.'.join(place.path)!r}: `heading` raised {type(error).__name__}: {error}",
-            section_path=place.path,
-        ) from error
-    if not isinstance(line, str) or len(line.splitlines()) > 1:
-        raise PromptValidationError(
-            f"Section {'.'.join(place.path)!r}: `heading` gave {line!r}; give one line of text.",
-            section_path=place.path,
-        )
-    return line
 
 
 def _declared(section: Section[object]) -> SectionVisibility | None:

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from foldline.prompts.disclosure import OpenSectionsParams, ReadSectionParams
+from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.runtime.events import Event, PromptExecuted, PromptRendered, ToolInvoked
-from foldline.prompts.tree import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.visibility import SectionVisibility
 
 if TYPE_CHECKING:

@@ -1,0 +1,250 @@
+"""The layout of a prompt: where its sections stand, and how their texts become one.
+
+`arrange` numbers the sections and makes their headings, `piece` puts together what one section
+contributes, and `assemble` joins the pieces. A prompt that is executed and one that is only read
+from its source go through the same functions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+
+from foldline.prompts.blocks import Block, Segment, SegmentKind, Span
+from foldline.prompts.chapter import Chapter
+from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.headings import Heading
+from foldline.prompts.visibility import SectionVisibility
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Self
+
+    from foldline.prompts.headings import HeadingFormatter
+    from foldline.prompts.visibility import SectionPath
+
+__all__ = [
+    "OPEN_SECTIONS",
+    "READ_SECTION",
+    "Arrangeable",
+    "Piece",
+    "Place",
+    "arrange",
+    "assemble",
+    "piece",
+    "section_number",
+]
+
+OPEN_SECTIONS = "open_sections"
+READ_SECTION = "read_section"
+
+BLANK_LINE = Segment(SegmentKind.SEPARATOR, "\n\n")
+
+
+class Arrangeable(Protocol):
+    """The parts of a section that decide about its place."""
+
+    @property
+    def key(self) -> str:
+        """The name within the parent."""
+
+    @property
+    def title(self) -> str:
+        """One line of text."""
+
+    @property
+    def tools(self) -> Sequence[object]:
+        """The tools that are hidden while the section is summarised."""
+
+    @property
+    def children(self) -> Sequence[Arrangeable]:
+        """The sections below, in order."""
+
+
+SectionT_co = TypeVar("SectionT_co", bound=Arrangeable, covariant=True)
+PlaceT = TypeVar("PlaceT", bound="Place[Arrangeable]")
+
+
+@dataclass(slots=True, eq=False)
+class Place(Generic[SectionT_co]):
+    """A section at its place."""
+
+    section: SectionT_co
+    path: SectionPath
+    dotted: str
+    number: str
+    depth: int
+    title: str
+    heading: Segment | None
+    children: tuple[Self, ...]
+    opened_by: str
+    """The disclosure tool that the suffix names while the section is summarised."""
+
+    def walk(self) -> Iterator[Self]:
+        """This place and all below it, parents first."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+class Piece(NamedTuple, Generic[PlaceT]):
+    """The contribution of a section, before its place in the text is known."""
+
+    node: PlaceT
+    enabled: bool
+    visibility: SectionVisibility
+    segments: list[Segment]
+
+
+def arrange(
+    sections: Sequence[Arrangeable],
+    place: type[PlaceT],
+    *,
+    heading: HeadingFormatter,
+    disclosure: str,
+    path: SectionPath = (),
+    number: str = "",
+) -> tuple[PlaceT, ...]:
+    """The places of sections, with those of all sections below them; chapters are closed.
+
+    Args:
+        sections: The sections in order.
+        place: The class of the places.
+        heading: Makes the heading lines.
+        disclosure: `open` if every summary is opened by `open_sections`; else only those are
+            that hide tools, and the others are read by `read_section`.
+        path: The path of the section around these.
+        number: The number of the section around these.
+
+    Raises:
+        PromptValidationError: `heading` raised, or gave anything but one line of text.
+    """
+    shown = [section for section in sections if not isinstance(section, Chapter)]
+    places: list[PlaceT] = []
+    for position, section in enumerate(shown, start=1):
+        at = Heading(
+            section_number(number, position), section.title, len(path), (*path, section.key)
+        )
+        line = _heading_line(heading, at)
+        children = arrange(
+            section.children,
+            place,
+            heading=heading,
+            disclosure=disclosure,
+            path=at.path,
+            number=at.number,
+        )
+        opens = (
+            disclosure == "open"
+            or bool(section.tools)
+            or any(child.opened_by == OPEN_SECTIONS for child in children)
+        )
+        places.append(
+            place(
+                section=section,
+                path=at.path,
+                dotted=".".join(at.path),
+                number=at.number,
+                depth=at.depth,
+                title=at.title,
+                heading=Segment(SegmentKind.HEADING, line) if line else None,
+                children=children,
+                opened_by=OPEN_SECTIONS if opens else READ_SECTION,
+            )
+        )
+    return tuple(places)
+
+
+def section_number(above: str, position: int) -> str:
+    """The number of the section at `position`, from 1, below the section of the number `above`."""
+    return f"{above}.{position}" if above else str(position)
+
+
+def piece(
+    node: PlaceT,
+    visibility: SectionVisibility,
+    body: Sequence[Segment],
+    subsections: Sequence[str] | None = None,
+) -> Piece[PlaceT]:
+    """The piece of a section that exists: its heading, its body and the suffix of a summary.
+
+    Args:
+        node: The section's place.
+        visibility: How the section is shown.
+        body: Its text or summary; text of white space alone is left out.
+        subsections: The keys that the suffix lists; None for a section without a suffix.
+    """
+    segments = [] if node.heading is None else [node.heading]
+    if _has_text(body):
+        if segments:
+            segments.append(BLANK_LINE)
+        segments += body
+    if subsections is not None:
+        segments.append(_suffix(node, subsections, after_text=bool(segments)))
+    return Piece(node, True, visibility, segments)
+
+
+def assemble(pieces: Sequence[Piece[PlaceT]]) -> tuple[str, tuple[Block, ...]]:
+    """The text of the pieces and their blocks; a blank line parts those that have any text."""
+    last = len(pieces) - 1
+    while last >= 0 and not pieces[last].segments:
+        last -= 1
+    texts: list[str] = []
+    blocks: list[Block] = []
+    start = 0
+    for index, (node, enabled, visibility, segments) in enumerate(pieces):
+        if segments and index != last:
+            segments.append(BLANK_LINE)
+        text = "".join([segment.text for segment in segments])
+        texts.append(text)
+        end = start + len(text)
+        blocks.append(
+            Block(
+                node.path,
+                node.number,
+                node.title,
+                node.depth,
+                visibility,
+                enabled,
+                Span(start, end),
+                tuple(segments),
+                node.opened_by if enabled and visibility is SectionVisibility.SUMMARY else None,
+            )
+        )
+        start = end
+    return "".join(texts), tuple(blocks)
+
+
+def _heading_line(formatter: HeadingFormatter, place: Heading) -> str:
+    try:
+        line = formatter(place)
+    except Exception as error:
+        raise PromptValidationError(
+            f"Section {'.'.join(place.path)!r}: `heading` raised {type(error).__name__}: {error}",
+            section_path=place.path,
+        ) from error
+    if not isinstance(line, str) or len(line.splitlines()) > 1:
+        raise PromptValidationError(
+            f"Section {'.'.join(place.path)!r}: `heading` gave {line!r}; give one line of text.",
+            section_path=place.path,
+        )
+    return line
+
+
+def _has_text(body: Sequence[Segment]) -> bool:
+    for segment in body:
+        text = segment.text
+        if text and not text.isspace():
+            return True
+    return False
+
+
+def _suffix(node: PlaceT, subsections: Sequence[str], *, after_text: bool) -> Segment:
+    call = f'call `{node.opened_by}` with key "{node.dotted}"'
+    note = (
+        f"[This section is summarized. C{call[1:]} to view full content including "
+        f"subsections: {', '.join(subsections)}.]"
+        if subsections
+        else f"[This section is summarized. To view full content, {call}.]"
+    )
+    return Segment(SegmentKind.SUFFIX, ("\n\n" if after_text else "") + f"---\n{note}")
