@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from foldline.ide.analysis.model import Visibility
 from foldline.ide.analysis.project import Project
+from foldline.ide.analysis.static_render import StaticRender, render
+from foldline.prompts import SectionVisibility
 
 if TYPE_CHECKING:
     from .conftest import Editor
@@ -136,6 +141,10 @@ def test_generated_prompts_are_shown_as_they_render(
     assert [(block.span.start, block.span.end) for block in static.blocks] == [
         (block.span.start, block.span.end) for block in executed.blocks
     ]
+    for block in static.blocks:
+        if block.visibility is Visibility.SUMMARY:
+            opened = render(prompt.value, {block.path: Visibility.FULL})
+            assert opened.text_below(block.path) == executed.if_opened(block.path)
 
 
 async def test_the_example_is_shown_as_it_renders(editor: Editor) -> None:
@@ -150,3 +159,239 @@ async def test_the_example_is_shown_as_it_renders(editor: Editor) -> None:
             for answer in (static, executed)
         )
         assert shown == rendered
+
+
+# What the source leaves open
+
+OPEN_HEAD = (
+    HEAD
+    + """
+import os
+from foldline.prompts import Chapter, Tool, dotted_heading
+
+class Loud(MarkdownSection[P]):
+    def render_summary(self, params):
+        return "Loud and clear."
+
+class Late(MarkdownSection[P]):
+    def visibility_for(self, params, *, session=None):
+        return SectionVisibility.FULL
+
+def handle(params, *, context):
+    raise NotImplementedError
+
+def plain_heading(heading):
+    return f"## {heading.title}"
+"""
+)
+
+UNKNOWN = "os.environ.get('FOLDLINE_NOT_SET', {})"
+"""The same value for a program, and nothing for a reader of its source."""
+
+
+def often(values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """These values, some of which only running the code tells."""
+    return st.builds(str.format, st.sampled_from(["{}"] * 24 + [UNKNOWN]), values)
+
+
+KINDS = st.sampled_from(
+    ["MarkdownSection[P]"] * 14
+    + ["TaskSection[Review]"] * 2
+    + ["Chapter[P]"] * 2
+    + ["Loud", "Late"]
+)
+VISIBILITIES = st.sampled_from(
+    ["SectionVisibility.FULL"] * 4
+    + ["SectionVisibility.SUMMARY"] * 6
+    + ["lambda: SectionVisibility.SUMMARY"]
+)
+TOOLS = st.sampled_from(["[]", "()", "[{}]", UNKNOWN.format("[]"), UNKNOWN.format("[{}]")])
+ROWS = st.sampled_from(
+    ["[{}]", "({},)"] * 10 + [UNKNOWN.format("[{}]"), f"[*{UNKNOWN.format('[{}]')}]"]
+)
+TENTH = st.sampled_from([False] * 9 + [True])
+
+
+@st.composite
+def open_sections(
+    draw: st.DrawFn, key: str, path: tuple[str, ...], depth: int = 0
+) -> tuple[str, list[tuple[str, ...]]]:
+    """A section as an expression, and the paths of all that have a summary."""
+    kind = draw(KINDS)
+    chapter = kind == "Chapter[P]"
+    inner = path if chapter else (*path, key)
+    arguments = {"key": repr(key), "title": draw(often(TITLES.map(repr)))}
+    paths: list[tuple[str, ...]] = []
+    if not chapter:
+        if kind != "TaskSection[Review]":
+            arguments["template"] = draw(often(TEXTS.map(repr)))
+        if draw(st.booleans()):
+            arguments["summary"] = draw(often(st.sampled_from(["'In short.'", "'Shortly $$5'"])))
+            arguments["visibility"] = draw(VISIBILITIES)
+            paths.append(inner)
+        if draw(st.booleans()):
+            tool = f"Tool[P, None](name={key!r}, description='Do it.', handler=handle)"
+            arguments["tools"] = draw(TOOLS).format(tool)
+        if draw(TENTH):
+            arguments["enabled"] = draw(st.sampled_from(["None", "lambda: True", "lambda: False"]))
+    row, below = draw(open_rows(f"{key}-", inner, depth + 1))
+    if row:
+        arguments["sections" if chapter else "children"] = row
+    given = ", ".join(f"{name}={value}" for name, value in arguments.items())
+    return draw(often(st.just(f"{kind}({given})"))), [*paths, *below]
+
+
+@st.composite
+def open_rows(
+    draw: st.DrawFn, prefix: str, path: tuple[str, ...], depth: int
+) -> tuple[str, list[tuple[str, ...]]]:
+    """Sections as an argument, and the paths of those that have a summary."""
+    count = draw(st.integers(0 if depth else 1, 2)) if depth < 3 else 0
+    drawn = [draw(open_sections(f"{prefix}{number}", path, depth)) for number in range(count)]
+    if not drawn:
+        return "", []
+    row = draw(ROWS).format(", ".join(source for source, _ in drawn))
+    return row, [path for _, paths in drawn for path in paths]
+
+
+@st.composite
+def open_prompts(draw: st.DrawFn) -> tuple[str, dict[tuple[str, ...], str]]:
+    """A module with a prompt `p`, and overrides of its visibility."""
+    row, paths = draw(open_rows("s", (), 0))
+    options = {
+        "heading": often(st.sampled_from(["dotted_heading", "undotted_heading", "plain_heading"])),
+        "disclosure": often(st.sampled_from(["'auto'", "'open'"])),
+    }
+    chosen = "".join(
+        f", {name}={draw(values)}" for name, values in options.items() if draw(st.booleans())
+    )
+    source = f"{OPEN_HEAD}\nt = PromptTemplate(ns='n', key='k'{chosen}, sections={row})\n"
+    values = []
+    if draw(st.booleans()) and any(kind in row for kind in ("[P]", "Loud", "Late")):
+        values.append(draw(often(st.just("P('you')"))))
+    if "Review" in row:
+        values.append(draw(often(st.just("Review('Go.', 'In March.')"))))
+    source += f"p = t.bind({', '.join(values)})\n"
+    overridden = draw(st.lists(st.sampled_from(paths), max_size=2)) if paths else []
+    return source, {path: draw(st.sampled_from(["FULL", "SUMMARY"])) for path in overridden}
+
+
+UNCERTAIN = {
+    "the tool that opens a summary": (
+        "MarkdownSection[P](key='a', title='A', template='', summary='S', "
+        f"visibility=SectionVisibility.SUMMARY, tools={UNKNOWN.format('[]')})"
+    ),
+    "the tools below a summary": (
+        "MarkdownSection[P](key='a', title='A', template='', summary='S', "
+        "visibility=SectionVisibility.SUMMARY, children=[MarkdownSection[P]("
+        f"key='b', title='B', template='', tools={UNKNOWN.format('[]')})])"
+    ),
+    "the sections below a summary": (
+        "MarkdownSection[P](key='a', title='A', template='', summary='S', "
+        f"visibility=SectionVisibility.SUMMARY, children={UNKNOWN.format('[]')})"
+    ),
+    "the class's own summary": (
+        "Loud(key='a', title='A', template='', summary='S', visibility=SectionVisibility.SUMMARY)"
+    ),
+    "the class's own visibility": (
+        "Late(key='a', title='A', template='', summary='S', visibility=SectionVisibility.SUMMARY)"
+    ),
+    "a summary that code computes": (
+        "MarkdownSection[P](key='a', title='A', template='', "
+        f"summary={UNKNOWN.format(repr('S'))}, visibility=SectionVisibility.SUMMARY)"
+    ),
+}
+
+
+@pytest.mark.parametrize("section", UNCERTAIN.values(), ids=UNCERTAIN)
+def test_a_render_is_not_certain_of_what_only_code_tells(section: str) -> None:
+    assert not static_render(f"t = PromptTemplate(ns='n', key='k', sections=[{section}])").certain
+
+
+@pytest.mark.parametrize("option", ["heading", "disclosure"])
+def test_a_render_is_not_certain_of_options_that_only_code_tells(option: str) -> None:
+    value = UNKNOWN.format({"heading": "dotted_heading", "disclosure": "'auto'"}[option])
+    source = f"t = PromptTemplate(ns='n', key='k', {option}={value}, sections=[])"
+    assert not static_render(source).certain
+
+
+def test_a_render_is_certain_of_a_summary_whose_tools_are_known() -> None:
+    static = static_render(
+        "t = PromptTemplate(ns='n', key='k', sections=[MarkdownSection[None](key='a', title='A', "
+        "template='', summary='S', visibility=SectionVisibility.SUMMARY, tools=[Tool[P, None]("
+        "name='t', description='Do it.', handler=handle)], "
+        "children=[MarkdownSection[None](key='b', title='B', template='')])])"
+    )
+    assert static.certain
+    assert static.text == (
+        "## 1. A\n\nS\n\n---\n[This section is summarized. Call `open_sections` with key "
+        '"a" to view full content including subsections: b.]'
+    )
+
+
+def test_the_headings_of_a_star_import_are_known() -> None:
+    static = static_render(
+        "t = PromptTemplate(ns='n', key='k', heading=undotted_heading, "
+        "sections=[MarkdownSection[None](key='a', title='A', template='Text.')])",
+        head="from foldline.prompts import *\n",
+    )
+    assert (static.certain, static.text) == (True, "## 1 A\n\nText.")
+
+
+def test_a_title_of_two_lines_is_shown_on_one() -> None:
+    """It is being typed: the library refuses it."""
+    static = static_render(
+        "t = PromptTemplate(ns='n', key='k', sections=["
+        "MarkdownSection[None](key='a', title='A\\nB', template='Text.')])"
+    )
+    assert static.text == "## 1. A B\n\nText."
+
+
+def static_render(source: str, *, head: str = OPEN_HEAD) -> StaticRender:
+    """What the source alone shows of its last prompt."""
+    project = Project()
+    project.open("/w/prompt.py", f"{head}\n{source}\n")
+    analysis = project.analysis("/w/prompt.py")
+    assert analysis is not None
+    return list(analysis.prompts)[-1].render
+
+
+@given(open_prompts())
+@settings(max_examples=150, deadline=None)
+def test_a_certain_render_is_what_running_shows(
+    drawn: tuple[str, dict[tuple[str, ...], str]],
+) -> None:
+    """Nothing that a render is certain of depends on what only running the code tells."""
+    source, overrides = drawn
+    module: dict[str, Any] = {"__name__": __name__}
+    exec(source, module)
+    executed = module["p"].render(
+        visibility_overrides={path: SectionVisibility[name] for path, name in overrides.items()}
+    )
+    project = Project()
+    project.open("/w/prompt.py", source)
+    analysis = project.analysis("/w/prompt.py")
+    assert analysis is not None
+    prompts = {prompt.name.id: prompt for prompt in analysis.prompts}
+    if "p" not in prompts:
+        return
+    static = render(
+        prompts["p"].value, {path: Visibility(name) for path, name in overrides.items()}
+    )
+    event(f"certain: {static.certain}")
+    if not static.certain:
+        return
+    event(f"opened by: {', '.join(sorted({block.opened_by or '' for block in static.blocks}))}")
+    assert [
+        (block.path, block.number, block.title, block.depth, block.visibility, block.opened_by)
+        for block in static.blocks
+    ] == [
+        (block.path, block.number, block.title, block.depth, block.visibility.name, block.opened_by)
+        for block in executed.blocks
+    ]
+    # A value that is not known may be any text, and nothing else may differ.
+    for shown, block in zip(static.blocks, executed.blocks, strict=True):
+        pattern = "".join(
+            re.escape(segment.text) if segment.known else ".*" for segment in shown.segments
+        )
+        assert re.fullmatch(pattern, block.text, re.DOTALL), (shown.text, block.text)

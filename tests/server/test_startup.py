@@ -19,6 +19,7 @@ LATER = (
     "foldline.server.diagnostic_items",
     "foldline.server.prompt_folder",
     "foldline.ide.analysis",
+    "foldline.prompts",
     "jedi",
     "mcp",
     "platformdirs",

@@ -18,8 +18,19 @@ if TYPE_CHECKING:
 
 __all__ = ["KEY_PATTERN", "ParamsT_co", "Section"]
 
-KEY_PATTERN = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+KEY_CHARACTERS = "a-z0-9._-"
+"""The characters of a section key, as a pattern has them in brackets."""
+
+KEY_LIMIT = 64
+"""The longest section key, in characters."""
+
+KEY_PATTERN = re.compile(rf"(?=[a-z0-9])[{KEY_CHARACTERS}]{{1,{KEY_LIMIT}}}")
 """What a section key looks like, as a whole."""
+
+KEY_RULE = (
+    f"1 to {KEY_LIMIT} characters of a-z, 0-9, `.`, `_` and `-`, beginning with a letter or digit"
+)
+"""The same in words."""
 
 # Covariant, so that sections of different parameters share the tree type `Section[object]`.
 ParamsT_co = TypeVar("ParamsT_co", covariant=True)
@@ -284,20 +295,24 @@ def checked_sections(sections: Iterable[object], key: str) -> tuple[Section[obje
 def _checked_key(key: str) -> str:
     if not isinstance(key, str) or KEY_PATTERN.fullmatch(key) is None:
         raise PromptValidationError(
-            f"Section key {key!r} must be 1 to 64 characters of a-z, 0-9, `.`, `_` and `-`, "
-            "beginning with a letter or digit.",
+            f"Section key {key!r} must be {KEY_RULE}.",
             section_path=(str(key),),
         )
     return key
 
 
 def _checked_title(title: str, key: str) -> str:
-    if not isinstance(title, str) or not title.strip() or len(title.splitlines()) > 1:
+    if not isinstance(title, str) or not is_title(title):
         raise PromptValidationError(
             f"Section {key!r}: `title` must be one line of text, not {title!r}.",
             section_path=(key,),
         )
     return title.strip()
+
+
+def is_title(title: str) -> bool:
+    """Whether a text can be a title: one line that isn't blank."""
+    return bool(title.strip()) and len(title.splitlines()) == 1
 
 
 def _checked_tools(tools: Iterable[object], key: str) -> tuple[Tool[object, object], ...]:

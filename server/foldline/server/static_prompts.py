@@ -63,18 +63,14 @@ async def static_preview(
 
     def question(asked: Asked) -> dict[str, Any]:
         from foldline.ide.analysis.model import Visibility
-        from foldline.ide.analysis.static_render import render, render_opened
+        from foldline.ide.analysis.static_render import render, render_opened, text_of
 
         prompt = _prompt(asked, target.name)
         wanted = _overrides(prompt, overrides)
         shown = render(prompt.value, wanted).blocks
         summarised = [block for block in shown if block.visibility is Visibility.SUMMARY]
-        opened = {
-            block.path: "".join(inner.text for inner in inside)
-            for block, inside in zip(
-                summarised, render_opened(prompt.value, summarised, wanted), strict=True
-            )
-        }
+        inside = render_opened(prompt.value, summarised, wanted)
+        opened = {block.path: text_of(b) for block, b in zip(summarised, inside, strict=True)}
         blocks = [
             {**_block(block, asked), "opened_text": opened.get(block.path), "error": None}
             for block in shown

@@ -39,6 +39,7 @@ from foldline.ide.analysis.values import (
     Unknown,
     Value,
 )
+from foldline.prompts.task import Task, TaskSection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,7 +57,7 @@ SECTION_KINDS = {
     "TaskSection": "task",
     "Chapter": "chapter",
 }
-_TASK_TEMPLATE = "${_expansion_block}${request}\n\n${_background_block}"
+_TASK = TaskSection[Task]()
 _PLAIN_METHODS = frozenset({"__init__", "clone", "is_enabled", "__repr__"})
 
 
@@ -369,9 +370,8 @@ def declared_in(evaluator: Evaluator, value: ClassValue) -> SectionValue | None:
 
 def _task_defaults(node: Call) -> dict[str, Argument]:
     return {
-        "key": Argument(node.func, Text(_built_in("task"))),
-        "title": Argument(node.func, Text(_built_in("Task"))),
-        "template": Argument(node.func, Text(_built_in(_TASK_TEMPLATE))),
+        name: Argument(node.func, Text(_built_in(text)))
+        for name, text in (("key", _TASK.key), ("title", _TASK.title), ("template", _TASK.template))
     }
 
 

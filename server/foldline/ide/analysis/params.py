@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.budget import STEP
@@ -32,44 +32,32 @@ from foldline.ide.analysis.values import (
     Unknown,
     Value,
 )
+from foldline.prompts.task import Task
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.evaluator import Evaluator
     from foldline.ide.analysis.scopes import Scope
 
 TASK = Dataclass(
-    "Task",
+    Task.__name__,
     None,
-    (
-        Field("request", None, "str", None, False, "The user's request in natural language."),
+    tuple(
         Field(
-            "background",
+            field.name,
             None,
-            "str | None",
-            "None",
-            True,
-            "Additional context or background for the request.",
-            "None",
-        ),
-        Field(
-            "expansion_instructions",
-            None,
-            "str | None",
-            "None",
-            True,
-            "Instructions injected after sections are expanded via progressive disclosure. Guides "
-            "the model on how to proceed with newly visible content.",
-            "None",
-        ),
+            str(field.type),
+            None if field.default is MISSING else repr(field.default),
+            field.default is not MISSING,
+            field.metadata["description"],
+            None if field.default is MISSING else str(field.default),
+        )
+        for field in fields(Task)
     ),
     complete=True,
     is_dataclass=True,
     task=True,
 )
 """The library's own `Task`."""
-
-DERIVED = ("_expansion_block", "_background_block")
-"""The placeholders that a task section computes by itself."""
 
 _COMPUTES = frozenset({"__getattribute__", "__init__", "__new__", "__post_init__"})
 

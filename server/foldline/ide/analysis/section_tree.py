@@ -13,6 +13,7 @@ from foldline.ide.analysis.values import (
     SectionValue,
     TemplateValue,
 )
+from foldline.prompts.layout import section_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +86,8 @@ def _built(
         if isinstance(value, SectionValue):
             # Where more items may stand between, a number would be a guess.
             known = number is not None and items.complete and not chapter
-            yield _section(value, item, path, f"{number}{place}" if known else None, depth)
+            own = section_number(number, place) if known and number is not None else None
+            yield _section(value, item, path, own, depth)
 
 
 def _section(
@@ -115,6 +117,6 @@ def _section(
         children=tuple(
             _built(value.children, path, None, depth)
             if value.kind == "chapter"
-            else _built(value.children, own, None if number is None else f"{number}.", depth + 1)
+            else _built(value.children, own, number, depth + 1)
         ),
     )

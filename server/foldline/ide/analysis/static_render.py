@@ -1,14 +1,13 @@
-"""What a prompt renders to, as far as its source tells: fidelity `static`.
+"""A prompt's text as far as its source tells it: fidelity `static`.
 
-The same blocks as an executed render: where a value is not known, its placeholder stands for it;
-a literal default is put in. What the source leaves open (a visibility that is decided by code) is
-taken as FULL and marked.
+The library lays it out, as it does for an executed prompt. Made here is what each section says:
+where a value isn't known, its placeholder stands for it. What the source leaves open (a visibility
+that code decides) is taken as FULL, and the render isn't certain.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import SourceSpan, Span, Visibility
@@ -16,53 +15,39 @@ from foldline.ide.analysis.param_values import GivenParams
 from foldline.ide.analysis.placeholders import placeholders
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.values import (
+    TEXT_KINDS,
     External,
     Items,
+    Nothing,
     PromptValue,
     SectionValue,
     TemplateValue,
     Text,
     Value,
 )
+from foldline.prompts import Segment, SegmentKind, dotted_heading, undotted_heading
+from foldline.prompts.layout import Place, arrange, assemble, piece
+from foldline.prompts.task import TASK_BLOCKS, without_absent_end
+from foldline.prompts.visibility import SectionVisibility
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from foldline.ide.analysis.source_map import MappedText
+    from foldline.ide.analysis.values import Item
     from foldline.ide.token_counter import TokenCounter
+    from foldline.prompts import Block, HeadingFormatter
+    from foldline.prompts.layout import Piece
 
 _DEPTH = 32
-
-
-class SegmentKind(StrEnum):
-    """What a stretch of the text is; the words are those of an executed render."""
-
-    HEADING = "heading"
-    LITERAL = "literal"
-    PARAM = "param"
-    DEFAULT = "default"
-    DERIVED = "derived"
-    SUFFIX = "suffix"
-    SEPARATOR = "separator"
+_HEADINGS = {shape.__name__: shape for shape in (dotted_heading, undotted_heading)}
 
 
 @dataclass(frozen=True, slots=True)
-class StaticSegment:
-    """A stretch of text; for a placeholder without a known value, `text` is the placeholder."""
+class StaticSegment(Segment):
+    """A stretch of text; where it isn't known, `text` is the placeholder or the code."""
 
-    kind: SegmentKind
-    text: str
-    field: str | None = None
     known: bool = True
-    _place: tuple[MappedText, int, int] | None = None
-
-    @property
-    def source(self) -> SourceSpan | None:
-        """Where the stretch was written; None for what the library adds."""
-        if self._place is None:
-            return None
-        mapped, start, end = self._place
-        return mapped.place(start, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +55,6 @@ class StaticBlock:
     """A section that a render shows, at its place in the text."""
 
     path: tuple[str, ...]
-    key: str
     number: str
     title: str
     depth: int
@@ -112,27 +96,9 @@ class StaticRender:
             counter.count(block.text) for block in self.blocks if block.path[: len(path)] == path
         )
 
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """What a task section makes of a field that may be absent."""
-
-    name: str
-    form: str
-
-
-_EXPANSION = _Block("_expansion_block", "**Expansion Context:** {}\n\n---\n\n")
-_BACKGROUND = _Block("_background_block", "**Background:** {}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    section: SectionValue
-    path: tuple[str, ...]
-    number: str
-    visibility: Visibility
-    segments: list[StaticSegment]
-    opened_by: str | None
+    def text_below(self, path: tuple[str, ...]) -> str:
+        """A section and all that is shown below it, without the blank line at its end."""
+        return text_of(block for block in self.blocks if block.path[: len(path)] == path)
 
 
 def render(
@@ -142,7 +108,7 @@ def render(
     """A prompt as it renders, with chapters closed."""
     template = prompt.template if isinstance(prompt, PromptValue) else prompt
     bound = prompt.bound if isinstance(prompt, PromptValue) else ()
-    made = _Renderer(template, [item.value for item in bound], dict(overrides or {})).render()
+    made = _Renderer(template, [item.value for item in bound], overrides or {}).render()
     return replace(made, certain=made.certain and not prompt.maybe)
 
 
@@ -158,8 +124,72 @@ def render_opened(
     template = prompt.template if isinstance(prompt, PromptValue) else prompt
     bound = prompt.bound if isinstance(prompt, PromptValue) else ()
     renderer = _Renderer(template, [item.value for item in bound], dict(overrides or {}))
+    places = {place.path: place for top in renderer.arranged() for place in top.walk()}
     for block in blocks:
-        yield renderer.opened(block)
+        yield renderer.opened(places[block.path], block)
+
+
+def text_of(blocks: Iterable[StaticBlock]) -> str:
+    """The text of blocks that follow one another, without the blank line at its end."""
+    segments = [segment for block in blocks for segment in block.segments]
+    if segments and segments[-1].kind is SegmentKind.SEPARATOR:
+        segments.pop()
+    return "".join(segment.text for segment in segments)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Section:
+    """A section as the library arranges it."""
+
+    value: SectionValue | None
+    """None for something that only running the code tells."""
+    key: str = "?"
+    title: str = ""
+    tools: tuple[object, ...] = ()
+    children: tuple[_Section, ...] = ()
+    certain: bool = False
+    """Whether the section certainly exists, and under this key."""
+    tools_certain: bool = False
+    """Whether it is certain that there are tools at or below the section, or none."""
+
+
+class _Place(Place[_Section]):
+    __slots__ = ()
+
+
+def _sections(items: Items, depth: int = 0) -> tuple[_Section, ...]:
+    if depth > _DEPTH:
+        return ()
+    return tuple(
+        _section(item, depth)
+        for item in items.items
+        if not (isinstance(item.value, SectionValue) and item.value.kind == "chapter")
+    )
+
+
+def _section(item: Item, depth: int) -> _Section:
+    value = item.value
+    if not isinstance(value, SectionValue):
+        return _Section(None)
+    certain = not (item.maybe or value.maybe)
+    children = _sections(value.children, depth + 1)
+    argument = value.arguments.get("tools")
+    given = Items((), complete=not value.opaque) if argument is None else argument.value
+    tools = given if isinstance(given, Items) else Items((), complete=False)
+    no_more = tools.complete and value.children.complete
+    return _Section(
+        value,
+        key=value.key or "?",
+        title=" ".join(value.title.splitlines()).strip(),
+        tools=tools.items or (() if tools.complete or argument is None else (argument,)),
+        children=children,
+        certain=certain and not value.gated and value.known("key") is not None,
+        tools_certain=certain
+        and (
+            not all(tool.maybe for tool in tools.items)
+            or (no_more and not tools.items and all(child.tools_certain for child in children))
+        ),
+    )
 
 
 class _Renderer:
@@ -167,212 +197,163 @@ class _Renderer:
         self,
         template: TemplateValue,
         bound: list[Value],
-        overrides: dict[tuple[str, ...], Visibility],
+        overrides: Mapping[tuple[str, ...], Visibility],
     ) -> None:
         self.template = template
         self.overrides = overrides
         self.given = GivenParams(template, bound)
-        disclosure = template.arguments.get("disclosure")
-        value = disclosure.value if disclosure is not None else None
-        self.always_open = isinstance(value, Text) and value.known == "open"
-        heading = template.arguments.get("heading")
-        shape = heading.value if heading is not None else None
-        named = shape.library_name if isinstance(shape, External) else ""
-        self.dot = "" if named == "undotted_heading" else "."
-        known = heading is None or named in ("dotted_heading", "undotted_heading")
-        self.certain = known and not (template.opaque or template.maybe)
-        self.pieces: list[_Piece] = []
+        self.certain = not (template.opaque or template.maybe)
+        self.heading = self._heading()
+        self.disclosure = self._disclosure()
+        self.pieces: list[Piece[_Place]] = []
+        self.shown: list[tuple[SectionValue, Visibility]] = []
 
     def render(self) -> StaticRender:
-        self._visit(self.template.items("sections"), (), "", 0)
-        blocks = self._blocks(ends=True)
-        text = "".join(block.text for block in blocks)
-        return StaticRender(text, tuple(blocks), self.certain)
+        self._row(self.template.items("sections"), self.arranged())
+        text, blocks = self._assembled()
+        return StaticRender(text, blocks, self.certain)
 
-    def opened(self, block: StaticBlock) -> tuple[StaticBlock, ...]:
+    def arranged(self) -> tuple[_Place, ...]:
+        """All sections at their places, closed ones too."""
+        sections = _sections(self.template.items("sections"))
+        return arrange(sections, _Place, heading=self.heading, disclosure=self.disclosure)
+
+    def opened(self, place: _Place, block: StaticBlock) -> tuple[StaticBlock, ...]:
         """The blocks in place of one that a render shows, with that one open."""
-        self.pieces = []
+        self.pieces, self.shown = [], []
         kept = self.overrides
-        self.overrides = {**kept, block.path: Visibility.FULL}
-        self._section(block.section, block.path, block.number, block.depth)
+        self.overrides = {**kept, place.path: Visibility.FULL}
+        self._section(place, block.section)
         self.overrides = kept
-        ends = not block.segments or block.segments[-1] is not _BLANK_LINE
-        return tuple(self._blocks(ends=ends))
-
-    def _blocks(self, *, ends: bool) -> list[StaticBlock]:
-        """The blocks of all pieces, blank lines between; after the last unless it `ends` all."""
-        last = max((i for i, piece in enumerate(self.pieces) if piece.segments), default=-1)
-        last = last if ends else -1
-        blocks: list[StaticBlock] = []
-        at = 0
-        for index, piece in enumerate(self.pieces):
-            if piece.segments and index != last:
-                piece.segments.append(_BLANK_LINE)
-            size = sum(len(segment.text) for segment in piece.segments)
-            blocks.append(
-                StaticBlock(
-                    path=piece.path,
-                    key=piece.path[-1],
-                    number=piece.number,
-                    title=piece.section.title,
-                    depth=len(piece.path) - 1,
-                    visibility=piece.visibility,
-                    span=Span(at, at + size),
-                    segments=tuple(piece.segments),
-                    section=piece.section,
-                    opened_by=piece.opened_by,
-                )
-            )
-            at += size
+        _, blocks = self._assembled()
+        if block.segments and block.segments[-1].kind is SegmentKind.SEPARATOR:
+            last = blocks[-1]
+            blocks = (*blocks[:-1], replace(last, segments=(*last.segments, block.segments[-1])))
         return blocks
 
-    def _visit(self, items: Items, parent: tuple[str, ...], prefix: str, depth: int) -> None:
+    def _assembled(self) -> tuple[str, tuple[StaticBlock, ...]]:
+        text, blocks = assemble(self.pieces)
+        return text, tuple(map(_static, blocks, self.shown))
+
+    def _heading(self) -> HeadingFormatter:
+        argument = self.template.arguments.get("heading")
+        if argument is None:
+            return dotted_heading
+        name = argument.value.library_name if isinstance(argument.value, External) else ""
+        self.certain = self.certain and name in _HEADINGS
+        return _HEADINGS.get(name, dotted_heading)
+
+    def _disclosure(self) -> str:
+        argument = self.template.arguments.get("disclosure")
+        if argument is None:
+            return "auto"
+        known = argument.value.known if isinstance(argument.value, Text) else None
+        self.certain = self.certain and known is not None
+        return known or "auto"
+
+    def _row(self, items: Items, places: Iterable[_Place]) -> None:
         self.certain = self.certain and items.complete
-        place = 0
-        for item in items.items:
-            section = item.value
-            if not isinstance(section, SectionValue):
-                self.certain = False
-                place += 1
-                continue
-            self.certain = self.certain and not (item.maybe or section.maybe)
-            if section.kind == "chapter" or depth > _DEPTH:
-                continue
-            place += 1
-            self._section(section, (*parent, section.key or "?"), f"{prefix}{place}", depth)
+        for place in places:
+            section = place.section.value
+            self.certain = self.certain and place.section.certain
+            if section is not None:
+                self._section(place, section)
 
-    def _section(
-        self, section: SectionValue, path: tuple[str, ...], number: str, depth: int
-    ) -> None:
-        declared = section.visibility
-        named = section.known("key") is not None and section.known("title") is not None
-        if declared is Visibility.UNKNOWN or section.gated or not named:
+    def _section(self, place: _Place, section: SectionValue) -> None:
+        visibility = self.overrides.get(place.path) or section.visibility
+        self.shown.append((section, visibility))
+        if visibility is Visibility.UNKNOWN or section.known("title") is None:
             self.certain = False
-        visibility = self.overrides.get(path, declared)
-        summarised = visibility is Visibility.SUMMARY
-        heading = f"{'#' * (depth + 2)} {number}{self.dot} {section.title.strip()}"
-        segments = [StaticSegment(SegmentKind.HEADING, heading)]
-        body = self._summary(section) if summarised else self._body(section)
-        if any(segment.text.strip() for segment in body):
-            segments += [_BLANK_LINE, *body]
-        opened_by = None
-        if summarised:
-            opened_by = self._opened_by(section)
-            if any(child.gated for child in _shown(section)):
+        if visibility is Visibility.SUMMARY:
+            children = [child.section for child in place.children]
+            if not (
+                section.children.complete
+                and (place.section.tools_certain or self.disclosure == "open")
+                and all(child.certain for child in children)
+            ):
                 self.certain = False
-            segments.append(StaticSegment(SegmentKind.SUFFIX, _suffix(section, path, opened_by)))
-        self.pieces.append(_Piece(section, path, number, visibility, segments, opened_by))
-        if not summarised:
-            self._visit(section.children, path, f"{number}.", depth + 1)
+            keys = [child.key for child in children if child.value is not None]
+            body = self._body(section, "summary")
+            self.pieces.append(piece(place, SectionVisibility.SUMMARY, body, keys))
+        else:
+            body = self._body(section, "template")
+            self.pieces.append(piece(place, SectionVisibility.FULL, body))
+            self._row(section.children, place.children)
 
-    def _summary(self, section: SectionValue) -> list[StaticSegment]:
-        text = section.text("summary")
-        return self._filled(section, text.dedent().strip()) if text is not None else []
-
-    def _body(self, section: SectionValue) -> list[StaticSegment]:
-        if section.kind == "task":
-            return self._task(section)
-        text = section.text("template") if section.kind == "markdown" else None
-        if text is None:
+    def _body(self, section: SectionValue, role: str) -> Sequence[Segment]:
+        """The section's `template` or `summary` with what is known put in."""
+        text = section.text(role)
+        task = section.kind == "task"
+        if section.kind not in TEXT_KINDS:
             self.certain = False
-            return [StaticSegment(SegmentKind.DERIVED, "{…}", known=False)]
-        return self._filled(section, text.dedent().strip())
+            text = None if role == "template" else text
+        if text is not None:
+            derived = self._derived(section) if task else {}
+            body = self._filled(section, text.dedent().strip(), derived)
+            return without_absent_end(body) if task and role == "template" else body
+        argument = section.arguments.get(role)
+        if role == "summary" and (argument is None or isinstance(argument.value, Nothing)):
+            return ()
+        self.certain = False
+        return (StaticSegment(SegmentKind.DERIVED, "{…}", known=False),)
 
-    def _task(self, section: SectionValue) -> list[StaticSegment]:
-        """The request, between what the library makes of the task's other fields."""
-        segments = [
-            *self._derived(section, "expansion_instructions", _EXPANSION),
-            self._value(section, "request", "${request}", None),
-        ]
-        background = self._derived(section, "background", _BACKGROUND)
-        if background:
-            segments += [StaticSegment(SegmentKind.LITERAL, "\n\n"), *background]
-        return segments
+    def _derived(self, section: SectionValue) -> dict[str, StaticSegment]:
+        """What a task section computes, by the names of its placeholders."""
+        derived = {}
+        for name, block in TASK_BLOCKS.items():
+            given = self.given.value(section, block.field)
+            shown = f"${{{block.field}}}" if given.text is None else given.text
+            text = block.text(None if given.is_none else shown)
+            derived[name] = StaticSegment(
+                SegmentKind.DERIVED, text, name, known=given.is_none or given.text is not None
+            )
+        return derived
 
-    def _derived(self, section: SectionValue, name: str, block: _Block) -> list[StaticSegment]:
-        given = self.given.value(section, name)
-        if given.is_none or given.text == "":
-            return []
-        shown = f"${{{name}}}" if given.text is None else given.text
-        known = given.text is not None
-        return [StaticSegment(SegmentKind.DERIVED, block.form.format(shown), block.name, known)]
-
-    def _filled(self, section: SectionValue, mapped: MappedText) -> list[StaticSegment]:
-        segments: list[StaticSegment] = []
+    def _filled(
+        self, section: SectionValue, mapped: MappedText, derived: Mapping[str, StaticSegment]
+    ) -> list[Segment]:
+        filled: list[Segment] = []
         at = 0
-
-        def literal(end: int) -> None:
-            if end > at:
-                shown = mapped.text[at:end].replace("$$", "$")
-                known = not mapped.dynamic_in(at, end)
-                segments.append(
-                    StaticSegment(SegmentKind.LITERAL, shown, known=known, _place=(mapped, at, end))
-                )
-
         for placeholder in placeholders(mapped):
-            if not placeholder.name:
+            name = placeholder.name
+            if not name:
                 continue
-            literal(placeholder.start)
+            if placeholder.start > at:
+                filled.append(_literal(mapped, at, placeholder.start))
             shown = mapped.text[placeholder.start : placeholder.end]
-            place = (mapped, placeholder.start, placeholder.end)
-            segments.append(self._value(section, placeholder.name, shown, place))
+            filled.append(derived.get(name) or self._value(section, name, shown))
             at = placeholder.end
-        literal(len(mapped.text))
-        return segments
+        if at < len(mapped.text):
+            filled.append(_literal(mapped, at, len(mapped.text)))
+        return filled
 
-    def _value(
-        self,
-        section: SectionValue,
-        name: str,
-        shown: str,
-        place: tuple[MappedText, int, int] | None,
-    ) -> StaticSegment:
+    def _value(self, section: SectionValue, name: str, placeholder: str) -> StaticSegment:
         given = self.given.value(section, name)
         kind = SegmentKind.PARAM if given.bound or given.text is None else SegmentKind.DEFAULT
-        text = given.text
-        return StaticSegment(
-            kind, shown if text is None else text, name, known=text is not None, _place=place
-        )
-
-    def _opened_by(self, section: SectionValue) -> str:
-        return "open_sections" if self.always_open or _has_tools(section) else "read_section"
+        text = placeholder if given.text is None else given.text
+        return StaticSegment(kind, text, name, known=given.text is not None)
 
 
-_BLANK_LINE = StaticSegment(SegmentKind.SEPARATOR, "\n\n")
+def _literal(mapped: MappedText, start: int, end: int) -> StaticSegment:
+    shown = mapped.text[start:end].replace("$$", "$")
+    return StaticSegment(SegmentKind.LITERAL, shown, known=not mapped.dynamic_in(start, end))
 
 
-def _has_tools(section: SectionValue, depth: int = 0) -> bool:
-    argument = section.arguments.get("tools")
-    if argument is not None and not (
-        isinstance(argument.value, Items) and argument.value.complete and not argument.value.items
-    ):
-        return True
-    return depth < _DEPTH and any(
-        isinstance(item.value, SectionValue)
-        and item.value.kind != "chapter"
-        and _has_tools(item.value, depth + 1)
-        for item in section.children.items
+def _static(block: Block, shown: tuple[SectionValue, Visibility]) -> StaticBlock:
+    section, visibility = shown
+    return StaticBlock(
+        path=block.path,
+        number=block.number,
+        title=block.title,
+        depth=block.depth,
+        visibility=visibility,
+        span=Span(block.span.start, block.span.end),
+        segments=tuple(
+            segment
+            if isinstance(segment, StaticSegment)
+            else StaticSegment(segment.kind, segment.text, segment.field)
+            for segment in block.segments
+        ),
+        section=section,
+        opened_by=block.opened_by,
     )
-
-
-def _suffix(section: SectionValue, path: tuple[str, ...], tool: str) -> str:
-    children = [_key_of(value) for value in _shown(section)]
-    call = f'call `{tool}` with key "{".".join(path)}"'
-    if children:
-        note = (
-            f"[This section is summarized. C{call[1:]} to view full content including "
-            f"subsections: {', '.join(children)}.]"
-        )
-    else:
-        note = f"[This section is summarized. To view full content, {call}.]"
-    return f"\n\n---\n{note}"
-
-
-def _shown(section: SectionValue) -> Iterator[SectionValue]:
-    for item in section.children.items:
-        if isinstance(item.value, SectionValue) and item.value.kind != "chapter":
-            yield item.value
-
-
-def _key_of(section: SectionValue) -> str:
-    return section.key or "?"

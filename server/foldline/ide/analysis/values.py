@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from foldline import prompts
 from foldline.ide.analysis.model import Visibility
 
 if TYPE_CHECKING:
@@ -25,26 +26,13 @@ if TYPE_CHECKING:
         Node,
     )
 
-LIBRARY = "foldline.prompts"
+LIBRARY = prompts.__name__
 
-LIBRARY_NAMES = frozenset(
-    {
-        "Chapter",
-        "ChaptersExpansionPolicy",
-        "MarkdownSection",
-        "Prompt",
-        "PromptTemplate",
-        "Section",
-        "SectionVisibility",
-        "Task",
-        "TaskSection",
-        "Tool",
-        "ToolContext",
-        "ToolExample",
-        "ToolResult",
-    }
-)
-"""What `from foldline.prompts import *` brings, as far as it matters here."""
+LIBRARY_NAMES = frozenset(prompts.__all__)
+"""What `from foldline.prompts import *` brings."""
+
+TEXT_KINDS = ("markdown", "task")
+"""The kinds of sections that render template text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import SourceSpan, Visibility
-from foldline.ide.analysis.params import DERIVED
 from foldline.ide.analysis.syntax import Assign
 from foldline.ide.analysis.values import (
+    TEXT_KINDS,
     Dataclass,
     Items,
     Nothing,
@@ -31,6 +31,15 @@ from foldline.ide.checks.diagnostic import (
 )
 from foldline.ide.checks.names import near_names
 from foldline.ide.checks.unreachable import check_never
+from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
+from foldline.prompts.section import (
+    KEY_CHARACTERS,
+    KEY_LIMIT,
+    KEY_PATTERN,
+    KEY_RULE,
+    is_title,
+)
+from foldline.prompts.task import TASK_BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,10 +47,6 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.placeholders import Placeholder, TemplateText
     from foldline.ide.analysis.syntax import ClassDefinition
     from foldline.ide.analysis.values import SectionValue
-
-KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-RESERVED_TOOLS = ("open_sections", "read_section")
-_TEXT_KINDS = ("markdown", "task")
 
 
 def check_section(section: SectionValue) -> Iterator[Finding]:
@@ -67,10 +72,11 @@ def _use_of(section: SectionValue, name: str) -> Place | None:
 
 def _key(section: SectionValue) -> Iterator[Finding]:
     key = section.known("key")
-    if key is None or KEY.fullmatch(key) is not None:
+    if key is None or KEY_PATTERN.fullmatch(key) is not None:
         return
     place = _place_of(section, "key")
-    mended = re.sub(r"[^a-z0-9._-]+", "-", key.lower()).strip("-._")[:64]
+    mended = re.sub(f"[^{KEY_CHARACTERS}]+", "-", key.lower())
+    mended = mended.strip("-._")[:KEY_LIMIT]
     repairs: tuple[Repair, ...] = ()
     text = section.text("key")
     if mended and text is not None:
@@ -78,8 +84,7 @@ def _key(section: SectionValue) -> Iterator[Finding]:
         repairs = (replacement(f"Change the key to '{mended}'", inside, mended),)
     yield Finding(
         Code.INVALID_KEY,
-        f"The key {key!r} must be 1 to 64 characters of a-z, 0-9, `.`, `_` and `-`, beginning "
-        "with a letter or digit.",
+        f"The key {key!r} must be {KEY_RULE}.",
         place,
         repairs,
         instead=_use_of(section, "key"),
@@ -88,7 +93,7 @@ def _key(section: SectionValue) -> Iterator[Finding]:
 
 def _title(section: SectionValue) -> Iterator[Finding]:
     title = section.known("title")
-    if title is None or (title.strip() and len(title.splitlines()) == 1):
+    if title is None or is_title(title):
         return
     yield Finding(
         Code.INVALID_TITLE,
@@ -143,7 +148,7 @@ def _decorate(definition: ClassDefinition) -> Repair:
 
 
 def _summary(section: SectionValue) -> Iterator[Finding]:
-    if section.kind not in _TEXT_KINDS:
+    if section.kind not in TEXT_KINDS:
         return
     argument = section.arguments.get("summary")
     missing = (
@@ -202,7 +207,7 @@ def _tools(section: SectionValue) -> Iterator[Finding]:
         return
     for item in argument.value.items:
         tool = item.value
-        if isinstance(tool, ToolValue) and tool.name in RESERVED_TOOLS:
+        if isinstance(tool, ToolValue) and tool.name in (OPEN_SECTIONS, READ_SECTION):
             yield Finding(
                 Code.TOOL_NAME,
                 f"The tool name `{tool.name}` is the library's own; rename yours.",
@@ -216,7 +221,7 @@ def _tools(section: SectionValue) -> Iterator[Finding]:
 def check_text(text: TemplateText) -> Iterator[Finding]:
     """The placeholders of a text that name no field, and its stray dollars."""
     section = text.section
-    if section.kind not in _TEXT_KINDS or (section.kind == "task" and text.role == "template"):
+    if section.kind not in TEXT_KINDS or (section.kind == "task" and text.role == "template"):
         return
     for placeholder in text.placeholders:
         if not placeholder.name:
@@ -234,7 +239,7 @@ def check_text(text: TemplateText) -> Iterator[Finding]:
 
 def fields_of(section: SectionValue) -> tuple[str, ...] | None:
     """The names that the section's placeholders may have; None where they are not known."""
-    derived = DERIVED if section.kind == "task" else ()
+    derived = tuple(TASK_BLOCKS) if section.kind == "task" else ()
     params = section.params
     if isinstance(params, Nothing):
         return derived
@@ -246,7 +251,7 @@ def fields_of(section: SectionValue) -> tuple[str, ...] | None:
 def _placeholder(text: TemplateText, placeholder: Placeholder) -> Iterator[Finding]:
     section = text.section
     names = fields_of(section)
-    if names is None or placeholder.name in names or section.kind not in _TEXT_KINDS:
+    if names is None or placeholder.name in names or section.kind not in TEXT_KINDS:
         return
     params = section.params
     near = near_names(placeholder.name, names)

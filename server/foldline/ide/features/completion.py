@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.instances import SECTION_KINDS, lineage_of
 from foldline.ide.analysis.model import SourceSpan, Visibility
-from foldline.ide.analysis.params import DERIVED, dataclass_of, params_of
+from foldline.ide.analysis.params import dataclass_of, params_of
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.values import (
     ClassValue,
@@ -20,6 +20,8 @@ from foldline.ide.analysis.values import (
 from foldline.ide.features.keys import KeyKind, key_context, placed, templates_of
 from foldline.ide.features.locate import sections_at, text_at
 from foldline.ide.features.quoting import call_before, quoted_at
+from foldline.prompts.section import KEY_CHARACTERS
+from foldline.prompts.task import TASK_BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +118,7 @@ def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Ite
             filter_text=f"{dollar[2]}{name}",
             sort=f"{index:04}",
         )
-    for name in DERIVED if derived else ():
+    for name in TASK_BLOCKS if derived else ():
         yield Completion(
             name, CompletionKind.FIELD, f"{opening}{name}{closing}", place, "computed", "",
             f"{dollar[2]}{name}", f"9{name}",
@@ -165,7 +167,7 @@ def _named(analysis: ModuleAnalysis, dotted: str) -> Value:
 
 def _keys(analysis: ModuleAnalysis, offset: int, context: KeyContext) -> Iterator[Completion]:
     text = analysis.text
-    rest = re.compile(r"[a-z0-9._-]*").match(text, offset)
+    rest = re.compile(f"[{KEY_CHARACTERS}]*").match(text, offset)
     place = SourceSpan(
         analysis.file, offset - len(context.typed), rest.end() if rest is not None else offset
     )

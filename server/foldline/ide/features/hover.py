@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import Visibility
-from foldline.ide.analysis.params import DERIVED
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.static_render import render_opened
 from foldline.ide.analysis.values import Dataclass, Nothing
 from foldline.ide.features.keys import key_at
 from foldline.ide.features.locate import field_at, placeholder_at, sections_at
+from foldline.prompts.task import TASK_BLOCKS
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.model import SourceSpan
@@ -51,7 +51,7 @@ def hover(analysis: ModuleAnalysis, offset: int, counter: TokenCounter) -> Hover
 def _placeholder(placeholder: PlaceholderAt) -> str:
     name = placeholder.placeholder.name
     parts = [_field(kind, field) for kind, field in placeholder.fields]
-    if not parts and name in DERIVED:
+    if not parts and name in TASK_BLOCKS:
         return f"`{name}`: computed by the task section"
     if not parts:
         for text in placeholder.texts:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.syntax import Dictionary, Display, String
 from foldline.ide.analysis.values import PromptValue, SectionValue, TemplateValue, Text
+from foldline.prompts.section import KEY_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -158,8 +159,9 @@ def _means(each: Placed, kind: KeyKind, known: str, before: tuple[str, ...]) -> 
     return ".".join(each.path) == known or each.section.key == known
 
 
-_OPEN_STRING = re.compile(r"""["']([a-z0-9._-]*)\Z""")
-_KEYS_BEFORE = re.compile(r"""\(\s*((?:["'][a-z0-9._-]*["']\s*,\s*)*)\Z""")
+_KEY_STRING = rf"""["']([{KEY_CHARACTERS}]*)["']"""
+_OPEN_STRING = re.compile(rf"""["']([{KEY_CHARACTERS}]*)\Z""")
+_KEYS_BEFORE = re.compile(rf"""\(\s*((?:["'][{KEY_CHARACTERS}]*["']\s*,\s*)*)\Z""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,7 @@ def key_context(text: str, offset: int) -> KeyContext | None:
     before: tuple[str, ...] = ()
     keys = _KEYS_BEFORE.search(between)
     if kind is KeyKind.PATH and keys is not None:
-        before = tuple(re.findall(r"""["']([a-z0-9._-]*)["']""", keys[1]))
+        before = tuple(re.findall(_KEY_STRING, keys[1]))
     return KeyContext(kind, string[1], before)
 
 

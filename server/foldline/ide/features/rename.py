@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis.params import DERIVED
 from foldline.ide.analysis.values import Dataclass, Nothing, Text
 from foldline.ide.checks.diagnostic import Change
 from foldline.ide.features.fields import files_about, occurrences, target_at
+from foldline.prompts.task import TASK_BLOCKS
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
@@ -43,7 +43,7 @@ def rename(
     # What `string.Template` takes for a name: ASCII only.
     if not (name.isidentifier() and name.isascii()) or keyword.iskeyword(name):
         raise RenameRefusedError(f"{name!r} cannot be a field that a placeholder names")
-    if name in DERIVED and target.dataclass.task:
+    if name in TASK_BLOCKS and target.dataclass.task:
         raise RenameRefusedError(f"{name!r} is computed by the task section itself")
     if name != target.field.id and target.dataclass.field(name) is not None:
         raise RenameRefusedError(f"{target.dataclass.name} already has a field {name!r}")
