@@ -130,6 +130,9 @@ class Peer:
             self.process.kill()
             self.process.wait()
             return None
+        finally:
+            self._reader.join(seconds)
+            self._output.close()
 
     def descendants(self) -> list[psutil.Process]:
         """The processes that the server has started and that live."""

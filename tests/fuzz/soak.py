@@ -260,16 +260,20 @@ class Editor:
         path = self._document()
         text = self.texts[path]
         if self.chance.random() < 0.04:
-            # Back to sound text, as undo does.
-            text = (EXAMPLE / path).read_text() if (EXAMPLE / path).exists() else "pay(1);\n"
-            change: dict[str, object] = {"text": text}
-        else:
-            start = _character(text, self.chance.randrange(len(text) + 1))
-            end = _character(text, min(len(text), start + self.chance.choice((0, 0, 0, 1, 1, 12))))
-            snippet = self.chance.choice(SNIPPETS)
-            span = {"start": _position(text, start), "end": _position(text, end)}
-            text = text[:start] + snippet + text[end:]
-            change = {"range": span, "text": snippet}
+            self.mend(path)
+            return
+        start = _character(text, self.chance.randrange(len(text) + 1))
+        end = _character(text, min(len(text), start + self.chance.choice((0, 0, 0, 1, 1, 12))))
+        snippet = self.chance.choice(SNIPPETS)
+        span = {"start": _position(text, start), "end": _position(text, end)}
+        self._change(path, text[:start] + snippet + text[end:], {"range": span, "text": snippet})
+
+    def mend(self, path: str) -> None:
+        """Bring a document back to sound text, as undo does."""
+        text = (EXAMPLE / path).read_text() if (EXAMPLE / path).exists() else "pay(1);\n"
+        self._change(path, text, {"text": text})
+
+    def _change(self, path: str, text: str, change: dict[str, object]) -> None:
         self.texts[path] = text
         self.versions[path] += 1
         self.peer.notify(
@@ -509,6 +513,8 @@ def _settle(report: Report, editor: Editor, doors: dict[str, Peer], env: Mapping
 def _compare(report: Report, editor: Editor, env: Mapping[str, str]) -> None:
     """Note where the editor's server answers other than one that was started just now."""
     editor.peer.notify("foldline/didChangeTrust", {"trusted": True})
+    for path in editor.texts:
+        editor.mend(path)  # A broken statement shows what its last good text said, as it should.
     fresh = LspPeer(editor.workspace.root, env, trusted=True)
     other = Editor.__new__(Editor)
     other.peer, other.workspace, other.texts = fresh, editor.workspace, {}

@@ -8,8 +8,6 @@ import sys
 
 import pytest
 
-from foldline.ide import analysis as static
-
 # Each costs milliseconds, or memory that many workspaces never need.
 LATER = (
     "foldline.backends.file_access",
@@ -58,13 +56,13 @@ def test_a_server_starts_without(module: str, created: set[str]) -> None:
 
 def test_the_analysis_loads_none_of_its_modules_by_itself() -> None:
     """Two threads that load it, from outside and from inside, would get it half loaded."""
-    package = static.__name__
+    package = analysis.__name__
     assert not {name for name in loaded(f"import {package}") if name.startswith(f"{package}.")}
 
 
 def test_the_first_question_finds_its_modules_loaded() -> None:
     warm = loaded(f"{CREATE}; {WARM_UP}")
-    modules = pkgutil.walk_packages(static.__path__, f"{static.__name__}.")
+    modules = pkgutil.walk_packages(analysis.__path__, f"{analysis.__name__}.")
     assert {each.name for each in modules} <= warm
     assert {"foldline.backends.file_access", "foldline.server.diagnostic_items"} <= warm
     assert "rs_bpe" not in warm

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.backends.index.location import cache_folder
+from foldline.backends.caches import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

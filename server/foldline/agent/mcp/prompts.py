@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 OPEN_SECTIONS = "open_sections"
 PAGE = 100
 COMPLETIONS = 100
+# Of the codes that JSON-RPC leaves to servers: the prompt's code failed, not foldline.
+RENDER_FAILED = -32000
 RENDER_SECONDS = 10.0
 _PLACEHOLDER = re.compile(r"\$[0-9]{1,3}")
 UNTRUSTED = (
@@ -267,7 +269,7 @@ def _state(prompt: CatalogPrompt, render: Mapping[str, Any], generated: Sequence
 
 def _failure(error: RenderError) -> Exception:
     where = f" ({error.file}:{error.line})" if error.file else ""
-    code = types.INVALID_PARAMS if error.kind in ("tool", "prompt") else types.INTERNAL_ERROR
+    code = types.INVALID_PARAMS if error.kind in ("tool", "prompt") else RENDER_FAILED
     near = error.data.get("near")
     return refusal(
         f"{error.message}{where}",

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foldline.backends.index.location import cache_folder
+from foldline.backends.caches import cache_folder
 from foldline.ide.errors import RenderError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ GRACE_SECONDS = 5.0
 STOP_SECONDS = 2.0
 IDLE_SECONDS = 600.0
 MAX_RENDERS = 2
+MAX_LEAVING = 2
 MAX_ANSWER_BYTES = 1 << 26
 STDERR_LOG_BYTES = 1 << 16
 STDERR_TAIL_BYTES = 1 << 12
@@ -70,6 +71,7 @@ class Renderer:
         self._all: set[_Worker] = set()
         self._cold: set[tuple[Path, Path]] = set()
         self._closed = 0
+        self._stopped = 0
         # What each interpreter that rendered something said of itself.
         self.identities: dict[Path, Mapping[str, str | None]] = {}
 
@@ -84,10 +86,15 @@ class Renderer:
         key = (interpreter.path, job.root)
         async with self._slots:
             closed = self._closed
-            worker, answer = await self._converse(key, interpreter, job)
-            if not answer and self._closed == closed:
-                # It left because packages have changed, or was killed while it waited.
+            # A worker may leave because packages have changed, or be killed while it waits: once
+            # more. A restart doesn't count.
+            left = 0
+            while True:
+                stopped = self._stopped
                 worker, answer = await self._converse(key, interpreter, job)
+                left += self._stopped == stopped
+                if answer or left == MAX_LEAVING or self._closed != closed:
+                    break
         if not answer.endswith(b"\n"):
             if worker.stray:
                 shown = worker.stray[:200]
@@ -117,6 +124,7 @@ class Renderer:
 
         A job that one of them had is done by a new one.
         """
+        self._stopped += 1
         workers = tuple(self._all)
         self._idle.clear()
         self._all.clear()
