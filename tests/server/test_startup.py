@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from foldline.ide import analysis
+
 # Each costs milliseconds, or memory that many workspaces never need.
 LATER = (
     "foldline.backends.file_access",

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from foldline.backends.models import FileText
-from foldline.backends.waiting import question_of, run_async
 from foldline.ide.errors import ArgumentsError, NoDocument, NothingDefined, PathRefused
 from foldline.ide.operations.arguments import PlaceArguments
 from foldline.ide.operations.operation import Role
@@ -19,6 +17,7 @@ from foldline.server.workspace import path_of
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
+    from foldline.backends.models import FileText
     from foldline.ide.operations.operation import Operation
     from foldline.server.server import FoldlineServer
 
@@ -63,6 +62,10 @@ class OperationCommand:
         Raises:
             IdeError, BackendError: The question can't be asked or answered.
         """
+        # Loaded with the first question, not with the server.
+        from foldline.backends.models import FileText
+        from foldline.backends.waiting import run_async
+
         if not isinstance(value, Mapping):
             raise ArgumentsError({self.name: "expected one JSON object"})
         values = dict(value)
@@ -77,12 +80,11 @@ class OperationCommand:
         arguments = read_arguments(self.operation, values)
         result = await run_async(self.operation.run(access, arguments), self.operation.threads)
         data = self.operation.data(result)
+        page = data if isinstance(data, FileText) else None
         return {
             # Editors want the file's text as it is; its place is in the data.
-            "text": result.text
-            if isinstance(result, FileText)
-            else self.operation.text(result, arguments),
-            "data": _without_text(data) if isinstance(data, FileText) else unstructure(data),
+            "text": page.text if page else self.operation.text(result, arguments),
+            "data": _without_text(page) if page else unstructure(data),
             "backend": getattr(data, "backend", ""),
             "coverage": getattr(data, "coverage", ""),
         }
@@ -99,6 +101,8 @@ class OperationCommand:
         position: PositionArgument | None,
     ) -> SmartFileAccess:
         """Put what the editor knows into `values`, and return the folder that is asked."""
+        from foldline.backends import AsyncSmartFileAccess
+
         by_role = {role: one for one in self.operation.parameters for role in one.roles}
         file = by_role.get(Role.FILE) or by_role.get(Role.FILES)
         name = by_role.get(Role.SYMBOL) or by_role.get(Role.PATTERN)
@@ -111,7 +115,7 @@ class OperationCommand:
             if file:
                 values[file.name] = (path,) if file.kind is tuple else path
         if position is not None:
-            text = await run_async(question_of(access.read_file)(str(path)))
+            text = await AsyncSmartFileAccess(access).read_file(str(path))
             index = LineIndex.of(text, ls.documents.position_codec.encoding)
             line, column = index.line_and_column(position.line, position.character)
             values |= {"line": line, "column": column}
@@ -122,7 +126,9 @@ class OperationCommand:
 
 
 async def _first_symbol(access: SmartFileAccess, path: str, argument: str) -> str:
-    outline = await run_async(question_of(access.get_outline)(path))
+    from foldline.backends import AsyncSmartFileAccess
+
+    outline = await AsyncSmartFileAccess(access).get_outline(path)
     for symbol in outline:
         return symbol.name
     raise NothingDefined(f"{path} defines nothing: give a `{argument}`", path=path)

@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.ide.operations.operation import Between, Doc, Role
 
-SMALLEST_BUDGET = 200
+SMALLEST_BUDGET = 100
 """Less doesn't hold the first line of an answer and its cursor."""
 LARGEST_BUDGET = 100_000
 """Bytes of an answer that a model's context still takes; people may have no limit."""

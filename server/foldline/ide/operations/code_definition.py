@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.budget import NAVIGATION_BUDGET
 from foldline.backends.navigation_text import format_locations
-from foldline.backends.waiting import LONG, question_of
 from foldline.ide.operations.arguments import Budget, Cursor, PlaceArguments
-from foldline.ide.operations.operation import Operation
+from foldline.ide.operations.operation import Operation, ask
 from foldline.ide.operations.places import At, find_place
 
 if TYPE_CHECKING:
@@ -27,8 +26,12 @@ class Arguments(PlaceArguments):
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> At[Locations]:
     place = await find_place(access, arguments)
-    found = await question_of(access.goto_definition)(
-        *place.at, budget=arguments.budget, cursor=arguments.cursor, seconds=arguments.seconds
+    found = await ask(
+        access.goto_definition,
+        *place.at,
+        budget=arguments.budget,
+        cursor=arguments.cursor,
+        seconds=arguments.seconds,
     )
     return At(place, found)
 
@@ -42,5 +45,5 @@ OPERATION = Operation(
     verb="definition",
     found=lambda at: at.found,
     data=lambda at: at.found,
-    threads=LONG,
+    many=True,
 )

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from foldline.backends.budget import NAVIGATION_BUDGET
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.navigation_text import format_diagnostics
-from foldline.backends.waiting import question_of
 from foldline.ide.operations.arguments import Budget, Cursor, FileArguments, Seconds
-from foldline.ide.operations.operation import Operation
+from foldline.ide.operations.operation import Operation, ask
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -27,7 +26,8 @@ class Arguments(FileArguments):
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> Diagnostics:
-    return await question_of(access.diagnostics)(
+    return await ask(
+        access.diagnostics,
         arguments.path,
         budget=arguments.budget,
         cursor=arguments.cursor,
@@ -42,4 +42,6 @@ OPERATION = Operation(
     run,
     lambda diagnostics, _: format_diagnostics(diagnostics),
     verb="diagnostics",
+    # Without a server to say, a file is neither clean nor not.
+    found=lambda found: not found if found or found.coverage == "complete" else None,
 )

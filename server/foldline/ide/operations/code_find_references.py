@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from foldline.backends.budget import REFERENCES_BUDGET
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.text import format_references
-from foldline.backends.waiting import LONG, question_of
 from foldline.ide.operations.arguments import Budget, Cursor, Seconds
-from foldline.ide.operations.operation import Doc, Operation, Role
+from foldline.ide.operations.operation import Doc, Operation, Role, ask
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -33,7 +32,8 @@ class Arguments:
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> References:
-    return await question_of(access.find_references)(
+    return await ask(
+        access.find_references,
         arguments.name,
         arguments.scope,
         budget=arguments.budget,
@@ -53,5 +53,5 @@ OPERATION = Operation(
     verb="refs",
     found=lambda uses: uses.total,
     across=True,
-    threads=LONG,
+    many=True,
 )

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from foldline.backends.budget import GREP_BUDGET
 from foldline.backends.text import format_grep
-from foldline.backends.waiting import LONG, question_of
 from foldline.ide.operations.arguments import Budget, Cursor
-from foldline.ide.operations.operation import Between, Doc, Operation, Role
+from foldline.ide.operations.operation import Between, Doc, Operation, Role, ask
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -35,7 +34,8 @@ class Arguments:
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> GrepResults:
-    return await question_of(access.grep)(
+    return await ask(
+        access.grep,
         arguments.pattern,
         arguments.glob,
         context=arguments.context,
@@ -56,5 +56,5 @@ OPERATION = Operation(
     verb="grep",
     found=lambda results: results.total,
     across=True,
-    threads=LONG,
+    many=True,
 )

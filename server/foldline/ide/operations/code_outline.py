@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.budget import OUTLINE_BUDGET
 from foldline.backends.text import format_outline
-from foldline.backends.waiting import question_of
 from foldline.ide.operations.arguments import Budget, FileArguments
-from foldline.ide.operations.operation import Operation
+from foldline.ide.operations.operation import Operation, ask
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -24,7 +23,7 @@ class Arguments(FileArguments):
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> FileOutline:
-    return await question_of(access.get_outline)(arguments.path)
+    return await ask(access.get_outline, arguments.path)
 
 
 OPERATION = Operation(

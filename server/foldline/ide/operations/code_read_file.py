@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.budget import FILE_BUDGET
 from foldline.backends.files.source import split_lines
-from foldline.backends.models import FileText
 from foldline.backends.text import format_file_text
-from foldline.backends.waiting import question_of
 from foldline.ide.operations.arguments import Budget, Cursor, FileArguments
-from foldline.ide.operations.operation import Operation
+from foldline.ide.operations.operation import Operation, ask
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
+    from foldline.backends.models import FileText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +26,14 @@ class Arguments(FileArguments):
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> FileText:
     if arguments.budget is None and arguments.cursor is None:
+        from foldline.backends.models import FileText
+
         # With its own line ends, which pages don't keep.
-        text = await question_of(access.read_file)(arguments.path)
+        text = await ask(access.read_file, arguments.path)
         count = len(split_lines(text))
         return FileText(arguments.path, 1, count, count, text)
-    return await question_of(access.read_text)(
-        arguments.path, budget=arguments.budget, cursor=arguments.cursor
+    return await ask(
+        access.read_text, arguments.path, budget=arguments.budget, cursor=arguments.cursor
     )
 
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.budget import FILE_BUDGET
 from foldline.backends.text import format_file_text
-from foldline.backends.waiting import question_of
 from foldline.ide.operations.arguments import Budget, Cursor, LinesArguments
-from foldline.ide.operations.operation import Operation
+from foldline.ide.operations.operation import Operation, ask
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -25,7 +24,8 @@ class Arguments(LinesArguments):
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> FileText:
-    return await question_of(access.read_text)(
+    return await ask(
+        access.read_text,
         arguments.path,
         arguments.start,
         arguments.end,

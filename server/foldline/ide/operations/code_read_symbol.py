@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from foldline.backends.budget import SYMBOL_BUDGET
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.text import format_symbol
-from foldline.backends.waiting import question_of
 from foldline.ide.operations.arguments import Budget, Cursor, FileArguments, Seconds
-from foldline.ide.operations.operation import Doc, Operation, Role
+from foldline.ide.operations.operation import Doc, Operation, Role, ask
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -35,7 +34,8 @@ class Arguments(FileArguments):
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail:
-    return await question_of(access.read_symbol)(
+    return await ask(
+        access.read_symbol,
         arguments.path,
         arguments.name,
         budget=arguments.budget,

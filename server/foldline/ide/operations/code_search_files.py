@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from foldline.backends.budget import SEARCH_BUDGET
 from foldline.backends.text import format_search
-from foldline.backends.waiting import LONG, question_of
 from foldline.ide.operations.arguments import Budget, Cursor
-from foldline.ide.operations.operation import Doc, Operation, Role
+from foldline.ide.operations.operation import Doc, Operation, Role, ask
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -26,8 +25,8 @@ class Arguments:
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> SearchResults:
-    return await question_of(access.search_files)(
-        arguments.query, budget=arguments.budget, cursor=arguments.cursor
+    return await ask(
+        access.search_files, arguments.query, budget=arguments.budget, cursor=arguments.cursor
     )
 
 
@@ -42,5 +41,5 @@ OPERATION = Operation(
     verb="search",
     found=lambda results: results.total,
     across=True,
-    threads=LONG,
+    many=True,
 )

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from foldline.backends.budget import TREE_BUDGET
 from foldline.backends.text import format_tree
-from foldline.backends.waiting import LONG, question_of
 from foldline.ide.operations.arguments import Budget, Cursor, FolderPath
-from foldline.ide.operations.operation import Between, Doc, Operation
+from foldline.ide.operations.operation import Between, Doc, Operation, ask
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -27,7 +26,8 @@ class Arguments:
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> FileTree:
-    return await question_of(access.get_tree)(
+    return await ask(
+        access.get_tree,
         arguments.path or ".",
         depth=arguments.depth,
         budget=arguments.budget,
@@ -46,5 +46,5 @@ OPERATION = Operation(
     verb="tree",
     found=lambda tree: tree.files,
     across=True,
-    threads=LONG,
+    many=True,
 )

@@ -10,25 +10,27 @@ from __future__ import annotations
 
 from dataclasses import MISSING, Field, dataclass, fields
 from enum import Enum, auto
+from types import UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
     Generic,
+    ParamSpec,
     TypeVar,
+    Union,
     get_args,
     get_origin,
     get_type_hints,
 )
 
-from foldline.backends.waiting import QUICK, Threads
-from foldline.prompts.fields import union_members
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from foldline.backends import SmartFileAccess
+    from foldline.backends.waiting import Threads
 
+P = ParamSpec("P")
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 
@@ -134,7 +136,7 @@ class Operation(Generic[Given, Result]):
         several: The command line takes several files and asks about each.
         whole: An editor gets it whole unless it names a budget: its user scrolls, only models pay
             for each byte.
-        threads: The pool that works on it: `LONG` where it may read many files.
+        many: It may read many files, and must not delay what reads one.
     """
 
     name: str
@@ -150,7 +152,14 @@ class Operation(Generic[Given, Result]):
     across: bool = False
     several: bool = False
     whole: bool = False
-    threads: Threads = QUICK
+    many: bool = False
+
+    @property
+    def threads(self) -> Threads:
+        """The pool that works on it."""
+        from foldline.backends.waiting import LONG, QUICK
+
+        return LONG if self.many else QUICK
 
     @property
     def parameters(self) -> tuple[Argument, ...]:
@@ -166,7 +175,7 @@ def parameters_of(arguments: type[Any]) -> tuple[Argument, ...]:
 
 def _argument(field: Field[Any], hint: object) -> Argument:
     hint, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    members = union_members(hint)
+    members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     kind = next(get_origin(member) or member for member in members if member is not type(None))
     assert isinstance(kind, type)
     return Argument(
@@ -178,3 +187,11 @@ def _argument(field: Field[Any], hint: object) -> Argument:
         next((note for note in notes if isinstance(note, Between)), None),
         frozenset(note for note in notes if isinstance(note, Role)),
     )
+
+
+async def ask(method: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
+    """The answer of a method of `SmartFileAccess`; while it waits, it holds no thread."""
+    # Loaded with the first question: a command line that only shows its help asks none.
+    from foldline.backends.waiting import question_of
+
+    return await question_of(method)(*args, **kwargs)

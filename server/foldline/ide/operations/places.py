@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from foldline.backends.waiting import question_of
+from foldline.ide.operations.operation import ask
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -25,6 +25,10 @@ class At(Generic[Found]):
 
 async def find_place(access: SmartFileAccess, arguments: PlaceArguments) -> Place:
     """The place that is meant."""
-    return await question_of(access.find_place)(
-        arguments.path, arguments.name, line=arguments.line, column=arguments.column
+    return await ask(
+        access.find_place,
+        arguments.path,
+        arguments.name,
+        line=arguments.line,
+        column=arguments.column,
     )
