@@ -29,6 +29,7 @@ NAMES = [
     "read_lines",
     "find_references",
     "read_file",
+    "generate_scoped_context",
 ]
 
 
@@ -48,7 +49,13 @@ async def test_the_client_lists_and_calls_every_tool(mode: str) -> None:
             ),
             "read_lines": await call(client, "read_lines", path="auth/errors.py", start=1, end=2),
             "find_references": await call(client, "find_references", name="SessionStore"),
-            "read_file": await call(client, "read_file", path="README.md"),
+            "read_file": await call(client, "read_file", path="README.md", budget=20_000),
+            "generate_scoped_context": await call(
+                client,
+                "generate_scoped_context",
+                paths=["auth/errors.py"],
+                supporting=["auth/tokens.py"],
+            ),
         }
         assert list(answers) == NAMES
         assert not any(is_error for _, is_error in answers.values())
@@ -60,7 +67,8 @@ async def test_the_client_lists_and_calls_every_tool(mode: str) -> None:
             "read_symbol": "async def sign_out(self, token: str) -> None:",
             "read_lines": (EXAMPLE / "auth" / "errors.py").read_text().splitlines()[0],
             "find_references": "auth/sessions.py",
-            "read_file": (EXAMPLE / "README.md").read_text(),
+            "read_file": (EXAMPLE / "README.md").read_text().rstrip(),
+            "generate_scoped_context": "class TokenSigner",
         }
         for name, part in expected.items():
             assert part in answers[name][0], name
@@ -94,11 +102,11 @@ async def test_hostile_paths_are_errors_that_say_what_to_do_and_the_server_stays
         for name, arguments, said in (
             ("read_file", {}, "path: is required"),
             ("read_symbol", {"path": "auth/service.py", "name": "AuthServce"}, "'AuthService'"),
-            ("read_lines", {"path": "auth/service.py", "start": 0, "end": 1}, "count from 1"),
+            ("read_lines", {"path": "auth/service.py", "start": 0, "end": 1}, "1 or more fits"),
             ("read_lines", {"path": "auth/service.py", "start": 2, "end": 1}, "before the first"),
             ("get_tree", {"path": "auth/service.py"}, "is a file"),
             ("get_tree", {"cursor": "refs@1"}, "leave it out to start anew"),
-            ("get_file_outline", {"path": ["auth"]}, "path: Input should be a valid string"),
+            ("get_file_outline", {"path": ["auth"]}, "path: expected a text, got"),
         ):
             text, is_error = await call(client, name, **arguments)
             assert is_error
@@ -114,19 +122,20 @@ async def test_a_long_answer_is_read_to_its_end_by_cursors(tmp_path: Path) -> No
     lines = [f"line {number}" for number in range(3_000)]
     (tmp_path / "long.txt").write_text("\n".join(lines))
     async with connect("--root", str(tmp_path)) as client:
-        text = ""
+        text: list[str] = []
         cursor: str | None = None
         while True:
             result = await client.call_tool("read_file", {"path": "long.txt", "cursor": cursor})
-            shown, note = (
-                block.text for block in result.content if isinstance(block, types.TextContent)
-            )
-            assert len(shown.encode()) <= 8_000
-            text += shown
-            if "ask with cursor " not in note:
+            (block,) = result.content
+            assert isinstance(block, types.TextContent)
+            assert len(block.text.encode()) <= 8_000
+            _, _, shown = block.text.partition("\n")
+            shown, more, note = shown.partition("\n… ask with cursor ")
+            text.extend(shown.split("\n"))
+            if not more:
                 break
-            cursor = note.partition("ask with cursor ")[2].split()[0]
-        assert text == "\n".join(lines)
+            cursor = note.split()[0]
+        assert text == lines
 
 
 async def test_calls_side_by_side_are_each_answered_once() -> None:
