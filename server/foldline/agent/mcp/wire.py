@@ -110,8 +110,8 @@ async def stdio_streams() -> AsyncIterator[
 
 def read_line(stream: BinaryIO) -> Line | None:
     """The next line; None at the end of input. Never holds more than `MAX_LINE_BYTES` of it."""
-    text = stream.readline(MAX_LINE_BYTES)
-    if len(text) < MAX_LINE_BYTES or text.endswith(b"\n"):
+    text = stream.readline(MAX_LINE_BYTES + 1)
+    if len(text) <= MAX_LINE_BYTES:
         return Line(text) if text else None
     tail = text[-END_BYTES:]
     while not tail.endswith(b"\n") and (part := stream.readline(END_BYTES)):
