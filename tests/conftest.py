@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from .locks import one_at_a_time
+
 
 @pytest.fixture(scope="session")
 def program() -> Callable[..., str]:
@@ -37,13 +39,14 @@ def _install() -> str:
     """What went wrong when the programs were installed; tried once in a run."""
     install = Path(__file__).with_name("install-programs")
     try:
-        result = subprocess.run(
-            [str(install)],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        with one_at_a_time("install-programs"):
+            result = subprocess.run(
+                [str(install)],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
     except OSError as error:
         return str(error)
     return result.stderr.strip() or "nothing"

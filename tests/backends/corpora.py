@@ -10,6 +10,8 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from ..locks import one_at_a_time
+
 VARIABLE = "FOLDLINE_CORPORA"
 # As they are before a test gets a home folder of its own.
 _ENVIRONMENT = dict(os.environ)
@@ -25,6 +27,11 @@ def folder() -> Path:
 
 def django() -> Path:
     """The unpacked Django sdist."""
+    with one_at_a_time("django"):
+        return _django()
+
+
+def _django() -> Path:
     unpacked = folder() / f"Django-{DJANGO}"
     if not (unpacked / "setup.cfg").exists():
         folder().mkdir(parents=True, exist_ok=True)
@@ -43,6 +50,11 @@ def standard_library() -> Path:
 
 def node_modules() -> Path:
     """The folder with the TypeScript compiler and the packages that it judges with us."""
+    with one_at_a_time("typescript"):
+        return _node_modules()
+
+
+def _node_modules() -> Path:
     place = folder() / "typescript"
     manifest = (TYPESCRIPT / "package.json").read_text(encoding="utf-8")
     marker = place / "installed.json"

@@ -7,9 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from ..locks import one_at_a_time
+
 
 def install(folder: Path, after: tuple[str, ...] = ()) -> None:
     """Install the packages that the lock file names, unless they are there already."""
+    with one_at_a_time(f"npm-{folder.name}"):
+        _install(folder, after)
+
+
+def _install(folder: Path, after: tuple[str, ...]) -> None:
     digest = hashlib.sha256()
     for name in ("package-lock.json", *after[1:]):
         digest.update((folder / name).read_bytes())

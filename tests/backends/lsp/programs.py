@@ -9,6 +9,8 @@ from pathlib import Path
 from foldline.backends.lsp import ServerSpec
 from foldline.backends.lsp.servers import SERVERS
 
+from ...locks import one_at_a_time
+
 PACKAGES = Path(__file__).parent / "npm"
 INSTALL_SECONDS = 280
 
@@ -20,6 +22,11 @@ def spec_of(name: str) -> ServerSpec:
 
 def spec_from_npm(name: str) -> ServerSpec:
     """The same, with the program of the version in package.json."""
+    with one_at_a_time("npm-language-servers"):
+        return _spec_from_npm(name)
+
+
+def _spec_from_npm(name: str) -> ServerSpec:
     wanted = json.loads((PACKAGES / "package.json").read_text())["dependencies"]
     modules = PACKAGES / "node_modules"
     manifests = {package: modules / package / "package.json" for package in wanted}
