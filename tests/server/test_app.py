@@ -2,9 +2,15 @@
 
 from lsprotocol import types
 
+from foldline.ide.operations import OPERATIONS
 from foldline.server.app import COMMANDS, FEATURES, create_server
+from foldline.server.operation_commands import OperationCommand
 
 from .conftest import Editor
+
+COMMAND_NAMES = {command.COMMAND for command in COMMANDS} | {
+    OperationCommand(operation).name for operation in OPERATIONS
+}
 
 
 def test_every_module_follows_the_form() -> None:
@@ -21,7 +27,7 @@ def test_every_module_follows_the_form() -> None:
 def test_the_features_are_those_that_are_listed() -> None:
     server = create_server()
     assert set(server.protocol.fm.features) == {feature.METHOD for feature in FEATURES}
-    assert set(server.protocol.fm.commands) == {command.COMMAND for command in COMMANDS}
+    assert set(server.protocol.fm.commands) == COMMAND_NAMES
 
 
 # The capability by which each feature that has one is advertised.
@@ -50,9 +56,7 @@ async def test_the_advertised_capabilities_are_the_features(editor: Editor) -> N
     offered = {method for method, name in CAPABILITIES.items() if getattr(capabilities, name)}
     assert offered == {feature.METHOD for feature in FEATURES} & CAPABILITIES.keys()
     assert capabilities.execute_command_provider is not None
-    assert set(capabilities.execute_command_provider.commands) == {
-        command.COMMAND for command in COMMANDS
-    }
+    assert set(capabilities.execute_command_provider.commands) == COMMAND_NAMES
     sync = capabilities.text_document_sync
     assert isinstance(sync, types.TextDocumentSyncOptions)
     assert sync.change is types.TextDocumentSyncKind.Incremental
@@ -60,7 +64,7 @@ async def test_the_advertised_capabilities_are_the_features(editor: Editor) -> N
 
 async def test_every_command_without_arguments_is_answered(editor: Editor) -> None:
     editor.open("reviewer_prompt.py")
-    for command in COMMANDS:
-        name = command.COMMAND.removeprefix("foldline.server.")
+    for command in sorted(COMMAND_NAMES):
+        name = command.removeprefix("foldline.server.")
         await editor.command("prompt.preview")
         await editor.command(name)

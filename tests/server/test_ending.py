@@ -192,7 +192,7 @@ def test_the_language_server_ends_while_questions_wait(
     client = LanguageClient(workspace)
     started.append(client)
     for name in ("pay", "shop", "pay"):
-        client.command("code.findReferences", name=name, seconds=3600)
+        client.command("code.findReferences", name=name, seconds=600)
     freeze_server(workspace)
     client.end(client.shut_down if shuts_down else client.leave)
 
@@ -241,7 +241,7 @@ def test_the_agents_server_ends_while_the_file_system_is_walked(started: list[Ru
 def test_the_command_line_ends_by_a_signal(
     workspace: Path, started: list[Running], number: signal.Signals
 ) -> None:
-    arguments = ("refs", "pay", "--trust", "--seconds", "3600")
+    arguments = ("refs", "pay", "--trust", "--seconds", "600")
     running = Running(*arguments, cwd=workspace)
     started.append(running)
     freeze_server(workspace)

@@ -17,7 +17,7 @@ from foldline.server.workspace import WorkspaceFiles
 from .conftest import Connect, Editor
 
 # The questions wait for longer than the test takes, and are given up with it.
-FROZEN_SECONDS = 3600.0
+FROZEN_SECONDS = 600.0
 ABOUT = ("hover", "findReferences", "definition")
 POOLS = (QUICK, LONG, WALKS, PROMPTS, STATUS)
 

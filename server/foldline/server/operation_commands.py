@@ -12,7 +12,7 @@ from foldline.ide.operations.arguments import PlaceArguments
 from foldline.ide.operations.operation import Role
 from foldline.ide.operations.reading import read_arguments
 from foldline.ide.structuring import structure, unstructure
-from foldline.server.convert import LineIndex
+from foldline.server.convert import LineIndex, PositionArgument
 from foldline.server.workspace import path_of
 
 if TYPE_CHECKING:
@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from foldline.backends.models import FileText
     from foldline.ide.operations.operation import Operation
     from foldline.server.server import FoldlineServer
-
-
-@dataclass(frozen=True, slots=True)
-class PositionArgument:
-    """A position as LSP has it: from 0, in the client's own units."""
-
-    line: int
-    character: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +65,7 @@ class OperationCommand:
         if uri is not None and not isinstance(uri, str):
             raise ArgumentsError({"uri": "expected a text"})
         if self._is_about_a_place and values.get("position") is not None:
-            position = structure(values.pop("position"), PositionArgument)
+            position = _read_position(values.pop("position"))
         if self.operation.whole:
             values.setdefault("budget", None)
         access = await self._fill_in(ls, values, uri, position)
@@ -123,6 +115,14 @@ class OperationCommand:
             symbol = await _first_symbol(access, str(path), name.name)
             values[name.name] = rf"\b{re.escape(symbol)}\b" if Role.PATTERN in by_role else symbol
         return access
+
+
+def _read_position(value: object) -> PositionArgument:
+    try:
+        return structure(value, PositionArgument)
+    except ArgumentsError as error:
+        named = {f"position.{name}".rstrip("."): what for name, what in error.problems.items()}
+        raise ArgumentsError(named) from error
 
 
 async def _first_symbol(access: SmartFileAccess, path: str, argument: str) -> str:
