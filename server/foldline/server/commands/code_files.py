@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from foldline.backends.visible import visible
 from foldline.server.convert import unstructure
 from foldline.server.errors import RequestFailed
 from foldline.server.targets import call
@@ -30,7 +31,8 @@ def find_folder(ls: FoldlineServer, uri: str | None) -> AsyncSmartFileAccess:
     root = path if path in roots else ls.files.root_of(path)
     if roots and root not in roots:
         # An open document of elsewhere may be read, not what lies around it.
-        raise RequestFailed("path", f"{path} is outside the workspace", path=str(path))
+        message = f"{visible(str(path))} is outside the workspace"
+        raise RequestFailed("path", message, path=str(path))
     return ls.files.asynchronous(root)
 
 
@@ -72,7 +74,7 @@ async def find_name(
     outline = await call(access.get_outline(path))
     for symbol in outline:
         return access, symbol.name
-    raise RequestFailed("symbol", f"{path} defines nothing: give a `{field}`", path=path)
+    raise RequestFailed("symbol", f"{visible(path)} defines nothing: give a `{field}`", path=path)
 
 
 def result(text: str, data: object, backend: str, coverage: str) -> dict[str, object]:

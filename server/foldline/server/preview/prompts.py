@@ -117,8 +117,7 @@ async def _ask(
     Raises:
         RequestFailed: The workspace is not trusted, or the prompt could not be rendered.
     """
-    if not ls.settings.trusted:
-        raise RequestFailed("untrusted", UNTRUSTED)
+    _require_trust(ls)
     document = target.document
     try:
         job, problems = await in_thread(
@@ -144,12 +143,19 @@ async def _ask(
         raise RequestFailed("values", str(error), uri=uri, file=file, line=error.line) from error
     report(ls, list(problems))
     interpreter = find_interpreter(document.path, ls.settings.interpreter)
+    # It may have been taken back meanwhile.
+    _require_trust(ls)
     try:
         answer = await ls.renderer.run(interpreter, job)
     except RenderError as error:
         raise _failure(error) from error
     ls.focus.prompt(document.uri, answer["name"])
     return {**answer, "interpreter": described(ls, interpreter)}
+
+
+def _require_trust(ls: FoldlineServer) -> None:
+    if not ls.settings.trusted:
+        raise RequestFailed("untrusted", UNTRUSTED)
 
 
 def described(ls: FoldlineServer, interpreter: Interpreter) -> dict[str, str | None]:
