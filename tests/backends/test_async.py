@@ -2,14 +2,16 @@
 
 import asyncio
 import os
+import re
 import signal
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from foldline.backends import AsyncSmartFileAccess, SmartFileAccess, outlines
+from foldline.backends import AsyncSmartFileAccess, SmartFileAccess, outlines, parsing_pool
 from foldline.backends.models import Reference
-from foldline.backends.parsing import Parsed
+from foldline.backends.parsing import Parsed, Refused
 from foldline.backends.parsing_pool import PoolParsing
 
 LARGE = "def function(): ...\n" * 20_000
@@ -66,6 +68,36 @@ def test_a_worker_that_dies_costs_no_answer() -> None:
             os.kill(process.pid, signal.SIGKILL)
         assert len(pool.outline(source).symbols) == 20_000
         assert len(list(pool.references([source], "function"))) == 20_000
+    finally:
+        pool.close()
+
+
+def hang(*_: object, **__: object) -> None:
+    """Hold the interpreter's lock for far longer than a task may take, as one step of C does."""
+    re.match(r"(a|aa)+$", "a" * 60 + "b")
+
+
+def in_worker(name: str) -> None:
+    """Let the function `name` of the pool's module hang in a worker."""
+    setattr(parsing_pool, name, hang)
+    parsing_pool._MOST_SECONDS = 0.5
+
+
+@pytest.mark.parametrize("ask", ["outline", "references"])
+def test_a_task_that_takes_too_long_ends_with_its_worker(
+    monkeypatch: pytest.MonkeyPatch, ask: str
+) -> None:
+    name = "outline_source" if ask == "outline" else "InProcessParsing"
+    monkeypatch.setattr(parsing_pool, "_limit_memory", partial(in_worker, name))
+    pool = PoolParsing(workers=1)
+    source = Parsed("a.py", "python", LARGE.encode())
+    try:
+        if ask == "outline":
+            assert "took too long" in pool.outline(source).reason
+        else:
+            [refused] = pool.references([source], "function")
+            assert isinstance(refused, Refused)
+            assert "took too long" in refused.reason
     finally:
         pool.close()
 

@@ -37,6 +37,7 @@ REFUSED = {
     "open brackets": ("rust", "%w(" * 5000),
     "open brackets in one that is closed": ("rust", "{" + "%w(" * 5000 + "}"),
     "blocks that never end": ("csharp", "a{" * 5000),
+    "lines that go on": ("python", "a\\\n" * 20_000),
     "comments that never end": ("ruby", "<!--" * 2000),
 }
 

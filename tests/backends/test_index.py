@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
+from foldline.backends.files.walk import FileStamp
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.index.location import index_location
-from foldline.backends.index.store import Store
-from foldline.backends.index.words import words_of
+from foldline.backends.index.store import KnownFile, Store
+from foldline.backends.index.words import NOTHING, words_of
+from foldline.backends.models import COMPLETE
+from foldline.backends.visible import visible
 
 
 @pytest.fixture
@@ -48,6 +51,73 @@ def test_words_are_found_in_code_only(root: Path) -> None:
 def test_unicode_words_are_whole() -> None:
     words = words_of("a.py", "größe = naïve_ß1 + x.y".encode())
     assert sorted(words.used.decode().split()) == ["größe", "naïve_ß1", "x", "y"]
+
+
+# As Linux keeps them, and half a character as Windows may.
+NOT_UTF8 = ("a\udcff.py", "\udcff/b.py")
+
+
+@pytest.fixture
+def odd(root: Path) -> Path:
+    """Files whose names are no UTF-8, and ignore files in a folder of such a name."""
+    try:
+        (root / "\udcff").mkdir()
+        (root / "\udcff" / ".gitignore").write_text("*.log\n")
+        for name in NOT_UTF8:
+            (root / name).write_text("def odd(): ...\n")
+    except (OSError, UnicodeError):
+        pytest.skip("This file system takes UTF-8 only")
+    return root
+
+
+def test_a_file_whose_name_is_not_utf8_is_indexed_like_others(odd: Path) -> None:
+    assert files_with(odd, "odd") == NOT_UTF8
+    assert files_with(odd, "first") == ("src/a.py", "src/b.py")
+    (odd / NOT_UTF8[0]).unlink()
+    assert files_with(odd, "odd") == NOT_UTF8[1:]
+    (odd / NOT_UTF8[1]).write_text("odder")
+    assert files_with(odd, "odd") == ()
+
+
+def test_an_index_with_names_that_are_not_utf8_is_not_built_twice(
+    odd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foldline.backends.files.walk._TICK_NS", -(10**12))
+    assert len(files_with(odd, "odd")) == len(NOT_UTF8)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("read again")
+
+    monkeypatch.setattr(workspace_module, "words_of", refuse)
+    assert len(files_with(odd, "odd")) == len(NOT_UTF8)
+
+
+def test_half_a_character_in_a_name_survives_the_index_file() -> None:
+    stamp = FileStamp("\ud800\udfff.py", 1, 2)
+    store = Store(None)
+    store.update((), [(KnownFile(stamp, False, "note"), NOTHING)])
+    assert store.noted("note") == [stamp.path]
+    assert [file.stamp for file in store.files()] == [stamp]
+    store.update([stamp.path], ())
+    assert store.files() == []
+    store.close()
+
+
+def test_every_question_answers_about_a_file_whose_name_is_not_utf8(odd: Path) -> None:
+    access = SmartFileAccess.for_workspace(odd)
+    try:
+        name, shown = NOT_UTF8[0], visible(NOT_UTF8[0])
+        assert name in {hit.path for hit in access.search_files("odd").hits}
+        assert name in {entry.path for entry in access.get_tree().entries}
+        assert name in {match.path for match in access.grep("odd").matches}
+        assert name in {reference.path for reference in access.find_references("odd").references}
+        assert access.search_files("odd").coverage == COMPLETE
+        for path in (name, shown):
+            assert [symbol.name for symbol in access.get_outline(path)] == ["odd"]
+            assert access.read_symbol(path, "odd").body == "def odd(): ..."
+            assert access.read_file(path) == "def odd(): ...\n"
+    finally:
+        access.close()
 
 
 def test_a_new_process_finds_what_another_indexed(

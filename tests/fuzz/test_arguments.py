@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from lsprotocol import types
-from pydantic_core import from_json
 
 from foldline.server.app import COMMANDS, FEATURES
 
@@ -224,15 +223,6 @@ def faults(session: Session, sent: dict[int, tuple[str, Params]]) -> list[str]:
     return list(found.values())
 
 
-def reaches_us(value: object) -> bool:
-    """Whether the MCP SDK's parser reads a value at all."""
-    try:
-        from_json(json.dumps(value))
-    except ValueError:
-        return False
-    return True
-
-
 def check(session: Session, mutated: Iterator[tuple[str, str, Params]], seed: int) -> None:
     """Send all of it, and require one answer to each that isn't an internal error."""
     sent: dict[int, tuple[str, Params]] = {}
@@ -252,6 +242,51 @@ def test_every_field_of_every_request_takes_hostile_values(workspace: Path) -> N
         for seed in seeds(2):
             chooser = random.Random(seed)
             check(session, cases(workspace, chooser, each_field=seed % 2 == 0), seed)
+        assert session.ask("shutdown", None).get("result", 1) is None
+
+
+NO_FOLDERS = (
+    "file://[", "file:///%00", "file:///\ud800", "file://host", "file:", "", "x", "http://[::1",
+    "vscode-vfs://github/a/b", "file:///" + "a" * LONG, "%", "{root}/m.py", "{root}/missing",
+    "file:///%ff",
+)  # fmt: skip
+ROOTS = {
+    "rootUri": ("file://[", "file:///%00", "http://[::1", "file:///" + "a" * LONG, "{root}/m.py"),
+    "rootPath": ("//x", "\ud800\0", "{root}/missing"),
+}
+
+
+def initialized(session: Session, **params: object) -> None:
+    """Begin a session, and require that questions are answered."""
+    answer = session.ask("initialize", {"capabilities": {}, **params})
+    assert "capabilities" in answer.get("result", {}), f"{str(params)[:200]}: {answer}"
+    session.notify("initialized", {})
+    for command in ("code.tree", "prompt.list", "status"):
+        asked = {"command": f"foldline.server.{command}", "arguments": []}
+        answer = session.ask("workspace/executeCommand", asked)
+        code = answer.get("error", {}).get("code")
+        assert code != INTERNAL_ERROR, f"{str(params)[:200]}: {answer}"
+
+
+@pytest.mark.timeout(TIME_LIMIT)
+@pytest.mark.parametrize("field", ROOTS)
+def test_a_root_that_is_no_folder_leaves_a_server_that_answers(workspace: Path, field: str) -> None:
+    root = workspace.as_uri() if field == "rootUri" else str(workspace)
+    for value in ROOTS[field]:
+        with Session(SERVE) as session:
+            initialized(session, **{field: value.replace("{root}", root)})
+            assert session.ask("shutdown", None).get("result", 1) is None
+
+
+@pytest.mark.timeout(TIME_LIMIT)
+def test_folders_that_cannot_be_meant_hide_no_other(workspace: Path) -> None:
+    root = workspace.as_uri()
+    uris = [*(uri.replace("{root}", root) for uri in NO_FOLDERS), root]
+    with Session(SERVE) as session:
+        initialized(session, workspaceFolders=[{"uri": uri, "name": "x"} for uri in uris])
+        asked = {"command": "foldline.server.prompt.list", "arguments": []}
+        prompts = session.ask("workspace/executeCommand", asked)["result"]
+        assert [prompt["name"] for prompt in prompts] == ["p"]
         assert session.ask("shutdown", None).get("result", 1) is None
 
 
@@ -308,7 +343,7 @@ def test_every_argument_of_every_tool_takes_hostile_values(workspace: Path) -> N
         assert "result" in session.ask("initialize", client)
         session.notify("notifications/initialized", {})
         tools = session.ask("tools/list", {})["result"]["tools"]
-        values = [value for value in hostile(workspace) if reaches_us(value)]
+        values = hostile(workspace)
         fitting = {"path": "m.py", "name": "p", "pattern": "p", "query": "p", "start": 1, "end": 2}
         for seed in seeds(1):
             chooser = random.Random(seed)

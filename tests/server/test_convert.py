@@ -10,7 +10,8 @@ from lsprotocol.types import TextDocumentContentChangePartial as Change
 
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.structuring import structure
-from foldline.server.convert import LineIndex
+from foldline.server import documents
+from foldline.server.convert import LineIndex, LineStarts
 from foldline.server.documents import Document
 
 UTF8, UTF16, UTF32 = (
@@ -81,6 +82,42 @@ def test_an_incremental_change_is_what_it_says(
     document._position_codec.encoding = encoding
     document.apply_change(Change(range=place, text=new))
     assert document.source == text[:start] + new + text[end:]
+
+
+BROKEN = st.text(st.sampled_from("ab\r\n"), max_size=12)
+
+
+@given(BROKEN, st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12), BROKEN), max_size=6))
+def test_the_starts_of_lines_follow_every_edit(
+    text: str, edits: list[tuple[int, int, str]]
+) -> None:
+    starts = LineStarts(text)
+    for low, high, new in edits:
+        start, end = sorted((min(low, len(text)), min(high, len(text))))
+        text = text[:start] + new + text[end:]
+        starts.edit(start, end, text, len(new))
+        assert tuple(starts) == LineIndex.of(text).starts
+
+
+def test_a_key_in_a_large_document_looks_at_no_more_than_its_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_at: list[int] = []
+    joined = documents._joined
+
+    def counted(text: str) -> str:
+        looked_at.append(len(text))
+        return joined(text)
+
+    monkeypatch.setattr(documents, "_joined", counted)
+    document = Document("file:///x.py", source="x = 1\n" * 100_000)
+    for column in range(50):
+        place = Position(50_000, column)
+        document.apply_change(Change(range=Range(place, place), text="a"))
+    monkeypatch.setattr(LineIndex, "of", None)
+    document.apply_change(Change(range=Range(Position(49_999, 0), Position(50_001, 0)), text=""))
+    assert sum(looked_at) <= 50
+    assert document.source.count("\n") == 99_998
 
 
 def test_an_edit_below_a_form_feed_lands_on_its_line() -> None:

@@ -1,10 +1,21 @@
 """What a preview shows of a prompt that may not be executed, or cannot be yet: its source."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from foldline.ide.errors import RenderError
+from foldline.ide.render import jobs
+from foldline.ide.render.interpreter import Interpreter
+from foldline.ide.render.renderer import Job, Renderer
+from foldline.server import execute
+from foldline.server.app import create_server
+from foldline.server.documents import Documents
+from foldline.server.features import did_change_trust
+from foldline.server.server import FoldlineServer
 
 from .conftest import Connect, Editor
 
@@ -101,7 +112,7 @@ async def test_what_runs_when_trust_is_taken_back_is_ended(
             await asyncio.sleep(0.01)
     trust(editor, trusted=False)
     _, data = await rendering
-    assert data["kind"] == "exit"
+    assert data["kind"] == "untrusted"
     (pid,) = pids.read_text().split()
     assert not Path(f"/proc/{pid}").exists()
 
@@ -130,3 +141,75 @@ async def test_a_prompt_that_never_rendered_is_shown_by_its_source(
     update = await editor.update(3)
     assert (update["fidelity"], update["blocks"]) == ("executed", [])
     assert update["stale"]["kind"] == "exception"
+
+
+class SlowRenderer(Renderer):
+    """Executes nothing: a job waits until the test lets it go, or until the renderer is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = asyncio.Event()
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def run(self, interpreter: Interpreter, job: Job) -> dict[str, Any]:
+        self.asked.set()
+        await asyncio.shield(self.ended)
+        raise RenderError({"kind": "exit", "message": f"{interpreter.path}: {job.file.name} ended"})
+
+    def close(self) -> None:
+        if not self.ended.done():
+            self.ended.set_result(None)
+
+
+def slow_server(root: Path) -> tuple[FoldlineServer, SlowRenderer]:
+    """A server in this process, with a workspace that is trusted."""
+    (root / "both.py").write_text(PROMPT, encoding="utf-8")
+    server = create_server()
+    server.files.set_roots([root.as_uri()])
+    server.protocol._workspace = Documents(root.as_uri())
+    server.settings = replace(server.settings, trusted=True)
+    renderer = server.renderer = SlowRenderer()
+    return server, renderer
+
+
+async def test_trust_taken_back_while_a_preview_opens_is_shown_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, renderer = slow_server(tmp_path)
+    told: asyncio.Queue[Any] = asyncio.Queue()
+    monkeypatch.setattr(server.protocol, "notify", lambda _, state: told.put_nowait(state))
+    opening = asyncio.create_task(
+        server.previews.open(server, (tmp_path / "both.py").as_uri(), "both")
+    )
+    async with asyncio.timeout(30):
+        await renderer.asked.wait()
+        did_change_trust.handle(server, {"trusted": False})
+        await opening
+        while True:
+            state = await told.get()
+            if "stale" in state:
+                break
+    assert (state["fidelity"], state["stale"]["kind"]) == ("static", "untrusted")
+    server.close()
+
+
+async def test_trust_taken_back_before_a_job_starts_executes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, renderer = slow_server(tmp_path)
+    loop = asyncio.get_running_loop()
+    made = jobs.prompt_job
+
+    def take_back(*arguments: Any, **options: Any) -> Any:
+        done = asyncio.run_coroutine_threadsafe(untrust(), loop)
+        done.result(30)
+        return made(*arguments, **options)
+
+    async def untrust() -> None:
+        did_change_trust.handle(server, {"trusted": False})
+
+    monkeypatch.setattr(execute, "prompt_job", take_back)
+    state = await server.previews.open(server, (tmp_path / "both.py").as_uri(), "both")
+    assert state["stale"]["kind"] == "untrusted"
+    assert not renderer.asked.is_set()
+    server.close()

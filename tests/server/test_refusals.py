@@ -4,7 +4,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from lsprotocol import types
 
+from foldline.backends.visible import visible
 from foldline.ide.errors import RevisionError
 from foldline.ide.render.revisions import texts_at
 from foldline.server.commands import show
@@ -12,6 +14,11 @@ from foldline.server.workspace import local_path
 
 from .conftest import Connect, Editor
 
+ODD = """
+from foldline.prompts import MarkdownSection, PromptTemplate
+odd = PromptTemplate(ns="demo", key="odd", sections=[
+    MarkdownSection[None](title="Odd", key="odd", template="Odd.")])
+"""
 BAD_URIS = ("file:///%00", "file://[", "file:m.py", "file:///\ud800", "file:///" + "a" * 5_000)
 
 
@@ -32,6 +39,39 @@ async def test_commands_refuse_what_cannot_be_meant(editor: Editor) -> None:
     assert data["kind"] == "arguments"
     _, data = await editor.refusal("code.grep", pattern="x", glob="[z-a]")
     assert data["kind"] == "arguments"
+
+
+async def test_a_path_outside_the_workspace_is_shown_on_one_line(
+    connect: Connect, tmp_path: Path
+) -> None:
+    editor = await connect(tmp_path)
+    for name in ("red\x1b[31m.py", "two\nlines.py"):
+        uri = (tmp_path.parent / name).as_uri()
+        for command in ("code.outline", "code.tree", "prompt.render"):
+            message, data = await editor.refusal(command, uri=uri)
+            assert data["kind"] == "path"
+            assert visible(name) in message
+            assert "outside the workspace" in message
+            assert name in data["path"]
+    message, _ = await editor.refusal("code.outline", uri="untitled:\x1b[31m")
+    assert "\\u001b" in message
+
+
+async def test_a_module_whose_name_is_not_utf8_is_one_like_others(
+    connect: Connect, tmp_path: Path
+) -> None:
+    try:
+        (tmp_path / "odd\udcff.py").write_text(ODD, encoding="utf-8")
+    except (OSError, UnicodeError):
+        pytest.skip("This file system takes UTF-8 only")
+    editor = await connect(tmp_path, trusted=True)
+    uri = f"{tmp_path.resolve().as_uri()}/odd%FF.py"
+    assert [prompt["uri"] for prompt in await editor.command("prompt.list")] == [uri]
+    found = await editor.client.workspace_symbol_async(types.WorkspaceSymbolParams("odd"))
+    assert {symbol.location.uri for symbol in found or ()} == {uri}
+    assert (await editor.command("code.outline", uri=uri))["text"].startswith("odd\\udcff.py")
+    assert "Odd." in (await editor.command("prompt.render", uri=uri))["text"]
+    assert local_path(uri) == tmp_path.resolve() / "odd\udcff.py"
 
 
 def git(folder: Path, *arguments: str) -> None:

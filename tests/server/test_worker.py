@@ -23,19 +23,18 @@ Ask = Callable[[str], Coroutine[None, None, str]]
 OURS = Interpreter(Path(sys.executable), "the tests' own")
 
 
-async def render(
+def job_of(
     root: Path,
     text: str,
     *,
     name: str = "prompt.py",
     deadline: float = 20.0,
-    interpreter: Interpreter = OURS,
     overlays: Mapping[str, str] | None = None,
     **action: object,
-) -> dict[str, Any]:
+) -> Job:
     file = root / name
     file.parent.mkdir(parents=True, exist_ok=True)
-    job = Job(
+    return Job(
         file=file,
         root=root,
         overlays={str(file): text, **(overlays or {})},
@@ -51,6 +50,19 @@ async def render(
             **action,
         },
     )
+
+
+async def render(
+    root: Path,
+    text: str,
+    *,
+    name: str = "prompt.py",
+    deadline: float = 20.0,
+    interpreter: Interpreter = OURS,
+    overlays: Mapping[str, str] | None = None,
+    **action: object,
+) -> dict[str, Any]:
+    job = job_of(root, text, name=name, deadline=deadline, overlays=overlays, **action)
     renderer = Renderer()
     try:
         return await renderer.run(interpreter, job)
@@ -264,6 +276,82 @@ async def test_cancelling_ends_the_process(tmp_path: Path) -> None:
         await task
     pid = (tmp_path / "pid").read_text()
     assert not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script stands for the interpreter")
+async def test_a_process_that_holds_the_output_open_holds_up_nobody(tmp_path: Path) -> None:
+    program, left = tmp_path / "python", tmp_path / "left"
+    # What it starts leaves its group, and outlives it with the same output and errors.
+    program.write_text(f"#!/bin/sh\nsetsid sh -c 'echo $$ > {left}; exec sleep 600' &\nsleep 600\n")
+    program.chmod(0o700)
+    task = asyncio.create_task(
+        render(tmp_path, PROMPT, interpreter=Interpreter(program, "the test's"))
+    )
+    try:
+        async with asyncio.timeout(30):
+            while not (left.exists() and left.read_text().strip()):
+                await asyncio.sleep(0.01)
+        task.cancel()
+        async with asyncio.timeout(30):
+            await asyncio.wait({task})
+        assert task.cancelled()
+    finally:
+        os.kill(int(left.read_text()), signal.SIGKILL)
+
+
+async def test_a_job_that_waits_when_the_renderer_closes_is_not_run(tmp_path: Path) -> None:
+    renderer = Renderer()
+    proof = tmp_path / "executed"
+    jobs = [
+        asyncio.create_task(renderer.run(OURS, job_of(tmp_path, f"open({str(proof)!r}, 'w')\n")))
+        for _ in range(6)
+    ]
+    # Two are about to start their workers; the others wait for their turn.
+    await asyncio.sleep(0)
+    renderer.close()
+    outcomes = await asyncio.gather(*jobs, return_exceptions=True)
+    assert [getattr(outcome, "kind", outcome) for outcome in outcomes] == ["untrusted"] * 6
+    assert not proof.exists()
+    await renderer.stop()
+
+
+# The module replaces what answers are made with, before and while it is asked.
+REPLACED = {
+    "dumps": "import json\njson.dumps = lambda *_, **__: '{}'",
+    "dumps, everywhere": (
+        "import json, sys\n"
+        "for module in list(sys.modules.values()):\n"
+        "    if hasattr(module, 'dumps'): module.dumps = lambda *_, **__: '{}'"
+    ),
+    "the encoder": "import json\njson.JSONEncoder.encode = lambda *_: '{}'",
+    "the encoder's parts": (
+        "import json.encoder as e\n"
+        "e.JSONEncoder.iterencode = lambda *_, **__: iter(['{}'])\n"
+        "e.c_make_encoder = e.encode_basestring_ascii = None"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REPLACED)
+async def test_what_a_module_replaces_forges_no_answer(tmp_path: Path, case: str) -> None:
+    answer = await render(tmp_path, f"{REPLACED[case]}\n{PROMPT}")
+    assert answer["text"] == "## 1. T\n\nbody"
+
+
+@pytest.mark.parametrize(
+    "answer", ["{}", "[]", "null", '{"failure": 1}', '{"failure": {}}', '{"interpreter": 1}']
+)
+async def test_an_answer_of_another_shape_is_told(tmp_path: Path, answer: str) -> None:
+    program = tmp_path / "python"
+    program.write_text(
+        f"#!{sys.executable}\nimport json, sys\n"
+        "request = json.loads(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())))\n"
+        f"print(request['token'] + {answer!r}, flush=True)\n"
+    )
+    program.chmod(0o700)
+    error = await failure(tmp_path, PROMPT, interpreter=Interpreter(program, "the test's"))
+    assert error.kind == "output"
+    assert "prompt.py" in error.message
 
 
 async def test_modules_are_imported_under_their_own_names(tmp_path: Path) -> None:

@@ -7,12 +7,14 @@ server that must answer meanwhile hands larger ones, and many at once, to worker
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import logging
 import os
 import threading
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.context import SpawnContext, SpawnProcess
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.outlines import outline_source, outline_unparsed
@@ -31,7 +33,10 @@ _SAFE_PATH = "PYTHONSAFEPATH"
 _starting = threading.Lock()
 # A worker may also die of something else: of another source, or for want of memory.
 _ATTEMPTS = 2
-_DIED = "not parsed: the parser crashed on it"
+_DIED = "not parsed: the parser crashed on it, or took too long"
+# More than anything takes that may be parsed, so it ends only what hangs.
+_MOST_SECONDS = 60.0
+_MOST_MEMORY = 6 << 30
 
 logger = logging.getLogger(__name__)
 
@@ -70,6 +75,8 @@ class _Context(SpawnContext):
 class PoolParsing:
     """Parses in worker processes, which start with the first source that is worth it.
 
+    Workers have limits of time and memory, and die of them.
+
     When a worker dies, its sources are parsed one by one in new workers. One that ends a worker
     again isn't parsed: least of all in this process.
     """
@@ -86,7 +93,7 @@ class PoolParsing:
             return self._here.outline(source)
         for _ in range(_ATTEMPTS):
             try:
-                return self._started().submit(outline_source, source.language, source.data).result()
+                return self._started().submit(_outline, source).result()
             except BrokenProcessPool:
                 self._forget()
         return outline_unparsed(source.data, _DIED)
@@ -129,7 +136,9 @@ class PoolParsing:
             if self._pool is None:
                 # Its queues start a process that keeps track of them.
                 with _safe_path():
-                    self._pool = ProcessPoolExecutor(self._workers, mp_context=_Context())
+                    self._pool = ProcessPoolExecutor(
+                        self._workers, mp_context=_Context(), initializer=_limit_memory
+                    )
             return self._pool
 
     def _forget(self) -> None:
@@ -138,8 +147,36 @@ class PoolParsing:
             self._pool = None
 
 
+def _limit_memory() -> None:
+    """Let this worker die before the machine has no memory left."""
+    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows; a lower limit.
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+
+
+@contextlib.contextmanager
+def _time_limit() -> Iterator[None]:
+    """End this worker when the task takes too long, even in a step that no Python interrupts."""
+    with Path(os.devnull).open("w") as nowhere:
+        faulthandler.dump_traceback_later(_MOST_SECONDS, exit=True, file=nowhere)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+
+def _outline(source: Parsed) -> Outline:
+    with _time_limit():
+        return outline_source(source.language, source.data)
+
+
 def _references_in_all(sources: list[Parsed], name: str) -> list[Reference | Refused]:
-    return list(InProcessParsing().references(sources, name))
+    found: list[Reference | Refused] = []
+    for source in sources:
+        with _time_limit():
+            found += InProcessParsing().references([source], name)
+    return found
 
 
 def _batches(sources: Iterable[Parsed]) -> Iterator[list[Parsed]]:

@@ -39,6 +39,9 @@ _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"()[]{}")
 _CLOSES = {ord(")"): ord("("), ord("]"): ord("["), ord("}"): ord("{")}
 _GENERICS = re.compile(rb"\w\s*<(?![<=])|([>;{}])")
 
+# For each line that goes on in the next, Python's scanner looks at all that follow.
+_MOST_CONTINUED = 2_000
+
 # A tree takes up to 130 times its text.
 _MOST_GROWTH = 100_000_000
 _GROWTH_A_BYTE = 300
@@ -66,6 +69,10 @@ def parse(language: str, data: bytes) -> Tree:
         )
     if language == "yaml" and yaml_depth(data) > _DEEPEST_YAML:
         raise ParseRefusedError(f"not parsed: blocks nest deeper than {_DEEPEST_YAML} levels")
+    if language == "python" and continued(data) > _MOST_CONTINUED:
+        raise ParseRefusedError(
+            f"not parsed: more than {_MOST_CONTINUED:,} lines in a row end with a backslash"
+        )
     if language not in DOCUMENTS and unclosed(data) > _DEEPEST_UNCLOSED:
         raise ParseRefusedError(
             f"not parsed: more than {_DEEPEST_UNCLOSED} brackets are open at once and never closed"
@@ -111,6 +118,17 @@ def yaml_depth(data: bytes) -> int:
         columns.append(end - start)
         deepest = max(deepest, len(columns))
     return deepest
+
+
+def continued(data: bytes) -> int:
+    """How many lines in a row end with a backslash at most."""
+    if data.count(b"\\\n") + data.count(b"\\\r\n") <= _MOST_CONTINUED:
+        return 0
+    run = longest = 0
+    for line in data.splitlines():
+        run = run + 1 if line.endswith(b"\\") else 0
+        longest = max(longest, run)
+    return longest
 
 
 def unclosed(data: bytes) -> int:

@@ -5,11 +5,12 @@ UTF-32 code units, as agreed at `initialize`; this module alone knows about that
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import TypeVar
+from typing import TypeVar, overload
 
 from lsprotocol.types import Position, PositionEncodingKind, Range
 
@@ -65,18 +66,7 @@ class LineIndex:
         A column past the end of its line means the end of the line, and a line past the end of the
         text means the end of the text, as LSP demands. A column inside a character means its start.
         """
-        if position.line >= len(self.starts):
-            return len(self.text)
-        start = self.starts[position.line]
-        line = self.text[start : self._line_end(position.line)]
-        if line.isascii() or self.encoding == PositionEncodingKind.Utf32:
-            return start + min(position.character, len(line))
-        units = 0
-        for column, character in enumerate(line):
-            units += self._units(character)
-            if units > position.character:
-                return start + column
-        return start + len(line)
+        return offset_at(self.text, self.starts, position, self.encoding)
 
     def line(self, line: int) -> Range:
         """What stands in a line, counted from 0, without the blanks around it."""
@@ -91,18 +81,92 @@ class LineIndex:
         return line + 1, self.offset(Position(line, character)) - self.starts[line] + 1
 
     def _line_end(self, line: int) -> int:
-        """The offset at which the text of `line` ends, before its line break."""
-        end = self.starts[line + 1] if line + 1 < len(self.starts) else len(self.text)
-        while end > self.starts[line] and self.text[end - 1] in "\r\n":
-            end -= 1
-        return end
+        return _line_end(self.text, self.starts, line)
 
     def _units(self, text: str) -> int:
-        if text.isascii() or self.encoding == PositionEncodingKind.Utf32:
-            return len(text)
-        if self.encoding == PositionEncodingKind.Utf8:
-            return len(text.encode("utf-8", "surrogatepass"))
-        return len(text.encode("utf-16-le", "surrogatepass")) // 2
+        return _units(text, self.encoding)
+
+
+class LineStarts(Sequence[int]):
+    """The offsets at which the lines of a text start, kept through edits.
+
+    An edit costs what it changes and the lines between it and the edit before. Those above that
+    place are kept by their offsets, those below by their distances from the end of the text.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._size = len(text)
+        self._above = list(LineIndex.of(text).starts)
+        self._below: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._above) + len(self._below)
+
+    @overload
+    def __getitem__(self, line: int) -> int: ...
+    @overload
+    def __getitem__(self, line: slice) -> tuple[int, ...]: ...
+    def __getitem__(self, line: int | slice) -> int | tuple[int, ...]:
+        if isinstance(line, slice):
+            return tuple(self[each] for each in range(*line.indices(len(self))))
+        if 0 <= line < len(self._above):
+            return self._above[line]
+        if not 0 <= line < len(self):
+            raise IndexError(line)
+        return self._size - self._below[len(self) - 1 - line]
+
+    def edit(self, start: int, end: int, text: str, length: int) -> None:
+        """Follow an edit: `text` is the new text, with `length` characters for `start` to `end`."""
+        self._split_at(start)
+        while self._below and self._size - self._below[-1] <= end:
+            self._below.pop()
+        new_end = start + length
+        self._size = len(text)
+        # A break may come about with the character on either side.
+        found = _LINE_END.finditer(text, max(start - 1, 0), new_end + 1)
+        self._above.extend(at for match in found if start <= (at := match.end()) <= new_end)
+
+    def _split_at(self, start: int) -> None:
+        """Keep those before `start`, and the first line's, by their offsets and no others."""
+        above, below, size = self._above, self._below, self._size
+        keep = max(bisect_left(above, start), 1)
+        below.extend(size - at for at in reversed(above[keep:]))
+        del above[keep:]
+        rest = bisect_right(below, size - start)
+        above.extend(size - distance for distance in reversed(below[rest:]))
+        del below[rest:]
+
+
+def offset_at(
+    text: str, starts: Sequence[int], position: Position, encoding: PositionEncodingKind | str
+) -> int:
+    """The offset of `position` in a text whose lines start at `starts`; see `LineIndex.offset`."""
+    if position.line >= len(starts):
+        return len(text)
+    start = starts[position.line]
+    # No character has less than one unit.
+    line = text[start : min(_line_end(text, starts, position.line), start + position.character)]
+    if line.isascii() or encoding == PositionEncodingKind.Utf32:
+        return start + len(line)
+    columns = range(len(line) + 1)
+    fits = bisect_right(columns, position.character, key=lambda at: _units(line[:at], encoding))
+    return start + fits - 1
+
+
+def _line_end(text: str, starts: Sequence[int], line: int) -> int:
+    """The offset at which the text of `line` ends, before its line break."""
+    end = starts[line + 1] if line + 1 < len(starts) else len(text)
+    while end > starts[line] and text[end - 1] in "\r\n":
+        end -= 1
+    return end
+
+
+def _units(text: str, encoding: PositionEncodingKind | str) -> int:
+    if text.isascii() or encoding == PositionEncodingKind.Utf32:
+        return len(text)
+    if encoding == PositionEncodingKind.Utf8:
+        return len(text.encode("utf-8", "surrogatepass"))
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 @dataclass(frozen=True, slots=True)

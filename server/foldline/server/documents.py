@@ -4,15 +4,18 @@ import re
 from urllib.parse import unquote
 
 from lsprotocol.types import (
+    PositionEncodingKind,
     TextDocumentContentChangeEvent,
     TextDocumentContentChangePartial,
     TextDocumentSyncKind,
 )
 from pygls.workspace import TextDocument, Workspace
 
-from foldline.server.convert import LineIndex
+from foldline.server.convert import LineIndex, LineStarts, offset_at
 
-_HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_FIRST_HALF = re.compile("[\ud800-\udbff]")
+_LAST_HALF = re.compile("[\udc00-\udfff]")
+_HALVES = re.compile(_FIRST_HALF.pattern + _LAST_HALF.pattern)
 
 
 class Document(TextDocument):
@@ -23,6 +26,7 @@ class Document(TextDocument):
     """
 
     _index: LineIndex | None = None
+    _starts: LineStarts | None = None
 
     @property
     def index(self) -> LineIndex:
@@ -33,13 +37,26 @@ class Document(TextDocument):
         return self._index
 
     def apply_change(self, change: TextDocumentContentChangeEvent) -> None:
-        if isinstance(change, TextDocumentContentChangePartial):
-            index = self.index
-            start = index.offset(change.range.start)
-            end = max(start, index.offset(change.range.end))
-            self._source = _joined(f"{index.text[:start]}{change.text}{index.text[end:]}")
-        else:
+        """Take over a change; what that costs depends on the change, but for one copy of the text.
+
+        The event loop waits meanwhile, and editors send a change for each key.
+        """
+        if not isinstance(change, TextDocumentContentChangePartial):
             self._source = change.text
+            self._starts = None
+            return
+        source = self.source
+        if self._starts is None:
+            self._starts = LineStarts(source)
+        encoding = self.position_codec.encoding or PositionEncodingKind.Utf16
+        start = offset_at(source, self._starts, change.range.start, encoding)
+        end = max(start, offset_at(source, self._starts, change.range.end, encoding))
+        # Two halves of a character that the edit brings together are that character.
+        low = start - (start > 0 and _FIRST_HALF.match(source, start - 1) is not None)
+        high = end + (_LAST_HALF.match(source, end) is not None)
+        text = _joined(f"{source[low:start]}{change.text}{source[end:high]}")
+        self._source = f"{source[:low]}{text}{source[high:]}"
+        self._starts.edit(low, high, self._source, len(text))
 
 
 class Documents(Workspace):
@@ -68,7 +85,7 @@ class Documents(Workspace):
 
 
 def _joined(text: str) -> str:
-    """The text with two halves of a character that an edit has brought together as that one."""
+    """The text with two halves of a character that stand side by side as that one."""
     return _HALVES.sub(lambda pair: _character(pair[0]), text)
 
 

@@ -113,8 +113,7 @@ async def _ask(
     Raises:
         IdeError: The workspace is not trusted, or the prompt could not be rendered.
     """
-    if not ls.settings.trusted:
-        raise Untrusted(UNTRUSTED)
+    _require_trust(ls)
     document = target.document
     job, problems = await in_thread(
         partial(
@@ -135,9 +134,16 @@ async def _ask(
     )
     report(ls, list(problems))
     interpreter = find_interpreter(document.path, ls.settings.interpreter)
+    # It may have been taken back meanwhile.
+    _require_trust(ls)
     answer = await ls.renderer.run(interpreter, job)
     ls.focus.prompt(document.uri, answer["name"])
     return {**answer, "interpreter": described(ls, interpreter)}
+
+
+def _require_trust(ls: FoldlineServer) -> None:
+    if not ls.settings.trusted:
+        raise Untrusted(UNTRUSTED)
 
 
 def described(ls: FoldlineServer, interpreter: Interpreter) -> dict[str, str | None]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends.visible import visible
 from foldline.ide.errors import ArgumentsError, NoDocument, NothingDefined, PathRefused
 from foldline.ide.operations.arguments import PlaceArguments
 from foldline.ide.operations.operation import Role
@@ -131,7 +132,7 @@ async def _first_symbol(access: SmartFileAccess, path: str, argument: str) -> st
     outline = await AsyncSmartFileAccess(access).get_outline(path)
     for symbol in outline:
         return symbol.name
-    raise NothingDefined(f"{path} defines nothing: give a `{argument}`", path=path)
+    raise NothingDefined(f"{visible(path)} defines nothing: give a `{argument}`", path=path)
 
 
 def find_folder(ls: FoldlineServer, uri: str | None) -> SmartFileAccess:
@@ -150,7 +151,7 @@ def find_folder(ls: FoldlineServer, uri: str | None) -> SmartFileAccess:
     root = path if path in roots else ls.files.root_of(path)
     if roots and root not in roots:
         # An open document of elsewhere may be read, not what lies around it.
-        raise PathRefused(f"{path} is outside the workspace", path=str(path))
+        raise PathRefused(f"{visible(str(path))} is outside the workspace", path=str(path))
     return ls.files.access(root)
 
 

@@ -50,6 +50,8 @@ class PreviewHub:
         self._previews: dict[str, Preview] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ids = count(1)
+        # How often something changed that any preview may show.
+        self._changes = 0
         self.problems = Problems()
 
     @property
@@ -73,6 +75,7 @@ class PreviewHub:
             IdeError: There is no such prompt, or it may not or cannot be executed, and the
                 source alone does not show it.
         """
+        changes = self._changes
         target = await find_prompt(ls, uri, name)
         preview = Preview(f"preview-{next(self._ids)}", target.document.uri, target.name)
         number = next(preview.numbers)
@@ -85,8 +88,8 @@ class PreviewHub:
             self._blame(preview, error)
         preview.shown = number
         self._previews[preview.session_id] = preview
-        document = ls.documents.document(preview.uri)
-        if document is not None and document.version != target.document.version:
+        if self._changes != changes:
+            # It was not among those that were told.
             preview.changed.set()
         self._tasks[preview.session_id] = asyncio.create_task(self._follow(ls, preview))
         self._gather_problems(ls)
@@ -241,6 +244,7 @@ class PreviewHub:
 
     def document_changed(self) -> None:
         """Render what is looked at again: any document may be one that a prompt imports."""
+        self._changes += 1
         for preview in self._previews.values():
             preview.changed.set()
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
+from foldline.backends.errors import PathError
 from foldline.backends.waiting import Shared
 from foldline.ide.analysis.project import Project
 from foldline.ide.analysis.prompt_files import PromptFiles
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from foldline.server.workspace import WorkspaceFiles
+
+log = logging.getLogger(__name__)
 
 
 class Folder:
@@ -49,5 +53,11 @@ class Folder:
 
 
 def _walk(root: Path, files: WorkspaceFiles) -> Iterator[tuple[str, object]]:
-    for stamp in files.access(root).file_backend.walk():
+    try:
+        backend = files.access(root).file_backend
+    except PathError as error:
+        # It hides none of the other folders.
+        log.warning("No prompts are looked for: %s", error)
+        return
+    for stamp in backend.walk():
         yield str(root / stamp.path), stamp

@@ -9,6 +9,8 @@ import json
 import logging
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -20,6 +22,8 @@ from lsprotocol.types import (
     SHUTDOWN,
     WORKSPACE_EXECUTE_COMMAND,
     ExecuteCommandParams,
+    InitializeParams,
+    InitializeResult,
     ResponseError,
     ResponseErrorMessage,
 )
@@ -40,7 +44,9 @@ from pygls.protocol.json_rpc import (
     MsgId,
 )
 
+from foldline.backends.uris import uri_of_path
 from foldline.server.documents import Documents
+from foldline.server.workspace import local_path
 
 log = logging.getLogger(__name__)
 
@@ -191,6 +197,13 @@ class FoldlineProtocol(LanguageServerProtocol):
         # each notification would stay, with the frames of its exception.
         future.add_done_callback(forget)
 
+    @lsp_method(INITIALIZE)
+    def lsp_initialize(self, params: InitializeParams) -> Generator[Any, Any, InitializeResult]:
+        """Begin the session; a root that isn't a folder of this machine counts as none."""
+        # The base class fails at such a one.
+        known = attrs.evolve(params, root_uri=_root_uri(params), root_path=None)
+        return (yield from super().lsp_initialize(known))
+
     @lsp_method(WORKSPACE_EXECUTE_COMMAND)
     async def lsp_workspace__execute_command(  # type: ignore[override]  # A generator there.
         self, params: ExecuteCommandParams
@@ -319,6 +332,16 @@ class FoldlineProtocol(LanguageServerProtocol):
 
 # What structuring raises for JSON that does not fit.
 _MISFITS = (BaseValidationError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
+
+
+def _root_uri(params: InitializeParams) -> str | None:
+    """The root that a client without workspace folders names."""
+    uri = params.root_uri
+    if uri is None and params.root_path:
+        # An older client has a path alone.
+        with suppress(ValueError):
+            uri = uri_of_path(Path(params.root_path))
+    return uri if uri is not None and local_path(uri) is not None else None
 
 
 def _is_id(value: object) -> bool:

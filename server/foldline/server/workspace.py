@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
-from pygls.uris import from_fs_path, to_fs_path
-
+from foldline.backends.uris import path_of_uri, uri_of_path
+from foldline.backends.visible import visible
 from foldline.ide.errors import PathRefused
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from foldline.backends.lsp import ServerStatus
 
     Progress = Callable[[int, int], None]
+
+log = logging.getLogger(__name__)
 
 
 class WorkspaceFiles:
@@ -44,8 +47,19 @@ class WorkspaceFiles:
         return self._roots
 
     def set_roots(self, uris: Iterable[str]) -> None:
-        """Take the workspace folders at `uris`; those that are not local are left out."""
-        self._roots = tuple(path for path in map(local_path, uris) if path is not None)
+        """Take the workspace folders at `uris`; what isn't a local folder is left out.
+
+        One that isn't there is taken: it may come.
+        """
+        roots = []
+        for uri in uris:
+            path = local_path(uri)
+            if path is None or (path.exists() and not path.is_dir()):
+                shown = visible(uri[:200])
+                log.warning("%s is not a folder on this machine: it is left out", shown)
+            else:
+                roots.append(path)
+        self._roots = tuple(roots)
 
     def set_trusted(self, *, trusted: bool) -> None:
         """Allow or forbid language servers that may run code of the workspace."""
@@ -99,9 +113,8 @@ class WorkspaceFiles:
         with self._lock:
             is_open = path in self._overlays
         if not is_open:
-            raise PathRefused(
-                f"{path} is outside the workspace: open it in the editor", path=str(path)
-            )
+            message = f"{visible(str(path))} is outside the workspace: open it in the editor"
+            raise PathRefused(message, path=str(path))
         return path.parent
 
     def access(self, root: Path) -> SmartFileAccess:
@@ -158,7 +171,7 @@ class WorkspaceFiles:
 def local_path(uri: str) -> Path | None:
     """The real path of the file at `uri`, or None where that is no file on this machine."""
     try:
-        path = to_fs_path(uri) if uri.startswith("file:") else None
+        path = path_of_uri(uri)
         # What is relative would be found beside this process.
         if not path or not Path(path).is_absolute():
             return None
@@ -180,10 +193,10 @@ def path_of(uri: str) -> Path:
     """
     path = local_path(uri)
     if path is None:
-        raise PathRefused(f"{uri} is not a file on this machine: save it first", uri=uri)
+        raise PathRefused(f"{visible(uri)} is not a file on this machine: save it first", uri=uri)
     return path
 
 
 def uri_of(path: Path) -> str:
     """The `file:` URI of an absolute path."""
-    return str(from_fs_path(str(path)))
+    return uri_of_path(path)

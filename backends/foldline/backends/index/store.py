@@ -57,6 +57,8 @@ class Store:
     """One connection, which several threads share; other processes have theirs.
 
     Every method may raise `sqlite3.Error`, and opening `StaleStoreError` too.
+
+    A path that isn't UTF-8 is kept as bytes, every other as text.
     """
 
     def __init__(self, location: Path | None) -> None:
@@ -117,7 +119,7 @@ class Store:
                 "SELECT path, size, mtime_ns, ctime_ns, inode, racy, note FROM files"
             ).fetchall()
         return [
-            KnownFile(FileStamp(path, size, mtime, ctime, inode), bool(racy), note)
+            KnownFile(FileStamp(_loaded(path), size, mtime, ctime, inode), bool(racy), note)
             for path, size, mtime, ctime, inode, racy, note in rows
         ]
 
@@ -129,7 +131,12 @@ class Store:
             folders = run("SELECT path, changed_at FROM folders").fetchall()
             rules = run("SELECT path, version FROM rules").fetchall()
             looked_at = self._number("SELECT max(looked_at) FROM looks")
-        return Seen(files, dict(folders), dict(rules), looked_at)
+        return Seen(
+            [(_loaded(path), *times) for path, *times in files],
+            {_loaded(path): changed_at for path, changed_at in folders},
+            {_loaded(path): version for path, version in rules},
+            looked_at,
+        )
 
     def is_racy(self) -> bool:
         """Whether some file was read so soon after a change that it must be read again."""
@@ -140,7 +147,7 @@ class Store:
         """The paths of the files with this note."""
         with self._lock:
             rows = self._connection.execute("SELECT path FROM files WHERE note = ?", (note,))
-            return sorted(path for (path,) in rows)
+            return sorted(_loaded(path) for (path,) in rows)
 
     def files_with(self, word: str, *, defined: bool = False) -> list[str]:
         """The paths of the files that hold the word, or seem to define it."""
@@ -150,7 +157,7 @@ class Store:
                 f"SELECT path FROM words JOIN files ON id = file WHERE instr({column}, ?)",
                 (needle(word),),
             ).fetchall()
-        return [path for (path,) in rows]
+        return [_loaded(path) for (path,) in rows]
 
     def defining_like(self, folded: str) -> dict[str, list[str]]:
         """For each word with `folded` in it the files that seem to define it."""
@@ -161,26 +168,26 @@ class Store:
             )
             for path, defined in rows:
                 for word in words_with(defined, folded):
-                    found.setdefault(word, []).append(path)
+                    found.setdefault(word, []).append(_loaded(path))
         return found
 
     def update(
         self, gone: Iterable[str], changed: Iterable[tuple[KnownFile, Words]]
     ) -> None:  # fmt: skip
         """Forget the files that are gone, and know what is now in those that changed."""
+        rows = [(_stored(path),) for path in gone]
         with self._lock, self._writing():
             run = self._connection
             run.executemany(
-                "DELETE FROM words WHERE file = (SELECT id FROM files WHERE path = ?)",
-                ((path,) for path in gone),
+                "DELETE FROM words WHERE file = (SELECT id FROM files WHERE path = ?)", rows
             )
-            run.executemany("DELETE FROM files WHERE path = ?", ((path,) for path in gone))
+            run.executemany("DELETE FROM files WHERE path = ?", rows)
             for (stamp, racy, note), words in changed:
                 row = run.execute(
                     "INSERT INTO files VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7) "
                     "ON CONFLICT (path) DO UPDATE SET size = ?2, mtime_ns = ?3, ctime_ns = ?4, "
                     "inode = ?5, racy = ?6, note = ?7 RETURNING id",
-                    (*stamp[:5], racy, note),
+                    (_stored(stamp.path), *stamp[1:5], racy, note),
                 ).fetchone()
                 run.execute("INSERT OR REPLACE INTO words VALUES (?, ?, ?)", (*row, *words))
 
@@ -189,8 +196,11 @@ class Store:
         with self._lock, self._writing():
             for table in ("folders", "rules", "looks"):
                 self._connection.execute(f"DELETE FROM {table}")
-            self._connection.executemany("INSERT INTO folders VALUES (?, ?)", seen.folders.items())
-            self._connection.executemany("INSERT INTO rules VALUES (?, ?)", seen.rules.items())
+            for table, known in (("folders", seen.folders), ("rules", seen.rules)):
+                self._connection.executemany(
+                    f"INSERT INTO {table} VALUES (?, ?)",
+                    ((_stored(path), version) for path, version in known.items()),
+                )
             self._connection.execute("INSERT INTO looks (looked_at) VALUES (?)", (looked_at,))
 
     def outline(self, key: bytes) -> str | None:
@@ -247,3 +257,17 @@ class Store:
     def _number(self, query: str) -> int:
         value = self._connection.execute(query).fetchone()[0]
         return int(value or 0)
+
+
+def _stored(path: str) -> str | bytes:
+    """The path as SQLite can hold it: text is UTF-8 there, and a name of a file may be other."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return path.encode("utf-8", "surrogatepass")
+    return path
+
+
+def _loaded(path: str | bytes) -> str:
+    """The path that `_stored` made this of."""
+    return path if isinstance(path, str) else path.decode("utf-8", "surrogatepass")

@@ -6,14 +6,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pygls.uris import to_fs_path
-
 from foldline.backends.contexts import cut_context
 from foldline.backends.errors import PathError
 from foldline.backends.files.source import split_lines
 from foldline.backends.lsp.positions import from_units
 from foldline.backends.lsp.results import read_locations
 from foldline.backends.semantics import CodeLocation
+from foldline.backends.uris import path_of_uri
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,7 +94,10 @@ class Places:
         return from_units(lines[line], units, encoding) + 1 if line < len(lines) else 1
 
     def _path_of(self, uri: str) -> tuple[str, bool]:
-        absolute = to_fs_path(uri) if uri.startswith("file:") else None
+        try:
+            absolute = path_of_uri(uri)
+        except ValueError:
+            absolute = None
         if not absolute or "\0" in absolute:
             return "", True
         real = os.path.realpath(absolute)

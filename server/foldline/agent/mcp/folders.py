@@ -16,6 +16,7 @@ from foldline.backends import (
     PathError,
     SmartFileAccess,
 )
+from foldline.backends.parsing_pool import PoolParsing
 from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ class FolderCache:
         self._language_servers = language_servers
         self._trusted = trusted
         self._access: dict[Path, SmartFileAccess] = {}
+        self._parsing = PoolParsing()
         self._lock = Lock()
 
     def open(self, roots: Iterable[Path]) -> Folders:
@@ -167,9 +169,8 @@ class FolderCache:
             known = list(self._access.values())
             self._access.clear()
         end = monotonic() + _CLOSE_SECONDS
-        closing = [
-            Thread(target=access.close, name="foldline-close", daemon=True) for access in known
-        ]
+        closes = [*(access.close for access in known), self._parsing.close]
+        closing = [Thread(target=close, name="foldline-close", daemon=True) for close in closes]
         for thread in closing:
             thread.start()
         for thread in closing:
@@ -181,7 +182,10 @@ class FolderCache:
             access = self._access.get(root)
             if access is None:
                 access = self._access[root] = SmartFileAccess.for_workspace(
-                    root, language_servers=self._language_servers, trusted=self._trusted
+                    root,
+                    language_servers=self._language_servers,
+                    trusted=self._trusted,
+                    parsing=self._parsing,
                 )
             return access
 

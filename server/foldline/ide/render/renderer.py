@@ -84,16 +84,17 @@ class Renderer:
             RenderError: The interpreter did not start, or the prompt could not be rendered.
         """
         key = (interpreter.path, job.root)
+        # From here on: it may be closed while the job waits for its turn.
+        closed = self._closed
         async with self._slots:
-            closed = self._closed
             # A worker may leave because packages have changed, or be killed while it waits: once
             # more. A restart doesn't count.
             left = 0
             while True:
                 stopped = self._stopped
-                worker, answer = await self._converse(key, interpreter, job)
+                worker, answer = await self._converse(key, interpreter, job, closed)
                 left += self._stopped == stopped
-                if answer or left == MAX_LEAVING or self._closed != closed:
+                if answer or left == MAX_LEAVING:
                     break
         if not answer.endswith(b"\n"):
             if worker.stray:
@@ -102,18 +103,20 @@ class Renderer:
                 raise RenderError({"kind": "interpreter", "message": message})
             message = f"The process that renders {job.file.name} ended with {worker.status}"
             raise RenderError({"kind": "exit", "message": message, "stderr": worker.stderr_tail})
-        try:
-            reply: dict[str, Any] = json.loads(answer)
-        except ValueError:
+        reply = _reply(answer)
+        if reply is None:
             message = f"{job.file.name} wrote into its own answer: {answer[:200]!r}"
-            raise RenderError({"kind": "output", "message": message}) from None
+            raise RenderError({"kind": "output", "message": message})
         if "failure" in reply:
             raise RenderError(reply["failure"])
         self.identities[interpreter.path] = reply["interpreter"]
         return reply
 
     def close(self) -> None:
-        """Let go of every worker: each then kills what it started, and leaves."""
+        """Let go of every worker: each then kills what it started, and leaves.
+
+        No job that was asked for before is run afterwards.
+        """
         self._closed += 1
         for worker in tuple(self._all):
             worker.let_go()
@@ -133,12 +136,18 @@ class Renderer:
         return len(workers)
 
     async def _converse(
-        self, key: tuple[Path, Path], interpreter: Interpreter, job: Job
+        self, key: tuple[Path, Path], interpreter: Interpreter, job: Job, closed: int
     ) -> tuple[_Worker, bytes]:
-        """One worker's answer to `job`, which is empty where the worker ended instead."""
+        """One worker's answer to `job`, which is empty where the worker ended instead.
+
+        Raises:
+            RenderError: It failed, or the renderer was closed since it had been `closed` times.
+        """
+        self._check_open(job, closed)
         worker = await self._take(key, interpreter, job.root)
         stays = False
         try:
+            self._check_open(job, closed)
             answer = await worker.ask(job)
             stays = answer.endswith(b"\n") and worker.is_warm
         except asyncio.CancelledError:
@@ -151,6 +160,11 @@ class Renderer:
                 await asyncio.shield(worker.stop())
                 self._all.discard(worker)
         return worker, answer
+
+    def _check_open(self, job: Job, closed: int) -> None:
+        if self._closed != closed:
+            message = f"{job.file.name} is not executed: the workspace is no longer trusted"
+            raise RenderError({"kind": "untrusted", "message": message})
 
     async def _take(self, key: tuple[Path, Path], interpreter: Interpreter, root: Path) -> _Worker:
         """A worker that waits for a request: one that is here already, or a new one."""
@@ -184,6 +198,21 @@ class Renderer:
             self._cold.add(key)
         await worker.stop()
         self._all.discard(worker)
+
+
+def _reply(answer: bytes) -> dict[str, Any] | None:
+    """The worker's answer; None for what the user's code has made of it."""
+    try:
+        reply = json.loads(answer)
+    except (ValueError, RecursionError):
+        return None
+    told = reply.get("failure", {}) if isinstance(reply, dict) else None
+    if not isinstance(told, dict):
+        return None
+    if "failure" in reply:
+        return reply if all(isinstance(told.get(key), str) for key in ("kind", "message")) else None
+    whole = isinstance(reply.get("interpreter"), dict) and "name" in reply
+    return reply if whole else None
 
 
 class _Worker:
@@ -289,7 +318,9 @@ class _Worker:
         except TimeoutError:
             log.info("The worker %d did not leave: killing it", self._process.pid)
             self._kill_group()
-            await self._process.wait()
+            # What outlives it may hold its output open: asyncio would wait for the end of that.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._process.wait(), STOP_SECONDS)
         done, _ = await asyncio.wait({self._stderr}, timeout=STOP_SECONDS)
         if not done:
             self._stderr.cancel()

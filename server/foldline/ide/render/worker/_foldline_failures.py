@@ -2,11 +2,11 @@
 
 import sys
 import traceback
-from json import dumps
 from pathlib import Path
 from typing import Any
 
 import _foldline_job
+from _foldline_json import encoded
 
 
 class RequestError(Exception):
@@ -22,7 +22,7 @@ class RequestError(Exception):
 
 
 def failure(kind: str, message: str, **fields: object) -> bytes:
-    return dumps({"failure": {"kind": kind, "message": message, **fields}}).encode()
+    return encoded({"failure": {"kind": kind, "message": message, **fields}})
 
 
 def ended(request: _foldline_job.Request, status: int) -> bytes:
@@ -42,7 +42,7 @@ def late(request: _foldline_job.Request, places: list[tuple[str, int]]) -> bytes
 def raised(error: BaseException, request: _foldline_job.Request) -> bytes:
     """The failure that `error` is, with the user's line that it came from."""
     if isinstance(error, RequestError):
-        return dumps({"failure": error.fields}).encode()
+        return encoded({"failure": error.fields})
     return failure("exception", **about(error, request))
 
 

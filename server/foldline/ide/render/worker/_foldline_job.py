@@ -1,13 +1,13 @@
 """One request: imports the prompt's module, does what was asked, and says how it went."""
 
 import sys
-from json import dumps
 from pathlib import Path
 from typing import TypedDict
 
 import _foldline_effects
 import _foldline_failures
 import _foldline_identity
+from _foldline_json import encoded
 
 
 class ValuesFile(TypedDict):
@@ -94,7 +94,7 @@ def run(request: Request) -> bytes:
 
         answer = _foldline_actions.perform(module, request)
         told = {"effects": list(effects), "interpreter": identity}
-        return dumps({**answer, **told}).encode()
+        return encoded({**answer, **told})
     except BaseException as error:
         # Whatever the user's code raises, `SystemExit` and `KeyboardInterrupt` too, is an answer.
         return _foldline_failures.raised(error, request)

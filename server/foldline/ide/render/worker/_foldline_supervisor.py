@@ -15,12 +15,13 @@ import signal
 import sys
 import threading
 import time
-from json import dumps, loads
+from json import loads
 from pathlib import Path
 
 import _foldline_failures
 import _foldline_job
 import _foldline_preload
+from _foldline_json import encoded
 
 MAX_ANSWER_BYTES = 1 << 25
 # The stack is written down this long before the deadline, so that the answer can name the line.
@@ -94,7 +95,7 @@ def _run_in_fork(request: _foldline_job.Request, answer: int, dump: int) -> None
         )
         _write(answer, _token(request) + _foldline_job.run(request) + b"\n")
         modules = _foldline_preload.installed_modules(request["root"], known)
-        _write(answer, dumps(modules).encode() + b"\n")
+        _write(answer, encoded(modules) + b"\n")
         status = 0
     finally:
         with contextlib.suppress(Exception):

@@ -1,0 +1,79 @@
+"""Overrides and transcripts are read from regular files of a bounded size, and nothing else."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.hostile import HOSTILE
+
+from foldline.prompts import OverridesStore, files
+from foldline.prompts.adapters.transcript import Transcript
+from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.files import read_text_file
+
+CASES = (
+    "/dev/zero", "/dev/random", "a pipe", "a socket", "a folder", "a link to a pipe",
+    "ten gigabytes", "not UTF-8",
+)  # fmt: skip
+
+
+def overrides_of(file: Path) -> object:
+    return OverridesStore(file.parents[5]).load("team", "k")
+
+
+READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "overrides": (".foldline/prompts/overrides/team/k/latest.json", overrides_of),
+    "a transcript": ("a/b/c/d/e/transcript.json", Transcript.load),
+}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such files")
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("what", CASES)
+def test_only_regular_files_of_text_are_read(tmp_path: Path, reader: str, what: str) -> None:
+    name, read = READERS[reader]
+    file = tmp_path / name
+    file.parent.mkdir(parents=True)
+    os.mkfifo(file.parent / "pipe")
+    HOSTILE[what](file)
+    # A link that leads out of the overrides' folder is refused as that.
+    with pytest.raises(PromptValidationError, match=file.name):
+        read(file)
+
+
+def test_a_file_that_grows_while_it_is_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "growing.json"
+    file.write_text("{}")
+    look = os.fstat
+
+    def grow(descriptor: int) -> os.stat_result:
+        status = look(descriptor)
+        with file.open("a") as stream:
+            stream.write(" " * 200)
+        return status
+
+    monkeypatch.setattr(os, "fstat", grow)
+    with pytest.raises(PromptValidationError, match="more than the 100 bytes"):
+        read_text_file(file, 100)
+
+
+def test_a_file_that_becomes_a_pipe_before_it_is_opened_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "swapped.json"
+    file.write_text("{}")
+    check = files._check
+
+    def swap(path: Path, status: os.stat_result, limit: int) -> None:
+        check(path, status, limit)
+        if path.is_file():
+            path.unlink()
+            os.mkfifo(path)
+
+    monkeypatch.setattr(files, "_check", swap)
+    with pytest.raises(PromptValidationError, match="regular file"):
+        read_text_file(file, 100)
