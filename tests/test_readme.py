@@ -44,12 +44,12 @@ def test_every_command_is_listed() -> None:
 
 
 def test_every_path_of_the_architecture_exists() -> None:
-    architecture = README.partition("## Architecture")[2].partition("## Developing")[0]
-    root = Path(__file__).parent.parent
-    for path in re.findall(
-        r"`((?:tests|prompts|backends|server|editors|examples)/[\w/.]*)`", architecture
-    ):
-        assert (root / path).exists(), path
+    architecture = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    tops = "docs|tests|prompts|backends|server|editors|examples"
+    paths = re.findall(rf"`((?:{tops})/[\w/.]*)`", architecture)
+    assert paths
+    for path in paths:
+        assert (ROOT / path).exists() or any(ROOT.glob(f"*/foldline/{path}")), path
 
 
 SETTINGS = [
