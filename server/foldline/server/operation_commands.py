@@ -96,7 +96,9 @@ class OperationCommand:
         """Put what the editor knows into `values`, and return the folder that is asked."""
         from foldline.backends import AsyncSmartFileAccess
 
-        by_role = {role: one for one in self.operation.parameters for role in one.roles}
+        parameters = self.operation.parameters
+        # The first of a role is the one that the question is about.
+        by_role = {role: one for one in reversed(parameters) for role in one.roles}
         file = by_role.get(Role.FILE) or by_role.get(Role.FILES)
         name = by_role.get(Role.SYMBOL) or by_role.get(Role.PATTERN)
         subject = file or name

@@ -324,6 +324,8 @@ class _Worker:
         done, _ = await asyncio.wait({self._stderr}, timeout=STOP_SECONDS)
         if not done:
             self._stderr.cancel()
+        # Pipes that something else holds open are closed by nobody else.
+        self._process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001
 
     def let_go(self) -> None:
         """End its standard input, which says that nobody waits for answers any more."""
