@@ -30,6 +30,9 @@ _BYTES_A_REPORT = 8
 # Some scanners read far ahead in each step. A megabyte of real code takes a second.
 _MOST_SECONDS = 20.0
 
+_LARGEST_PIECE = 1 << 15
+_SMALL_PIECE = 64
+
 _DEEPEST_YAML = 200
 _YAML_LINE = re.compile(rb"([ \t]*)([^\r\n]+)")
 _YAML_MARK = re.compile(rb"[-?:](?=[ \t\r\n]|\Z)")
@@ -80,11 +83,16 @@ def parse(language: str, data: bytes) -> Tree:
     parser = parser_for(language)
     latest = monotonic() + _MOST_SECONDS
     growth = _Growth(_MOST_GROWTH + _GROWTH_A_BYTE * len(data))
-    view = memoryview(data)
     left = _FEWEST_REPORTS + len(data) // _BYTES_A_REPORT
 
+    try:
+        pieces = _free_pieces.pop()
+    except IndexError:
+        pieces = _Pieces()
+    view = memoryview(data)
+
     def read(start: int, _: Point) -> memoryview:
-        return view[start:]
+        return pieces.of(view, start)
 
     def stop(_: int, has_error: bool) -> bool:
         del has_error
@@ -100,6 +108,37 @@ def parse(language: str, data: bytes) -> Tree:
         raise ParseRefusedError(
             "not parsed: its parser was stopped, it takes far longer than code of this size should"
         ) from None
+    finally:
+        _free_pieces.append(pieces)
+
+
+class _Pieces:
+    """Hands a source over in pieces, in memory that is used again for the next piece and source.
+
+    tree-sitter's binding (0.26.1) never lets go of what a source is read from: with parts of the
+    source itself, each parse would keep its source forever.
+    """
+
+    def __init__(self) -> None:
+        self._by_size: dict[int, memoryview] = {}
+
+    def of(self, source: memoryview, start: int) -> memoryview:
+        """The source from `start` on, or as much of it as one piece holds; empty at its end.
+
+        The sizes are few, powers of two and small ones. No character at a piece's start is cut.
+        """
+        size = min(max(len(source) - start, 0), _LARGEST_PIECE)
+        if size > _SMALL_PIECE:
+            size = 1 << (size.bit_length() - 1)
+        piece = self._by_size.get(size)
+        if piece is None:
+            piece = self._by_size[size] = memoryview(bytearray(size))
+        piece[:] = source[start : start + size]
+        return piece
+
+
+# As many as there ever were parses at the same time.
+_free_pieces: list[_Pieces] = []
 
 
 def yaml_depth(data: bytes) -> int:
