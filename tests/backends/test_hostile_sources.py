@@ -29,6 +29,11 @@ REFUSED = {
     "yaml lists": ("yaml", "- " * 300 + "x\n"),
     "yaml keys": ("yaml", "? " * 300 + "x\n"),
     "yaml values": ("yaml", ": " * 300 + "x\n"),
+    "yaml lists below the keys of lists": (
+        "yaml",
+        "a:\n" + "".join("  " * depth + "- x:\n" for depth in range(190)),
+    ),
+    "yaml keys below keys": ("yaml", "".join(" " * depth + "a:\n" for depth in range(600))),
     "yaml behind a carriage return": ("yaml", "\r" + "- " * 300),
     "yaml behind an alias": ("yaml", "*a - - " * 300),
     "yaml in a bracket": ("yaml", "? }'" * 300),

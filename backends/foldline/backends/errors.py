@@ -33,16 +33,18 @@ Every message says what to do next. All of them can be pickled, so that they cro
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
 from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 LONGEST_MESSAGE = 1_000
 LONGEST_FIELD = 300
+MOST_PROBLEMS = 20
 _MOST_NEAR = 20
 
 
@@ -55,6 +57,24 @@ def cut(text: str, longest: int = LONGEST_FIELD) -> str:
         return text
     kept = longest // 2
     return f"{text[:kept]}… ({len(text):,} characters) …{text[-kept // 2 :]}"
+
+
+def shown(value: object) -> str:
+    """A value of a configuration file or a message as an error shows it."""
+    try:
+        return cut(repr(value))
+    except ValueError:
+        return "a number of very many digits"
+
+
+def first_few(problems: Iterable[str]) -> tuple[str, ...]:
+    """The first problems of a file, each cut; the rest is only said to be there.
+
+    More isn't read, so what takes time to say is said lazily.
+    """
+    problems = iter(problems)
+    told = tuple(cut(each, LONGEST_MESSAGE) for each in islice(problems, MOST_PROBLEMS))
+    return (*told, "there is more: mend these first") if any(True for _ in problems) else told
 
 
 class PathKind(StrEnum):

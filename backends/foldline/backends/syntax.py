@@ -33,7 +33,8 @@ _MOST_SECONDS = 20.0
 _LARGEST_PIECE = 1 << 15
 _SMALL_PIECE = 64
 
-_DEEPEST_YAML = 200
+# At each column a list and its items' keys may both be open; the scanner takes about 300 blocks.
+_DEEPEST_YAML = 120
 _YAML_LINE = re.compile(rb"([ \t]*)([^\r\n]+)")
 _YAML_MARK = re.compile(rb"[-?:](?=[ \t\r\n]|\Z)")
 
@@ -142,7 +143,7 @@ _free_pieces: list[_Pieces] = []
 
 
 def yaml_depth(data: bytes) -> int:
-    """How deep the blocks of a YAML source may nest at most.
+    """At how many columns the blocks of a YAML source may be open at once at most.
 
     Every mark that may begin a block counts, also in a string: where strings end isn't known.
     """
@@ -153,8 +154,8 @@ def yaml_depth(data: bytes) -> int:
         indent = len(line[1])
         while columns and columns[-1] >= indent:
             columns.pop()
-        columns.extend(mark.start() - start for mark in _YAML_MARK.finditer(data, start, end))
-        columns.append(end - start)
+        columns.append(indent)
+        columns.extend(mark.end() - start for mark in _YAML_MARK.finditer(data, start, end))
         deepest = max(deepest, len(columns))
     return deepest
 

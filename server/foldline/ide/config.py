@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
-from foldline.backends.errors import MissingPathError, PathError
+from foldline.backends.errors import MissingPathError, PathError, first_few, shown
 from foldline.backends.files.reader import read_toml
 from foldline.ide.checks import Code, Severity
 from foldline.ide.token_counter import ENCODINGS
@@ -82,7 +82,7 @@ def read_options(
     if values is None:
         return options, ()
     if not isinstance(values, Mapping):
-        return options, (f"{path} must be a table, not {values!r}",)
+        return options, (f"{path} must be a table, not {shown(values)}",)
     problems: list[str] = []
     known = {each.name for each in fields(PromptOptions)}
     for given, value in values.items():
@@ -100,11 +100,11 @@ def read_options(
             continue
         wrong_value = _refusal(name, value)
         if wrong_value is not None:
-            problems.append(f"{path}.{given} {wrong_value}, not {value!r}")
+            problems.append(f"{path}.{given} {wrong_value}, not {shown(value)}")
         else:
             # The value was just checked against the field's type.
             options = replace(options, **{name: value})
-    return options, tuple(problems)
+    return options, first_few(problems)
 
 
 def _is_read_elsewhere(name: str) -> bool:
@@ -136,14 +136,16 @@ def _refusal(name: str, value: object) -> str | None:
 
 def _severities(value: object, path: str) -> tuple[dict[str, Severity], list[str]]:
     if not isinstance(value, Mapping):
-        return {}, [f"{path} must be a table of codes, not {value!r}"]
+        return {}, [f"{path} must be a table of codes, not {shown(value)}"]
     found: dict[str, Severity] = {}
     problems: list[str] = []
     for code, severity in value.items():
         if code not in set(Code):
             problems.append(f"{path}.{code} is no diagnostic; codes are {', '.join(Code)}")
-        elif severity not in set(Severity):
-            problems.append(f"{path}.{code} must be one of {', '.join(Severity)}, not {severity!r}")
+        elif not isinstance(severity, str) or severity not in set(Severity):
+            problems.append(
+                f"{path}.{code} must be one of {', '.join(Severity)}, not {shown(severity)}"
+            )
         else:
             found[str(code)] = Severity(str(severity))
     return found, problems

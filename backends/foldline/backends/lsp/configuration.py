@@ -21,14 +21,21 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from foldline.backends.errors import MalformedFileError, MissingPathError, PathError
+from foldline.backends.errors import (
+    MalformedFileError,
+    MissingPathError,
+    PathError,
+    cut,
+    first_few,
+)
 from foldline.backends.files.reader import read_json, read_toml
 from foldline.backends.lsp.servers import LANGUAGE_IDS, SERVERS, ServerSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 # The table in `[tool.foldline]`.
@@ -36,6 +43,8 @@ TABLE = "lsp"
 _FILE = "pyproject.toml"
 _KEYS = ("use", "disable", "servers")
 _SERVER_KEYS = ("command", "languages", "root_markers", "initialization_options", "settings")
+# Near names are looked for among the first of very many.
+_MOST_COMPARED = 1_000
 _LANGUAGES = frozenset(LANGUAGE_IDS.values())
 
 
@@ -75,9 +84,9 @@ def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
     disabled = frozenset(_names(table, "disable", known, problems))
     if not trusted:
         ignored = _ignored(table)
-        return ServerChoice(SERVERS, disabled, problems=tuple(problems), ignored=ignored)
+        return ServerChoice(SERVERS, disabled, problems=first_few(problems), ignored=ignored)
     order = dict.fromkeys([*use, *known])
-    return ServerChoice(tuple(known[name] for name in order), disabled, use, tuple(problems))
+    return ServerChoice(tuple(known[name] for name in order), disabled, use, first_few(problems))
 
 
 def hiding_settings(spec: ServerSpec, root: Path) -> tuple[str, ...]:
@@ -160,9 +169,11 @@ def _server(
         settings=table("settings", base.settings),
     )
     problems.extend(
-        f"{where} has an unknown language {language!r}{_near(language, _LANGUAGES)}"
-        for language in spec.languages
-        if language not in _LANGUAGES
+        first_few(
+            f"{where} has an unknown language {language!r}{_near(language, _LANGUAGES)}"
+            for language in spec.languages
+            if language not in _LANGUAGES
+        )
     )
     if not spec.command or not spec.languages:
         problems.append(f"{where} needs a command and languages")
@@ -178,9 +189,11 @@ def _names(
         problems.append(f"[tool.foldline.lsp] {key} is no list of names")
         return ()
     problems.extend(
-        f"[tool.foldline.lsp] {key}: no server {name!r}{_near(name, known)}"
-        for name in names
-        if name not in known
+        first_few(
+            f"[tool.foldline.lsp] {key}: no server {name!r}{_near(name, known)}"
+            for name in names
+            if name not in known
+        )
     )
     return tuple(name for name in names if name in known)
 
@@ -191,12 +204,12 @@ def _strings(value: object) -> tuple[str, ...] | None:
     return tuple(value)
 
 
-def _unknown(where: str, keys: Iterable[str], known: Iterable[str]) -> Iterator[str]:
-    for key in keys:
-        if key not in known:
-            yield f"{where} has an unknown {key!r}{_near(key, known)}"
+def _unknown(where: str, keys: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+    return first_few(
+        f"{where} has an unknown {key!r}{_near(key, known)}" for key in keys if key not in known
+    )
 
 
 def _near(word: str, words: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, list(words), n=1)
+    near = difflib.get_close_matches(cut(word), list(islice(words, _MOST_COMPARED)), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""

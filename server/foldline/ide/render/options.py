@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from foldline.backends.errors import PathError
+from foldline.backends.errors import PathError, first_few, shown
 from foldline.backends.files.reader import read_toml
 from foldline.ide.settings import Network, structure_valid
 
@@ -102,6 +102,8 @@ def _read(file: Path, root: Path, _time: int, _size: int) -> PreviewOptions | st
         values = values[name]
     where = f"{file}: tool.foldline.{TABLE}"
     if not isinstance(values, Mapping):
-        return PreviewOptions(file.parent, problems=(f"{where} must be a table, not {values!r}",))
+        return PreviewOptions(
+            file.parent, problems=(f"{where} must be a table, not {shown(values)}",)
+        )
     table, problems = structure_valid(values, PreviewTable, "option")
-    return PreviewOptions(file.parent, table, tuple(f"{where}: {each}" for each in problems))
+    return PreviewOptions(file.parent, table, first_few(f"{where}: {each}" for each in problems))
