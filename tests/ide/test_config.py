@@ -1,5 +1,6 @@
 """What a hostile project sets is told in a few short sentences."""
 
+import difflib
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def test_few_of_many_unknown_servers_are_compared(
         compared += len(words)
         return []
 
-    monkeypatch.setattr(configuration.difflib, "get_close_matches", compare)
+    monkeypatch.setattr(difflib, "get_close_matches", compare)
     choice = configuration.read_configuration(tmp_path, trusted=False)
     assert len(choice.problems) == MOST_PROBLEMS + 1
     assert 0 < compared <= (MOST_PROBLEMS + 1) * 1_000
