@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol.types import Position, Range, ShowDocumentParams
-from pygls.exceptions import JsonRpcException
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import (
@@ -24,7 +23,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from foldline.backends.waiting import in_thread
-from foldline.ide.errors import ArgumentsError
+from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.structuring import structure
 from foldline.server.commands import prompt_set_params
 from foldline.server.page.feed import Feed
@@ -110,7 +109,7 @@ def create_app(ls: FoldlineServer, authority: str, pages: Mapping[str, Page]) ->
             Route("/{page}/{file}", with_page(_show_file), methods=["GET"]),
         ],
         middleware=[Middleware(Guard, authority=authority)],
-        exception_handlers={JsonRpcException: _refuse},
+        exception_handlers=dict.fromkeys(REFUSALS, _refuse),
     )
 
 
@@ -186,9 +185,10 @@ async def _act(ls: FoldlineServer, page: Page, request: Request) -> Response:
             deed = structure(json.loads(await request.body()), Deed)
     except TimeoutError:
         return PlainTextResponse("The body did not come in time.\n", 408)
-    except (ValueError, RecursionError) as error:
-        message = str(error) if isinstance(error, ArgumentsError) else "The body is not JSON."
-        return PlainTextResponse(f"{message}\n", 400)
+    except ArgumentsError as error:
+        return PlainTextResponse(f"{error}\n", 400)
+    except (ValueError, RecursionError):
+        return PlainTextResponse("The body is not JSON.\n", 400)
     previews, session_id, keys = ls.previews, page.session_id, (deed.key,)
     match deed.action:
         case Action.OPEN:
@@ -209,8 +209,7 @@ async def _act(ls: FoldlineServer, page: Page, request: Request) -> Response:
 
 async def _refuse(_request: Request, error: Exception) -> Response:
     """What the hub refuses, in its words."""
-    assert isinstance(error, JsonRpcException)
-    return PlainTextResponse(error.message, 409)
+    return PlainTextResponse(str(error), 409)
 
 
 def _reveal(ls: FoldlineServer, state: Mapping[str, Any], key: str) -> None:
