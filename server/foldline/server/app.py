@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from foldline.ide.errors import REFUSALS, ArgumentsError
@@ -125,12 +127,28 @@ def create_server(operations: Iterable[Operation[Any, Any]] = OPERATIONS) -> Fol
     """A server for one client, with every feature, command and operation."""
     server = FoldlineServer(VERSION)
     for feature in FEATURES:
-        server.feature(feature.METHOD, feature.OPTIONS)(feature.handle)
+        server.feature(feature.METHOD, feature.OPTIONS)(_refusing(feature.handle))
     for command in COMMANDS:
         _register_command(server, command)
     for operation in operations:
         _register_operation(server, OperationCommand(operation))
     return server
+
+
+def _refusing(handle: Callable[..., Any]) -> Callable[..., Any]:
+    """The handler, whose refusals are answers that say which one it is."""
+    if not inspect.iscoroutinefunction(handle):
+        return handle
+
+    # It keeps its signature: by that it is given the server.
+    @functools.wraps(handle)
+    async def answer(*arguments: Any) -> Any:
+        try:
+            return await handle(*arguments)
+        except REFUSALS as error:
+            raise request_failure(error) from error
+
+    return answer
 
 
 def _register_command(server: FoldlineServer, command: ModuleType) -> None:
