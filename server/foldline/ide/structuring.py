@@ -79,8 +79,13 @@ def structure(value: object, kind: type[T]) -> T:
         problems = transform_error(error, path="", format_exception=_problem)
         found = [problem.partition(" @ ") for problem in problems]
         raise ArgumentsError(
-            {path.lstrip(".") or what.split("'")[1]: what for what, _, path in found}
+            {path.lstrip(".") or _quoted(what): what for what, _, path in found}
         ) from error
+
+
+def _quoted(what: str) -> str:
+    """The first name in quotes of a problem with a whole object; empty where it is about none."""
+    return "".join(what.split("'")[1:2])
 
 
 def _problem(error: BaseException, _: type | None) -> str:
