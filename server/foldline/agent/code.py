@@ -11,10 +11,10 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.index_bar import index_bar
+from foldline.agent.terminal import complain, show
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.arguments import LinesArguments, PlaceArguments
 from foldline.ide.operations.operation import Role
@@ -160,7 +160,7 @@ def _values(
 
 
 def _refuse(error: Exception, status: int) -> int:
-    print(f"foldline: {error}", file=sys.stderr)  # noqa: T201
+    complain(f"foldline: {error}")
     return status
 
 
@@ -194,9 +194,3 @@ def _as_json(data: object) -> str:
     from cattrs import Converter
 
     return json.dumps(Converter().unstructure(data), ensure_ascii=False, indent=2)
-
-
-def show(text: str) -> None:
-    """Print text of any file on a terminal of any encoding."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))  # noqa: T201
