@@ -18,6 +18,7 @@ ALLOWED = {
     ("backends/files/special.py", "_MOUNTS.read_text"): "/proc",
     ("ide/standard_streams.py", "Path(os.devnull).open"): "os.devnull",
     ("agent/cli.py", "os.open"): "os.devnull",
+    ("backends/parsing_pool.py", "Path(os.devnull).open"): "os.devnull",
     ("agent/check.py", "page.read_text"): "our own page about a diagnostic",
     ("agent/tour_steps.py", "prompt.read_text"): "our own example, copied",
     ("ide/render/worker/_foldline_worker.py", "os.open"): "os.devnull",

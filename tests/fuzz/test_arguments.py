@@ -344,7 +344,8 @@ def test_every_argument_of_every_tool_takes_hostile_values(workspace: Path) -> N
         session.notify("notifications/initialized", {})
         tools = session.ask("tools/list", {})["result"]["tools"]
         values = hostile(workspace)
-        fitting = {"path": "m.py", "name": "p", "pattern": "p", "query": "p", "start": 1, "end": 2}
+        fitting: dict[str, object] = {"path": "m.py", "paths": ["m.py"], "start": 1, "end": 2}
+        fitting |= dict.fromkeys(("name", "pattern", "query"), "p")
         for seed in seeds(1):
             chooser = random.Random(seed)
             sent = {}

@@ -24,6 +24,8 @@ from typing import (
     get_type_hints,
 )
 
+from foldline.backends.errors import shown
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
@@ -60,9 +62,10 @@ class Between:
         """What would fit, where `value` doesn't."""
         if value >= self.least and (self.most is None or value <= self.most):
             return None
+        given = shown(value).removesuffix(".0")
         if self.most is None:
-            return f"{self.least:g} or more fits, not {value:g}"
-        return f"{self.least:g} to {self.most:g} fit, not {value:g}"
+            return f"{self.least:g} or more fits, not {given}"
+        return f"{self.least:g} to {self.most:g} fit, not {given}"
 
 
 class Role(Enum):
