@@ -7,8 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from .locks import one_at_a_time
+
+# How long an example takes is nothing that a test holds.
+settings.register_profile(
+    "foldline", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("foldline")
 
 
 @pytest.fixture(scope="session")
