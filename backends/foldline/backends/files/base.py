@@ -229,7 +229,7 @@ class BaseFileBackend(ABC):
         return self._rules().for_path(path, is_folder=is_folder)
 
     def ignore_problems(self) -> tuple[str, ...]:
-        """What is left out of the ignore files of the root and above, a sentence each."""
+        """One sentence for each thing left out of the ignore files of the root and above."""
         rules = self._rules_unless(no_ignore=False)
         if rules is None:
             return ()

@@ -326,7 +326,7 @@ class WorkspaceIndex:
         return COMPLETE
 
     async def _is_built(self, since: float) -> bool:
-        """Whether the building has ended before our patience, which counts from the question."""
+        """Whether the index was built in the time to wait, which counts from the question."""
         left = self._patience
         if left is not None:
             left -= time.monotonic() - since

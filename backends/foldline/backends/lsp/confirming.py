@@ -139,7 +139,7 @@ class ServerConfirmation(ServerQuestions):
             snapshot = asyncio.ensure_future(asyncio.wrap_future(begun))
             tasks = [asyncio.create_task(self._confirm_one(each, snapshot)) for each in questions]
             for task in tasks:
-                # A late failure is for nobody: the next question asks anew.
+                # Nobody waits for it any more: the next question asks again.
                 task.add_done_callback(lambda done: done.cancelled() or done.exception())
             if tasks:
                 await asyncio.wait(tasks, timeout=max(seconds, 0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# The longest grace where somebody waits for the end: servers have nothing to save.
+# How long a server may take to leave while a user waits: it has nothing to save.
 CLOSING_GRACE = 0.5
 
 
