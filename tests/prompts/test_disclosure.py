@@ -1,5 +1,6 @@
 """Progressive disclosure: presence of the tools, what they accept, what they do, suffixes."""
 
+import contextlib
 import dataclasses
 import json
 import pickle
@@ -37,6 +38,7 @@ from foldline.prompts.errors import (
     ToolValidationError,
     VisibilityExpansionRequired,
 )
+from foldline.prompts.runtime import InProcessEventBus, Session, ToolInvoked
 
 FULL, SUMMARY = SectionVisibility.FULL, SectionVisibility.SUMMARY
 
@@ -416,22 +418,78 @@ def test_telemetry_is_told_before_the_request_is_raised() -> None:
     (event,) = told
     assert event.tool == "open_sections"
     assert event.metadata == {
-        "requested_sections": ("a",),
+        "requested_sections": ["a"],
         "reason": "why",
-        "current_visibility_state": {"a": "SUMMARY", "b": "FULL"},
+        "current_visibility_state": {"a": "SUMMARY", "a.x": "FULL", "b": "FULL"},
     }
     with pytest.raises(TypeError):
         event.metadata["reason"] = "other"  # type: ignore[index]
 
 
-def test_telemetry_hears_nothing_of_a_refused_call() -> None:
-    told: list[ToolTelemetry] = []
-    with pytest.raises(ToolValidationError):
+def test_te_02_a_refused_call_reports_its_metadata_and_the_refusal() -> None:
+    reported: list[ToolTelemetry] = []
+    with pytest.raises(ToolValidationError) as caught:
         tool(template(folded("a", tool="t")).render(), "open_sections").handler(
-            OpenSectionsParams(section_keys=("zzz",), reason=""),
-            context=ToolContext(telemetry=told.append),
+            OpenSectionsParams(section_keys=("zzz",), reason="?"),
+            context=ToolContext(telemetry=reported.append),
         )
-    assert told == []
+    (call,) = reported
+    assert call.error is caught.value
+    assert call.metadata == {
+        "requested_sections": ["zzz"],
+        "reason": "?",
+        "current_visibility_state": {"a": "SUMMARY"},
+    }
+
+
+def test_te_02_the_state_names_what_is_below_summarized_sections() -> None:
+    reported: list[ToolTelemetry] = []
+    made = template(
+        folded("a", folded("x", full("deep"), tool="u"), full("off", on=False), tool="t"),
+        full("b", folded("y")),
+    )
+    open_sections(made.render(), "a", context=ToolContext(telemetry=reported.append))
+    state = reported[0].metadata["current_visibility_state"]
+    assert list(state.items()) == [  # type: ignore[attr-defined]  # A mapping.
+        ("a", "SUMMARY"),
+        ("a.x", "SUMMARY"),
+        ("a.x.deep", "FULL"),
+        ("b", "FULL"),
+        ("b.y", "SUMMARY"),
+    ]
+
+
+def test_a_callable_of_a_hidden_section_that_fails_does_not_keep_sections_closed() -> None:
+    def fails(_: object) -> bool:
+        raise RuntimeError("broken")
+
+    hidden = MarkdownSection[None](title="h", key="h", template="H", enabled=fails)
+    between = full("between", hidden)
+    request = open_sections(template(folded("a", between, tool="t")).render(), "a")
+    assert request.section_keys == ("a",)
+
+
+@pytest.mark.parametrize("key", ["a", "zzz"])
+def test_te_01_a_handler_that_is_called_with_a_bus_publishes_its_call(key: str) -> None:
+    bus = InProcessEventBus()
+    events: list[ToolInvoked] = []
+    bus.subscribe(ToolInvoked, events.append)
+    session = Session(bus=bus)
+    rendered = template(folded("a", tool="t"), folded("r")).render()
+    context = ToolContext(rendered=rendered, bus=bus, session=session)
+    opening = OpenSectionsParams(section_keys=(key,), reason="why")
+    with pytest.raises((VisibilityExpansionRequired, ToolValidationError)):
+        tool(rendered, "open_sections").handler(opening, context=context)
+    reading = ReadSectionParams(section_key="r" if key == "a" else key)
+    with contextlib.nullcontext() if key == "a" else pytest.raises(ToolValidationError):
+        tool(rendered, "read_section").handler(reading, context=context)
+    assert [(event.name, event.params, event.success) for event in events] == [
+        ("open_sections", opening, key == "a"),
+        ("read_section", reading, key == "a"),
+    ]
+    assert events[0].metadata["requested_sections"] == [key]
+    assert {(event.prompt_ns, event.prompt_key) for event in events} == {("n", "k")}
+    assert {event.session_id for event in events} == {session.session_id}
 
 
 # read_section

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from foldline.prompts.errors import (
+    PromptError,
     ToolValidationError,
     VisibilityExpansionRequired,
     near_names,
@@ -142,19 +143,13 @@ class _Disclosure:
         keys = params.section_keys
         if isinstance(keys, str):
             keys = (keys,)
-        if not keys:
-            raise ToolValidationError(
-                "`section_keys` is empty; name the sections to open: "
-                f"{', '.join(self._summarised_keys())}."
-            )
-        if len(params.reason) > MAX_REASON_LENGTH:
-            raise ToolValidationError(
-                f"`reason` has {len(params.reason)} characters; "
-                f"say it in at most {MAX_REASON_LENGTH}."
-            )
-        overrides = self._overrides(keys)
-        if context.telemetry is not None:
-            context.telemetry(ToolTelemetry(OPEN_SECTIONS, params, self._metadata(params)))
+        metadata = self._metadata(keys, params.reason)
+        try:
+            overrides = self._requested(keys, params.reason)
+        except ToolValidationError as error:
+            _announce(context, ToolTelemetry(OPEN_SECTIONS, params, metadata, error))
+            raise
+        _announce(context, ToolTelemetry(OPEN_SECTIONS, params, metadata))
         raise VisibilityExpansionRequired(
             requested_overrides=overrides,
             reason=params.reason,
@@ -173,12 +168,29 @@ class _Disclosure:
         Raises:
             ToolValidationError: The key names no summarised section.
         """
-        self._overrides((params.section_key,))
-        node = self._source.plan.by_dotted[params.section_key]
-        text, _ = assemble(self._source.pieces([node], opened=node))
-        return ToolResult(
-            message=f"The full content of section {params.section_key!r}.", value=text
-        )
+        try:
+            self._overrides((params.section_key,))
+            node = self._source.plan.by_dotted[params.section_key]
+            text, _ = assemble(self._source.pieces([node], opened=node))
+        except PromptError as error:
+            _publish(context, READ_SECTION, params, ToolResult(str(error), success=False))
+            raise
+        result = ToolResult(f"The full content of section {params.section_key!r}.", text)
+        _publish(context, READ_SECTION, params, result)
+        return result
+
+    def _requested(self, keys: Sequence[str], reason: str) -> dict[SectionPath, SectionVisibility]:
+        """The overrides that show these sections; refuses what cannot be opened or is too long."""
+        if not keys:
+            raise ToolValidationError(
+                "`section_keys` is empty; name the sections to open: "
+                f"{', '.join(self._summarised_keys())}."
+            )
+        if len(reason) > MAX_REASON_LENGTH:
+            raise ToolValidationError(
+                f"`reason` has {len(reason)} characters; say it in at most {MAX_REASON_LENGTH}."
+            )
+        return self._overrides(keys)
 
     def _overrides(self, keys: Sequence[str]) -> dict[SectionPath, SectionVisibility]:
         overrides: dict[SectionPath, SectionVisibility] = {}
@@ -254,17 +266,58 @@ class _Disclosure:
             for node in self._source.plan.by_dotted[key].walk()
         ]
 
-    def _metadata(self, params: OpenSectionsParams) -> Mapping[str, object]:
+    def _metadata(self, keys: Sequence[str], reason: str) -> Mapping[str, object]:
+        visible = {path: piece.visibility for path, piece in self._pieces.items() if piece.enabled}
+        for path in list(visible):
+            if visible[path] is SectionVisibility.SUMMARY:
+                self._add_hidden(self._source.plan.by_path[path].children, visible)
+        state = {
+            node.dotted: visible[path].name
+            for path, node in self._source.plan.by_path.items()
+            if path in visible
+        }
         return MappingProxyType(
             {
-                "requested_sections": tuple(params.section_keys),
-                "reason": params.reason,
-                "current_visibility_state": MappingProxyType(
-                    {
-                        piece.node.dotted: piece.visibility.name
-                        for piece in self._pieces.values()
-                        if piece.enabled
-                    }
-                ),
+                "requested_sections": list(keys),
+                "reason": reason,
+                "current_visibility_state": MappingProxyType(state),
             }
         )
+
+    def _add_hidden(
+        self, nodes: Sequence[Node], visible: dict[SectionPath, SectionVisibility]
+    ) -> None:
+        """Add sections below a summarised one, with the visibility that they get in its place."""
+        for node in nodes:
+            try:
+                if not self._source.is_shown(node):
+                    continue
+                summarised = self._source.would_be_summarised(node)
+            except PromptError:
+                # Its own callables fail, which is for the render that shows it to say.
+                continue
+            visible[node.path] = SectionVisibility.SUMMARY if summarised else SectionVisibility.FULL
+            self._add_hidden(node.children, visible)
+
+
+def _announce(context: ToolContext, telemetry: ToolTelemetry) -> None:
+    """Report a call that is about to raise."""
+    if context.telemetry is not None:
+        context.telemetry(telemetry)
+    error = telemetry.error
+    result: ToolResult[object] = ToolResult(str(error or ""), success=error is None)
+    _publish(context, telemetry.tool, telemetry.params, result, telemetry.metadata)
+
+
+def _publish(
+    context: ToolContext,
+    name: str,
+    params: object,
+    result: ToolResult[Any],
+    metadata: Mapping[str, object] = MappingProxyType({}),
+) -> None:
+    """Publish the event of a call that no dispatch publishes."""
+    if context.call_id is None:
+        from foldline.prompts.runtime.events import publish_call
+
+        publish_call(context, name, params, result, metadata)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from foldline.prompts.deadline import Deadline
+    from foldline.prompts.errors import ToolValidationError
+    from foldline.prompts.runtime.events import EventBus
     from foldline.prompts.schema import JsonSchema
 
 __all__ = [
@@ -37,24 +39,35 @@ HandledT_contra = TypeVar("HandledT_contra", contravariant=True)
 
 @dataclass(frozen=True, slots=True)
 class ToolTelemetry:
-    """What a tool tells about a call that does not return, at the moment before it raises."""
+    """A call of a tool that raises instead of returning, reported right before it raises.
+
+    `error` is the refusal that the tool raises; None for a request to open sections.
+    """
 
     tool: str
     params: object
     metadata: Mapping[str, object]
+    error: ToolValidationError | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a tool handler may know about the evaluation that it is called in."""
+    """The evaluation that a tool handler is called in, as far as there is one."""
 
     prompt: object | None = None
     rendered: object | None = None
     session: object | None = None
-    bus: object | None = None
+    bus: EventBus | None = None
+    """Gets a `ToolInvoked` for each call."""
     deadline: Deadline | None = None
     telemetry: Callable[[ToolTelemetry], None] | None = None
     """Called by tools that raise instead of returning, before they do."""
+    evaluation_id: str | None = None
+    provider: str | None = None
+    turn: int = 1
+    """The model's message that asked for the call, counted from 1."""
+    call_id: str | None = None
+    """The provider's name for the call; None where the handler is called without dispatch."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -306,7 +306,7 @@ def test_ts_08_the_whole_disclosure_flow_with_its_telemetry(line: Line) -> None:
         ("open_sections", 1, True),
     ]
     assert calls[1].metadata == {
-        "requested_sections": ("docs",),
+        "requested_sections": ["docs"],
         "reason": "need the API",
         "current_visibility_state": {"task": "FULL", "docs": "SUMMARY"},
     }

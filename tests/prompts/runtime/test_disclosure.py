@@ -137,9 +137,13 @@ def test_ts_08_the_full_flow_shows_the_content_after_the_request() -> None:
     assert {tool.name for tool in second.tools} == {"note", "read_section"}
     (call,) = calls
     assert call.metadata == {
-        "requested_sections": ("docs",),
+        "requested_sections": ["docs"],
         "reason": "need the API",
-        "current_visibility_state": {"docs": "SUMMARY", "task": "FULL"},
+        "current_visibility_state": {
+            "docs": "SUMMARY",
+            "docs.deep": "SUMMARY",
+            "task": "FULL",
+        },
     }
     assert call.success
     assert call.turn == 1

@@ -5,6 +5,7 @@ import contextvars
 import threading
 import time
 from collections.abc import Sequence
+from typing import NoReturn
 
 import pytest
 
@@ -25,7 +26,14 @@ from foldline.prompts.errors import (
     PromptEvaluationError,
     VisibilityExpansionRequired,
 )
-from foldline.prompts.runtime import ToolCall, ToolOutcome, dispatch_tool_calls, tool_text
+from foldline.prompts.runtime import (
+    InProcessEventBus,
+    ToolCall,
+    ToolInvoked,
+    ToolOutcome,
+    dispatch_tool_calls,
+    tool_text,
+)
 
 
 @FrozenDataclass()
@@ -198,12 +206,46 @@ def test_ad_02_ad_05_an_expansion_request_propagates_and_ends_the_turn() -> None
                 ),
             )
         assert recorder.calls == ["before"]
-        assert order == ["1 True", "2 False", "docs", "3 True"]
+        assert order == ["1 True", "nope", "2 False", "docs", "3 True"]
         assert caught.value.section_keys == ("docs",)
 
 
 def _keys(told: ToolTelemetry) -> str:
-    return ", ".join(told.metadata["requested_sections"])  # type: ignore[arg-type]  # A tuple.
+    return ", ".join(told.metadata["requested_sections"])  # type: ignore[arg-type]  # A list.
+
+
+def test_te_01_dispatch_publishes_each_call_on_the_bus_of_its_context() -> None:
+    recorder = Recorder()
+    bus = InProcessEventBus()
+    events: list[ToolInvoked] = []
+    bus.subscribe(ToolInvoked, events.append)
+    calls = [
+        ToolCall("1", "search", {"query": "x"}),
+        ToolCall("2", "serch", {}),
+        ToolCall("3", "search", "no JSON"),
+    ]
+    dispatch_tool_calls(calls, recorder.tools, context=ToolContext(bus=bus, turn=4))
+    assert [(event.call_id, event.name, event.success) for event in events] == [
+        ("1", "search", True),
+        ("2", "serch", False),
+        ("3", "search", False),
+    ]
+    assert {event.turn for event in events} == {4}
+    assert len({event.evaluation_id for event in events}) == 1
+    assert events[2].params == "no JSON"
+
+
+def test_a_tool_of_ones_own_that_asks_for_an_expansion_is_published_too() -> None:
+    def expand(params: Search, *, context: ToolContext) -> NoReturn:
+        raise VisibilityExpansionRequired(requested_overrides={}, reason="r", section_keys=("a",))
+
+    own = Tool[Search, None](name="expand", description="Expand.", handler=expand)
+    bus = InProcessEventBus()
+    events: list[ToolInvoked] = []
+    bus.subscribe(ToolInvoked, events.append)
+    with pytest.raises(VisibilityExpansionRequired):
+        dispatch_tool_calls([ToolCall("1", "expand", {"query": "x"})], [own], context=ToolContext(bus=bus))
+    assert [event.name for event in events] == ["expand"]
 
 
 def test_a_tool_that_overruns_the_deadline_is_left_behind() -> None:

@@ -6,6 +6,7 @@ import copy
 import json
 import uuid
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from foldline.prompts.errors import (
@@ -18,8 +19,8 @@ from foldline.prompts.expansion import ChaptersExpansionPolicy
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.bounded import check_bounds
-from foldline.prompts.runtime.dispatch import ToolOutcome, dispatch_tool_calls
-from foldline.prompts.runtime.events import PromptExecuted, PromptRendered, ToolInvoked
+from foldline.prompts.runtime.dispatch import dispatch_tool_calls
+from foldline.prompts.runtime.events import PromptExecuted, PromptRendered
 from foldline.prompts.runtime.response import PromptResponse
 from foldline.prompts.runtime.usage import TokenUsage
 from foldline.prompts.template import PromptTemplate
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.intent import IntentClassifier
     from foldline.prompts.runtime.bounded import Cancellation
+    from foldline.prompts.runtime.dispatch import ToolOutcome
     from foldline.prompts.runtime.events import EventBus
     from foldline.prompts.runtime.session import Session
     from foldline.prompts.visibility import SectionPath, SectionVisibility
@@ -205,7 +207,13 @@ class _Run(Generic[OutputT]):
         self._ns = "" if descriptor is None else descriptor.ns
         self._key = "" if descriptor is None else descriptor.key
         self._context = ToolContext(
-            prompt=prompt, rendered=rendered, session=session, bus=bus, deadline=deadline
+            prompt=prompt,
+            rendered=rendered,
+            session=session,
+            bus=bus,
+            deadline=deadline,
+            evaluation_id=self._id,
+            provider=adapter.provider,
         )
 
     def execute(
@@ -227,9 +235,8 @@ class _Run(Generic[OutputT]):
             answers = dispatch_tool_calls(
                 turn.tool_calls,
                 self._rendered.tools,
-                context=self._context,
+                context=replace(self._context, turn=self._turns),
                 cancellation=self._cancellation,
-                on_outcome=self._told,
             )
             outcomes.extend(answers)
             conversation.tell(answers)
@@ -251,20 +258,6 @@ class _Run(Generic[OutputT]):
 
     def _check(self, what: str) -> None:
         check_bounds(what, self._deadline, self._cancellation, provider=self._adapter.provider)
-
-    def _told(self, outcome: ToolOutcome) -> None:
-        call, result = outcome.call, outcome.result
-        self._publish(
-            ToolInvoked,
-            name=call.name,
-            turn=self._turns,
-            call_id=call.id,
-            params=call.arguments if outcome.params is None else outcome.params,
-            success=result.success,
-            message=result.message,
-            value=result.value,
-            metadata=outcome.metadata,
-        )
 
     def _response(
         self,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import logging
+import uuid
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from foldline.prompts.errors import (
@@ -15,6 +15,7 @@ from foldline.prompts.errors import (
     near_names,
 )
 from foldline.prompts.runtime.bounded import bounded, check_bounds
+from foldline.prompts.runtime.events import NO_METADATA, publish_call
 from foldline.prompts.specialise import type_name
 from foldline.prompts.tool import ToolContext, ToolResult, ToolTelemetry
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["ToolCall", "ToolOutcome", "dispatch_tool_calls", "tool_text"]
 
 _log = logging.getLogger(__name__)
-
-NO_METADATA: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +72,8 @@ def dispatch_tool_calls(
     Args:
         calls: What the model asked for.
         tools: What it was offered.
-        context: Given to every handler; its deadline is observed. Its `telemetry` is called
-            besides `on_outcome`.
+        context: Given to every handler; its deadline is observed. Its `bus` gets a `ToolInvoked`
+            for each call.
         cancellation: Stops the turn once it is set.
         on_outcome: Called once for each call: after it, or, for a tool that raises an expansion
             request, right before that is raised.
@@ -85,7 +84,20 @@ def dispatch_tool_calls(
         PromptEvaluationError: It was called off.
     """
     by_name = {tool.name: tool for tool in tools}
-    report = on_outcome or _ignore
+    if context.evaluation_id is None:
+        context = replace(context, evaluation_id=uuid.uuid4().hex)
+
+    def report(outcome: ToolOutcome) -> None:
+        publish_call(
+            replace(context, call_id=outcome.call.id),
+            outcome.call.name,
+            outcome.call.arguments if outcome.params is None else outcome.params,
+            outcome.result,
+            outcome.metadata,
+        )
+        if on_outcome is not None:
+            on_outcome(outcome)
+
     outcomes = []
     for call in calls:
         check_bounds(f"the tool {call.name!r}", context.deadline, cancellation)
@@ -115,10 +127,6 @@ def tool_text(result: ToolResult[object]) -> str:
     return f"{result.message}\n\n{shown}"
 
 
-def _ignore(_: ToolOutcome) -> None:
-    pass
-
-
 def _run(
     call: ToolCall,
     tool: Tool[object, object],
@@ -132,29 +140,30 @@ def _run(
         outcome = ToolOutcome(call, _failed(str(error)))
         report(outcome)
         return outcome
-    announced: list[ToolOutcome] = []
+    metadata = NO_METADATA
 
-    def telemetry(told: ToolTelemetry) -> None:
+    def telemetry(raising: ToolTelemetry) -> None:
+        nonlocal metadata
+        metadata = raising.metadata
         if context.telemetry is not None:
-            context.telemetry(told)
-        outcome = ToolOutcome(call, ToolResult(), told.params, told.metadata)
-        announced.append(outcome)
-        report(outcome)
+            context.telemetry(raising)
 
-    bound = replace(context, telemetry=telemetry)
-    if context.deadline is None and cancellation is None:
-        result = _called(tool, params, bound, None)
-    else:
-        result = bounded(
-            lambda lifeline: _called(tool, params, bound, lifeline),
-            what=f"the tool {tool.name!r}",
-            deadline=context.deadline,
-            cancellation=cancellation,
-        )
-    metadata = announced[-1].metadata if announced else NO_METADATA
+    bound = replace(context, telemetry=telemetry, call_id=call.id)
+    try:
+        if context.deadline is None and cancellation is None:
+            result = _called(tool, params, bound, None)
+        else:
+            result = bounded(
+                lambda lifeline: _called(tool, params, bound, lifeline),
+                what=f"the tool {tool.name!r}",
+                deadline=context.deadline,
+                cancellation=cancellation,
+            )
+    except VisibilityExpansionRequired:
+        report(ToolOutcome(call, ToolResult(), params, metadata))
+        raise
     outcome = ToolOutcome(call, result, params, metadata)
-    if not announced:
-        report(outcome)
+    report(outcome)
     return outcome
 
 

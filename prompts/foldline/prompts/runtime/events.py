@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.usage import TokenUsage
+    from foldline.prompts.tool import ToolContext, ToolResult
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 __all__ = [
@@ -67,9 +68,11 @@ class PromptRendered(Event):
 class ToolInvoked(Event):
     """A model called a tool.
 
-    It is published after the call; for `open_sections`, which ends the evaluation instead of
-    returning, right before it does. Its `metadata` then has `requested_sections`, `reason` and
-    `current_visibility_state`.
+    Published after the call; for `open_sections`, which ends the evaluation instead of returning,
+    right before that. The `metadata` of an `open_sections` call, also of a refused one, are
+    `requested_sections` (a list of the keys as the model gave them), `reason`, and
+    `current_visibility_state`: "SUMMARY" or "FULL" by dotted key, for each enabled section. A
+    section below a summarized one has the visibility that it gets when that one is opened.
     """
 
     name: str
@@ -82,6 +85,37 @@ class ToolInvoked(Event):
     message: str = ""
     value: object = None
     metadata: Mapping[str, object] = field(default_factory=lambda: NO_METADATA)
+
+
+def publish_call(
+    context: ToolContext,
+    name: str,
+    params: object,
+    result: ToolResult[object],
+    metadata: Mapping[str, object],
+) -> None:
+    """Publish the `ToolInvoked` of a call on the bus of its context, if there is one."""
+    if context.bus is None:
+        return
+    descriptor = getattr(context.rendered, "descriptor", None)
+    identity = context.prompt if descriptor is None else descriptor
+    context.bus.publish(
+        ToolInvoked(
+            prompt_ns=getattr(identity, "ns", ""),
+            prompt_key=getattr(identity, "key", ""),
+            evaluation_id=context.evaluation_id or uuid.uuid4().hex,
+            session_id=getattr(context.session, "session_id", None),
+            provider=context.provider,
+            name=name,
+            turn=context.turn,
+            call_id=context.call_id or "",
+            params=params,
+            success=result.success,
+            message=result.message,
+            value=result.value,
+            metadata=metadata,
+        )
+    )
 
 
 @FrozenDataclass(kw_only=True)
