@@ -22,14 +22,23 @@ from foldline.prompts import (
     ToolResult,
     term_overlap,
 )
-from foldline.prompts.adapters import ScriptedAdapter, ScriptedTurn
+from foldline.prompts.adapters import ScriptedAdapter, ScriptedCall, ScriptedTurn, Transcript
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import (
     PromptConfigurationError,
     PromptRenderError,
     PromptValidationError,
 )
-from foldline.prompts.runtime import PromptResponse, ToolOutcome
+from foldline.prompts.runtime import (
+    Exchange,
+    PromptResponse,
+    Session,
+    SessionSnapshot,
+    Thread,
+    ToolOutcome,
+    ToolUse,
+)
+from foldline.prompts.thread import THREAD_LENGTH
 
 FULL, SUMMARY = SectionVisibility.FULL, SectionVisibility.SUMMARY
 ALL, INTENT = ChaptersExpansionPolicy.ALL_INCLUDED, ChaptersExpansionPolicy.INTENT_CLASSIFIER
@@ -296,6 +305,61 @@ def test_ch_10_any_callable_takes_the_classifiers_place() -> None:
     assert [query.goal for query in queries] == ["Anything.", "Anything."]
     simple = made.expand_chapters(INTENT, goal_section_key="goal", classifier=lambda query: True)
     assert paths(simple) == ["goal", "in-a", "in-b"]
+
+
+def test_ch_14_a_classifier_gets_the_session_and_what_was_said_and_done_in_it() -> None:
+    queries: list[IntentQuery] = []
+
+    def classifier(query: IntentQuery) -> bool:
+        queries.append(query)
+        return any(use.name == "look" for use in query.thread.tools)
+
+    def look(params: None, *, context: ToolContext) -> ToolResult[str]:
+        return ToolResult("seen")
+
+    looking = MarkdownSection[None](
+        title="L",
+        key="look",
+        template="Look.",
+        tools=[Tool[None, str](name="look", description="Looks.", handler=look)],
+    )
+    made = PromptTemplate(ns="n", key="k", sections=[GOAL, looking, chapter("c")])
+    script = Transcript.of(
+        [ScriptedTurn(tool_calls=(ScriptedCall("look"),)), ScriptedTurn("One.")],
+        [ScriptedTurn("Two.")],
+    )
+    adapter, session = ScriptedAdapter(script), Session()
+    texts = [
+        adapter.evaluate(
+            made,
+            Goal(wanted),
+            session=session,
+            goal_section_key="goal",
+            chapters_expansion_policy=INTENT,
+            intent_classifier=classifier,
+        ).rendered.text
+        for wanted in ("First.", "Second.")
+    ]
+    assert ["BODY-in-c" in text for text in texts] == [False, True]
+    assert {query.session for query in queries} == {session}
+    assert queries[0].thread == Thread()
+    assert queries[1].thread.exchanges == (
+        Exchange(
+            prompt_ns="n", prompt_key="k", goal="First.", text="One.", tools=(ToolUse("look"),)
+        ),
+    )
+    copy = Session()
+    copy.restore(SessionSnapshot.from_json(session.snapshot().to_json()))
+    assert [exchange.text for exchange in copy.thread().exchanges] == ["One.", "Two."]
+
+
+def test_a_session_remembers_only_the_last_exchanges() -> None:
+    session = Session()
+    for number in range(THREAD_LENGTH + 3):
+        session[Thread].apply(Exchange(prompt_ns="n", prompt_key="k", text=str(number)))
+    exchanges = session.thread().exchanges
+    assert len(exchanges) == THREAD_LENGTH
+    assert (exchanges[0].text, exchanges[-1].text) == ("3", str(THREAD_LENGTH + 2))
 
 
 def test_ch_10_a_chapter_that_may_not_open_is_not_even_asked_about() -> None:

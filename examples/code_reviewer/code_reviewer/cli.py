@@ -23,7 +23,11 @@ BACKGROUND = "Follow-up to the Q4 security audit findings."
 
 def main(arguments: Sequence[str]) -> int:
     """Review, print, and say by the exit status whether that worked."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    for path in options.file:
+        if not (ROOT / path).is_file():
+            parser.error(f"{path} is not a file below {ROOT}")
     task = CodeReviewTask(
         request=options.request,
         background=options.background or None,
@@ -65,8 +69,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("request", nargs="?", default=REQUEST, help="what to review")
     parser.add_argument("--background", default=BACKGROUND, help="why")
-    parser.add_argument("--file", action="append", default=[], help="a file to look at; repeatable")
-    parser.add_argument("--focus", help="such as 'security' or 'performance'")
+    parser.add_argument(
+        "--file",
+        action="append",
+        default=[],
+        help="a file to review, such as auth/tokens.py; repeatable",
+    )
+    parser.add_argument(
+        "--focus", help="what to look for first, such as 'security' or 'performance'"
+    )
     parser.add_argument("--provider", choices=("transcript", "openai", "anthropic"))
     parser.add_argument("--model", help="the provider's name of the model")
     parser.add_argument("--base-url", help="another endpoint that speaks the provider's protocol")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from code_reviewer.planning import PlanningStrategy, PlanningToolsSection
+from code_reviewer.scope import files, focus
 from code_reviewer.workspace import WorkspaceDigestSection, with_reading
 from foldline.agent.tools import code_tools
 from foldline.backends import SmartFileAccess
@@ -34,7 +35,9 @@ def build_template(session: Session, access: SmartFileAccess) -> PromptTemplate[
             reference_docs.clone(),
             PlanningToolsSection(session=session, strategy=PlanningStrategy.PLAN_ACT_REFLECT),
             with_reading(workspace, code_tools(access)),
-            TaskSection[CodeReviewTask](title="Review Task", key=GOAL),
+            TaskSection[CodeReviewTask](
+                title="Review Task", key=GOAL, children=(focus.clone(), files.clone())
+            ),
         ),
         chapters=(performance.clone(), incidents.clone()),
     )

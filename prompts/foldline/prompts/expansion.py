@@ -17,6 +17,7 @@ from foldline.prompts.errors import (
 from foldline.prompts.intent import IntentQuery
 from foldline.prompts.rendering import RenderPass, without_arguments
 from foldline.prompts.specialise import type_name
+from foldline.prompts.thread import Thread, ThreadSource
 from foldline.prompts.tree import replan
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ class _Gate:
         self._classifier = classifier
         self._only = only
         self._session = session
+        self._thread = session.thread() if isinstance(session, ThreadSource) else Thread()
         self._goal = self._goal_text(goal_section_key)
 
     def dissolved(self, sections: Sequence[Section[object]]) -> tuple[Section[object], ...]:
@@ -160,7 +162,9 @@ class _Gate:
             return True, ("all chapters are included",)
         if not self._goal:
             return False, ("the goal section has no text",)
-        answer = self._classifier(IntentQuery(self._goal, chapter, params))
+        answer = self._classifier(
+            IntentQuery(self._goal, chapter, params, self._session, self._thread)
+        )
         if isinstance(answer, bool):
             return answer, ("the classifier said so",)
         return answer.opens, answer.reasons

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
+
+from foldline.prompts.thread import Thread
 
 if TYPE_CHECKING:
     from foldline.prompts.chapter import Chapter
@@ -14,11 +16,21 @@ __all__ = ["ChapterVerdict", "IntentClassifier", "IntentQuery", "term_overlap"]
 
 @dataclass(frozen=True, slots=True)
 class IntentQuery:
-    """What a classifier decides from: the goal section's text, and one chapter."""
+    """What a classifier decides from.
+
+    Attributes:
+        goal: The text of the goal section, without its heading.
+        chapter: The chapter, with its key, title, description, keywords and sections.
+        params: The chapter's parameters; None where it has none.
+        session: The session of the evaluation, for slices of your own.
+        thread: What was said in this session before: requests, answers and tool calls.
+    """
 
     goal: str
     chapter: Chapter[object]
     params: object
+    session: object | None = None
+    thread: Thread = field(default_factory=Thread)
 
 
 @dataclass(frozen=True, slots=True)

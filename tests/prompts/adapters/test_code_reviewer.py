@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from foldline.agent.agent_prompt import ALL_TOOLS
-from foldline.prompts.adapters import ScriptedAdapter, Transcript
+from foldline.prompts import RenderedPrompt
+from foldline.prompts.adapters import ScriptedAdapter, ScriptedTurn, Transcript
 from foldline.prompts.runtime import EventStore, PromptRendered
 
 from .providers import Provider
@@ -111,6 +112,42 @@ def test_tk_11_the_prompt_has_the_sections_of_the_specification() -> None:
     for finding in review.findings:
         lines = (EXAMPLE / finding.path).read_text(encoding="utf-8").splitlines()
         assert lines[finding.line - 1].strip(), f"{finding.path}:{finding.line} is empty"
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ((), ()),
+        (("--focus", "performance"), ("### 6.1. Focus", "problems of performance first")),
+        (
+            ("--file", "auth/tokens.py", "--file", "auth/models.py"),
+            ("### 6.2. Files", "- `auth/tokens.py`\n- `auth/models.py`"),
+        ),
+    ],
+)
+@pytest.mark.usefixtures("example")
+def test_tk_11_the_prompt_shows_the_focus_and_the_files(
+    options: tuple[str, ...], shown: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from code_reviewer import cli
+
+    prompts: list[str] = []
+
+    def model(rendered: RenderedPrompt[object], _: object) -> ScriptedTurn:
+        prompts.append(rendered.text)
+        return ScriptedTurn('{"summary": "Fine.", "findings": []}')
+
+    monkeypatch.setattr(cli, "_adapter", lambda _: ScriptedAdapter(model))
+    assert cli.main(options) == 0
+    for text in shown:
+        assert text in prompts[0]
+    assert prompts[0].count("### 6.") == (1 if shown else 0)
+
+
+def test_a_file_that_is_not_there_is_refused() -> None:
+    done = run("--file", "auth/missing.py")
+    assert done.returncode == 2
+    assert "auth/missing.py is not a file below" in done.stderr
 
 
 def test_it_asks_a_compatible_endpoint(provider: Provider) -> None:

@@ -244,7 +244,9 @@ def test_a_tool_of_ones_own_that_asks_for_an_expansion_is_published_too() -> Non
     events: list[ToolInvoked] = []
     bus.subscribe(ToolInvoked, events.append)
     with pytest.raises(VisibilityExpansionRequired):
-        dispatch_tool_calls([ToolCall("1", "expand", {"query": "x"})], [own], context=ToolContext(bus=bus))
+        dispatch_tool_calls(
+            [ToolCall("1", "expand", {"query": "x"})], [own], context=ToolContext(bus=bus)
+        )
     assert [event.name for event in events] == ["expand"]
 
 

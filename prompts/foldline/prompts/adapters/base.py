@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from foldline.prompts.blocks import SegmentKind
 from foldline.prompts.errors import (
     EvaluationFailure,
     PromptConfigurationError,
@@ -24,6 +25,7 @@ from foldline.prompts.runtime.events import PromptExecuted, PromptRendered
 from foldline.prompts.runtime.response import PromptResponse
 from foldline.prompts.runtime.usage import TokenUsage
 from foldline.prompts.template import PromptTemplate
+from foldline.prompts.thread import Exchange, Thread, ToolUse
 from foldline.prompts.tool import ToolContext
 
 if TYPE_CHECKING:
@@ -130,6 +132,7 @@ class BaseAdapter(ABC):
             deadline=rendered.deadline if deadline is None else deadline,
             cancellation=cancellation,
             on_text=on_text,
+            goal=_goal_text(rendered, goal_section_key),
         )
         return run.execute(visibility_overrides or {}, parse_output=parse_output)
 
@@ -193,7 +196,9 @@ class _Run(Generic[OutputT]):
         deadline: Deadline | None,
         cancellation: Cancellation | None,
         on_text: Callable[[str], object] | None,
+        goal: str,
     ) -> None:
+        self._goal = goal
         self._adapter = adapter
         self._rendered = rendered
         self._session = session
@@ -273,6 +278,16 @@ class _Run(Generic[OutputT]):
             from foldline.prompts.parsing import parse_structured_output
 
             output = parse_structured_output(text, self._rendered)
+        if self._session is not None:
+            self._session[Thread].apply(
+                Exchange(
+                    prompt_ns=self._ns,
+                    prompt_key=self._key,
+                    goal=self._goal,
+                    text=text,
+                    tools=tuple(ToolUse(o.call.name, o.result.success) for o in outcomes),
+                )
+            )
         self._publish(PromptExecuted, text=text, turns=self._turns, usage=usage, output=output)
         return PromptResponse(
             prompt_ns=self._ns,
@@ -316,6 +331,15 @@ def unwrapped(text: str, rendered: RenderedPrompt[object]) -> str:
     if isinstance(value, dict) and value.keys() == {wrapper} and isinstance(value[wrapper], list):
         return json.dumps(value[wrapper], ensure_ascii=False)
     return text
+
+
+def _goal_text(rendered: RenderedPrompt[object], key: str | None) -> str:
+    """The text of the goal section without its heading; empty where it isn't shown."""
+    around = (SegmentKind.HEADING, SegmentKind.SUFFIX, SegmentKind.SEPARATOR)
+    for block in rendered.blocks:
+        if key in (block.dotted_key, block.key):
+            return "".join(s.text for s in block.segments if s.kind not in around)
+    return ""
 
 
 def _check_goal(rendered: RenderedPrompt[object], key: str) -> None:

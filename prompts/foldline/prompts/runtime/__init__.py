@@ -31,6 +31,7 @@ from foldline.prompts.runtime.response import Expansion, PromptResponse
 from foldline.prompts.runtime.session import Reducer, Session, SessionSnapshot, Slice
 from foldline.prompts.runtime.store import EventStore, SectionOpening, StoredEvent
 from foldline.prompts.runtime.usage import TokenUsage
+from foldline.prompts.thread import Exchange, Thread, ToolUse
 
 __all__ = [
     "Cancellation",
@@ -38,6 +39,7 @@ __all__ = [
     "Event",
     "EventBus",
     "EventStore",
+    "Exchange",
     "Expansion",
     "InProcessEventBus",
     "PromptExecuted",
@@ -53,10 +55,12 @@ __all__ = [
     "StoredEvent",
     "SubscriberFailure",
     "Subscription",
+    "Thread",
     "TokenUsage",
     "ToolCall",
     "ToolInvoked",
     "ToolOutcome",
+    "ToolUse",
     "VisibilityOverrides",
     "dispatch_tool_calls",
     "evaluate_with_disclosure",

@@ -20,6 +20,7 @@ from foldline.prompts.runtime.overrides import (
     set_override,
 )
 from foldline.prompts.specialise import type_name
+from foldline.prompts.thread import Exchange, Thread, add_exchange
 
 if TYPE_CHECKING:
     from foldline.prompts.runtime.events import EventBus, Subscription
@@ -116,7 +117,8 @@ class Session:
     A state is an immutable dataclass that can be made without arguments. `register` says how it
     follows from events; those published on the bus reach the reducers by themselves. Whatever
     happens in a session stays when an evaluation ends early; take a `snapshot` first to be able
-    to `restore` it. All methods may be called from any thread.
+    to `restore` it. Evaluations add what was said to the slice `Thread`. All methods may be called
+    from any thread.
 
     Args:
         bus: Where events come from, and where evaluations with this session publish theirs.
@@ -133,6 +135,7 @@ class Session:
         self._subscriptions: dict[type, Subscription] = {}
         self.register(VisibilityOverrides, SetVisibilityOverride, set_override)
         self.register(VisibilityOverrides, ClearVisibilityOverride, clear_override)
+        self.register(Thread, Exchange, add_exchange)
 
     def __getitem__(self, kind: type[StateT]) -> Slice[StateT]:
         """The slice of that type."""
@@ -200,6 +203,10 @@ class Session:
     def visibility_overrides(self) -> Mapping[SectionPath, SectionVisibility]:
         """What renders with this session apply below their explicit overrides."""
         return self[VisibilityOverrides].state.by_path
+
+    def thread(self) -> Thread:
+        """What was said in this session; intent classifiers get it."""
+        return self[Thread].state
 
     def apply_visibility_overrides(
         self, overrides: Mapping[SectionPath, SectionVisibility], /
