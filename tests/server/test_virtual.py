@@ -31,15 +31,27 @@ class Reader:
         self.editor = editor
         self.registered: list[types.Registration] = []
         self.refreshed: asyncio.Queue[str] = asyncio.Queue()
+        self._registering = asyncio.Event()
         features = editor.client.protocol.fm
 
         @features.feature(types.CLIENT_REGISTER_CAPABILITY)
         def register(params: types.RegistrationParams) -> None:
             self.registered += params.registrations
+            self._registering.set()
 
         @features.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT_REFRESH)
         def refresh(params: types.TextDocumentContentRefreshParams) -> None:
             self.refreshed.put_nowait(params.uri)
+
+    async def registration(self, method: str) -> types.Registration:
+        """Wait until the server registers `method`, and return how."""
+        async with asyncio.timeout(20):
+            while True:
+                for registration in self.registered:
+                    if registration.method == method:
+                        return registration
+                self._registering.clear()
+                await self._registering.wait()
 
     async def text(self, address: str) -> str:
         params = types.TextDocumentContentParams(address)
@@ -181,12 +193,7 @@ async def test_what_is_not_there_is_answered_with_what_is(
 
 
 async def test_a_client_that_can_show_them_is_asked_to_ask(reader: Reader) -> None:
-    # Whatever it is asked next, the server has been initialized by then.
-    uri = reader.editor.open("both.py", PROMPT)
-    await reader.text(address_of(uri))
-    (registration,) = [
-        each for each in reader.registered if each.method == "workspace/textDocumentContent"
-    ]
+    registration = await reader.registration("workspace/textDocumentContent")
     assert registration.register_options == {"schemes": ["foldline-prompt"]}
 
 
