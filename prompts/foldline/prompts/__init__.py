@@ -26,6 +26,7 @@ from foldline.prompts.tool import Tool, ToolContext, ToolExample, ToolResult, To
 from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 if TYPE_CHECKING:
+    from foldline.prompts.context import ContextPolicy, Priority
     from foldline.prompts.descriptor import (
         ChapterDescriptor,
         PromptDescriptor,
@@ -57,6 +58,7 @@ __all__ = [
     "ChapterDescriptor",
     "ChapterVerdict",
     "ChaptersExpansionPolicy",
+    "ContextPolicy",
     "Deadline",
     "ExpansionBudget",
     "Heading",
@@ -66,6 +68,7 @@ __all__ = [
     "MarkdownSection",
     "OpenSectionsParams",
     "OverridesStore",
+    "Priority",
     "Prompt",
     "PromptDescriptor",
     "PromptOverride",
@@ -103,6 +106,7 @@ __all__ = [
 ]
 
 _LATER = {
+    "context": ("ContextPolicy", "Priority"),
     "descriptor": (
         "ChapterDescriptor",
         "PromptDescriptor",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
+    from foldline.prompts.context import ContextPolicy, Priority
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.errors import ToolValidationError
     from foldline.prompts.runtime.events import EventBus
@@ -72,11 +73,17 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult(Generic[ResultT_co]):
-    """What a tool call gave: a message for the model, and the value behind it."""
+    """What a tool call gave: a message for the model, and the value behind it.
+
+    A `ContextPolicy` shows `summary` in place of a result that is some turns old, and removes
+    results of low `priority` first; without one a result has the priority MEDIUM.
+    """
 
     message: str = ""
     value: ResultT_co | None = None
     success: bool = True
+    summary: str | None = None
+    priority: Priority | None = None
 
 
 class ToolHandler(Protocol[HandledT_contra, ResultT_co]):
@@ -108,6 +115,8 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         handler: Called as `handler(params, context=context)`.
         examples: Calls that show how it is used.
         accepts_overrides: Whether stored overrides may replace the descriptions.
+        context_policy: How much a conversation with this tool keeps of results, unless an
+            evaluation or its adapter says otherwise. Of several tools' the first one counts.
 
     Raises:
         PromptValidationError: Something can never work as it is given.
@@ -121,6 +130,7 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         handler: ToolHandler[ParamsT_co, ResultT_co],
         examples: Sequence[ToolExample[ParamsT_co, ResultT_co]] = (),
         accepts_overrides: bool = True,
+        context_policy: ContextPolicy | None = None,
     ) -> None:
         if not isinstance(name, str) or NAME_PATTERN.fullmatch(name) is None:
             raise PromptValidationError(
@@ -137,6 +147,7 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         self.handler = handler
         self.examples = tuple(examples)
         self.accepts_overrides = accepts_overrides
+        self.context_policy = context_policy
         self._check_types()
 
     @property

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import httpx2
     from anthropic.types import Message, Usage
 
+    from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.bounded import Cancellation
@@ -55,6 +56,7 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
         max_retries: How often the SDK repeats a request that failed for a passing reason.
         options: More arguments of the SDK's function for each request, such as
             `{"output_config": {"effort": "low"}}`.
+        context_policy: How much a conversation keeps of its tool results.
     """
 
     provider = "anthropic"
@@ -73,6 +75,7 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
         timeout: float = DEFAULT_TIMEOUT,
         max_retries: int = DEFAULT_MAX_RETRIES,
         options: Mapping[str, object] | None = None,
+        context_policy: ContextPolicy | None = None,
     ) -> None:
         super().__init__(
             model,
@@ -83,6 +86,7 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
             timeout=timeout,
             max_retries=max_retries,
             options=options,
+            context_policy=context_policy,
         )
         self.max_tokens = max_tokens
 
@@ -130,6 +134,7 @@ class _Exchange:
         adapter.check_options(adapter.client.messages.create)
         self._adapter = adapter
         self._messages: list[dict[str, object]] = [{"role": "user", "content": rendered.text}]
+        self._results: list[dict[str, object]] = []
         self._request: dict[str, Any] = {
             **adapter.options,
             "model": adapter.model,
@@ -158,20 +163,21 @@ class _Exchange:
         )
 
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
-        self._messages.append(
+        results: list[dict[str, object]] = [
             {
-                "role": "user",
-                "content": [
-                    {
-                        "type": "tool_result",
-                        "tool_use_id": outcome.call.id,
-                        "content": tool_text(outcome.result),
-                        "is_error": not outcome.result.success,
-                    }
-                    for outcome in outcomes
-                ],
+                "type": "tool_result",
+                "tool_use_id": outcome.call.id,
+                "content": tool_text(outcome.result),
+                "is_error": not outcome.result.success,
             }
-        )
+            for outcome in outcomes
+        ]
+        self._results += results
+        self._messages.append({"role": "user", "content": results})
+
+    def revise(self, texts: Mapping[int, str]) -> None:
+        for number, text in texts.items():
+            self._results[number]["content"] = text
 
     def _send(self, request: Request) -> ModelTurn:
         messages = self._adapter.client.messages

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from foldline.prompts.adapters.context import ManagedConversation, policy_of
 from foldline.prompts.blocks import SegmentKind
 from foldline.prompts.errors import (
     EvaluationFailure,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from foldline.prompts.adapters.protocol import Conversation, Evaluable, ModelTurn
+    from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.intent import IntentClassifier
     from foldline.prompts.runtime.bounded import Cancellation
@@ -53,15 +55,20 @@ class BaseAdapter(ABC):
     Args:
         max_turns: How many messages a model may need for one answer; a message that calls tools
             is one of them.
+        context_policy: How much a conversation keeps of its tool results; if none is given, the
+            policy that the prompt's tools bring.
     """
 
     provider: str
     """The name by which events and errors call the provider."""
 
-    def __init__(self, *, max_turns: int = DEFAULT_MAX_TURNS) -> None:
+    def __init__(
+        self, *, max_turns: int = DEFAULT_MAX_TURNS, context_policy: ContextPolicy | None = None
+    ) -> None:
         if max_turns < 1:
             raise PromptConfigurationError("`max_turns` must be at least 1.")
         self.max_turns = max_turns
+        self.context_policy = context_policy
 
     @abstractmethod
     def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
@@ -82,6 +89,7 @@ class BaseAdapter(ABC):
         intent_classifier: IntentClassifier | None = None,
         cancellation: Cancellation | None = None,
         on_text: Callable[[str], object] | None = None,
+        context_policy: ContextPolicy | None = None,
     ) -> PromptResponse[OutputT]:
         """The model's answer, after all the tool calls that it wanted to make.
 
@@ -103,6 +111,8 @@ class BaseAdapter(ABC):
             cancellation: Anything with `is_set()`, such as a `threading.Event`.
             on_text: Called with each piece of the model's text as it arrives, in the caller's
                 thread. Without it answers are not streamed.
+            context_policy: How much the conversation keeps of its tool results, in place of the
+                adapter's policy.
 
         Raises:
             VisibilityExpansionRequired: The model wants sections opened; render again with them.
@@ -133,6 +143,7 @@ class BaseAdapter(ABC):
             cancellation=cancellation,
             on_text=on_text,
             goal=_goal_text(rendered, goal_section_key),
+            context_policy=context_policy or self.context_policy or policy_of(rendered),
         )
         return run.execute(visibility_overrides or {}, parse_output=parse_output)
 
@@ -197,8 +208,12 @@ class _Run(Generic[OutputT]):
         cancellation: Cancellation | None,
         on_text: Callable[[str], object] | None,
         goal: str,
+        context_policy: ContextPolicy | None,
     ) -> None:
         self._goal = goal
+        self._managed = (
+            None if context_policy is None else ManagedConversation(context_policy, rendered)
+        )
         self._adapter = adapter
         self._rendered = rendered
         self._session = session
@@ -245,6 +260,10 @@ class _Run(Generic[OutputT]):
             )
             outcomes.extend(answers)
             conversation.tell(answers)
+            if self._managed is not None:
+                self._managed.add(turn, answers)
+                if revisions := self._managed.revisions():
+                    conversation.revise(revisions)
         return self._response(turn, usage, tuple(outcomes), parse_output=parse_output)
 
     def _ask(self, conversation: Conversation) -> ModelTurn:

@@ -14,7 +14,7 @@ from foldline.prompts.runtime.dispatch import ToolCall, tool_text
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import httpx2
     import openai
@@ -86,6 +86,7 @@ class _Chat:
         adapter.check_options(adapter.client.chat.completions.create)
         self._adapter = adapter
         self._messages: list[dict[str, object]] = [{"role": "user", "content": rendered.text}]
+        self._results: list[dict[str, object]] = []
         self._request: dict[str, Any] = {
             **adapter.options,
             "model": adapter.model,
@@ -132,14 +133,18 @@ class _Chat:
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
         for outcome in outcomes:
             text = tool_text(outcome.result)
-            self._messages.append(
-                {
-                    "role": "tool",
-                    "tool_call_id": outcome.call.id,
-                    # The protocol has no flag for failures, so the text must say it.
-                    "content": text if outcome.result.success else f"Error: {text}",
-                }
-            )
+            result: dict[str, object] = {
+                "role": "tool",
+                "tool_call_id": outcome.call.id,
+                # The protocol has no flag for failures, so the text must say it.
+                "content": text if outcome.result.success else f"Error: {text}",
+            }
+            self._results.append(result)
+            self._messages.append(result)
+
+    def revise(self, texts: Mapping[int, str]) -> None:
+        for number, text in texts.items():
+            self._results[number]["content"] = text
 
     def _send(self, request: Request) -> ModelTurn:
         completions = self._adapter.client.chat.completions

@@ -14,6 +14,7 @@ from foldline.prompts.template import PromptTemplate
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.intent import IntentClassifier
     from foldline.prompts.runtime.bounded import Cancellation
@@ -49,6 +50,7 @@ class ProviderAdapter(Protocol):
         intent_classifier: IntentClassifier | None = None,
         cancellation: Cancellation | None = None,
         on_text: Callable[[str], object] | None = None,
+        context_policy: ContextPolicy | None = None,
     ) -> PromptResponse[OutputT]:
         """The model's answer, after all the tool calls that it wanted to make.
 
@@ -87,4 +89,11 @@ class Conversation(Protocol):
 
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
         """Give the results of the calls of the last message, in their order."""
+        ...
+
+    def revise(self, texts: Mapping[int, str]) -> None:
+        """Send these texts in place of results that were given earlier.
+
+        The results of the conversation are numbered from 0 in the order in which they were given.
+        """
         ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 import threading
 from collections.abc import Callable, Sequence
@@ -23,6 +24,8 @@ from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.dispatch import ToolOutcome, tool_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.runtime.bounded import Cancellation
 
@@ -161,6 +164,9 @@ class _Listening:
         turns[-1] = replace(turns[-1], results=tuple(tool_text(o.result) for o in outcomes))
         self._inner.tell(outcomes)
 
+    def revise(self, texts: Mapping[int, str]) -> None:
+        self._inner.revise(texts)
+
 
 class _Playing:
     def __init__(self, exchange: Exchange, number: int, rendered: RenderedPrompt[object]) -> None:
@@ -205,6 +211,9 @@ class _Playing:
                 f"{len(expected)} results for {len(told)} tool calls."
             )
 
+    def revise(self, texts: Mapping[int, str]) -> None:
+        """Do nothing: what a transcript says next doesn't depend on it."""
+
     def _compare_prompt(self, expected: PromptSeen, seen: PromptSeen) -> None:
         if expected.tools != seen.tools:
             raise _departure(
@@ -244,6 +253,19 @@ class _Answering:
 
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
         self._history.append(tuple(outcomes))
+
+    def revise(self, texts: Mapping[int, str]) -> None:
+        numbers = itertools.count()
+        self._history = [
+            tuple(_revised(outcome, texts.get(next(numbers))) for outcome in outcomes)
+            for outcomes in self._history
+        ]
+
+
+def _revised(outcome: ToolOutcome, text: str | None) -> ToolOutcome:
+    if text is None:
+        return outcome
+    return replace(outcome, result=replace(outcome.result, message=text, value=None))
 
 
 def _seen(rendered: RenderedPrompt[object]) -> PromptSeen:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from foldline.prompts.adapters.protocol import ModelTurn
+    from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.runtime.bounded import Cancellation
 
@@ -78,6 +79,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             deadline shortens them.
         max_retries: How often the SDK repeats a request that failed for a passing reason.
         options: More arguments of the SDK's function for each request.
+        context_policy: See `BaseAdapter`.
 
     Raises:
         PromptConfigurationError: The SDK is not installed, or an option is the adapter's own.
@@ -99,8 +101,9 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         timeout: float = DEFAULT_TIMEOUT,
         max_retries: int = DEFAULT_MAX_RETRIES,
         options: Mapping[str, object] | None = None,
+        context_policy: ContextPolicy | None = None,
     ) -> None:
-        super().__init__(max_turns=max_turns)
+        super().__init__(max_turns=max_turns, context_policy=context_policy)
         if importlib.util.find_spec(self.sdk) is None:
             raise PromptConfigurationError(
                 f"{type(self).__name__} needs the package {self.sdk!r}: "

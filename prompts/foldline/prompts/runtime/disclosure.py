@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from foldline.prompts.adapters.protocol import ProviderAdapter
+    from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.intent import IntentClassifier
     from foldline.prompts.runtime.bounded import Cancellation
@@ -55,6 +56,7 @@ def evaluate_with_disclosure(
     intent_classifier: IntentClassifier | None = None,
     cancellation: Cancellation | None = None,
     on_text: Callable[[str], object] | None = None,
+    context_policy: ContextPolicy | None = None,
     max_expansions: int = DEFAULT_MAX_EXPANSIONS,
     expansion_budget: int | None = None,
     count_tokens: Callable[[str], int] = estimated_tokens,
@@ -72,7 +74,7 @@ def evaluate_with_disclosure(
         adapter: Who evaluates.
         prompt: A prompt or a template; a rendered prompt could not be rendered again.
         params: Instances to bind for these evaluations alone.
-        session: See `BaseAdapter.evaluate`, also for the other arguments up to `on_text`.
+        session: See `BaseAdapter.evaluate`, also for the other arguments up to `context_policy`.
         bus: As above.
         visibility_overrides: What the first evaluation starts with.
         goal_section_key: As above.
@@ -83,6 +85,7 @@ def evaluate_with_disclosure(
         intent_classifier: As above.
         cancellation: As above.
         on_text: As above; it also hears what a model said before it asked for sections.
+        context_policy: As above.
         max_expansions: How often the model may ask.
         expansion_budget: By how many tokens the prompt may grow in all; None is no limit.
         count_tokens: Counts for the budget; the default is an estimate.
@@ -142,6 +145,7 @@ def evaluate_with_disclosure(
                 intent_classifier=intent_classifier,
                 cancellation=cancellation,
                 on_text=on_text,
+                context_policy=context_policy,
             )
         except VisibilityExpansionRequired as request:
             budget.spend(request)

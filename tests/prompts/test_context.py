@@ -1,31 +1,32 @@
 """What an agent's conversation keeps, by the requirements CM-01 to CM-06."""
 
 import itertools
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.agent.context import (
-    PRIORITIES,
-    Message,
-    Priority,
-    Role,
-    manage,
-    read_file_result,
-    summarise,
-    tool_message,
-    trim,
-)
-from foldline.backends import SmartFileAccess
+from foldline.prompts import ContextPolicy, Priority
+from foldline.prompts.context import Message, Role, manage, summarise, trim
+from foldline.prompts.errors import PromptConfigurationError
 
-FILE = {"content": "x" * 1000, "_summary": "outline"}
+PRIORITIES = {
+    "search_for_files": Priority.HIGH,
+    "get_file_outline": Priority.HIGH,
+    "read_symbol": Priority.MEDIUM,
+    "find_references": Priority.MEDIUM,
+    "read_file": Priority.LOW,
+}
+FILE = ("x" * 1000, "outline")
 
 
-def turn(tool: str, result: str | dict[str, str], label: str = "") -> list[Message]:
+def result(tool: str, content: str, label: str = "", summary: str | None = None) -> Message:
+    return Message(Role.TOOL, content, tool, label, summary, PRIORITIES[tool])
+
+
+def turn(tool: str, content: str, summary: str | None = None, label: str = "") -> list[Message]:
     """One call of the model and the result of the tool that it called."""
-    return [Message(Role.ASSISTANT, "calls"), tool_message(tool, result, label=label)]
+    return [Message(Role.ASSISTANT, "calls"), result(tool, content, label, summary)]
 
 
 def conversation(*turns: list[Message]) -> list[Message]:
@@ -37,33 +38,21 @@ def contents(messages: tuple[Message, ...], tool: str) -> list[str]:
     return [message.content for message in messages if message.tool == tool]
 
 
-def test_cm01_a_read_file_carries_its_outline(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("def add(a, b):\n    return a + b\n")
-    access = SmartFileAccess.for_workspace(tmp_path)
-    result = read_file_result(access, "a.py")
-    access.close()
-    assert "    return a + b" in result["content"]
-    assert "1-2 def add(a, b)" in result["_summary"]
-    assert "return a + b" not in result["_summary"]
-    message = tool_message("read_file", result, label="a.py", call_id="7")
-    assert (message.summary, message.call_id) == (result["_summary"], "7")
-
-
 def test_cm02_a_read_file_older_than_the_last_turns_becomes_its_outline() -> None:
-    messages = conversation(*(turn("read_file", FILE) for _ in range(5)))
+    messages = conversation(*(turn("read_file", *FILE) for _ in range(5)))
     shown = contents(summarise(messages, keep_turns=2), "read_file")
     assert shown == ["outline"] * 3 + ["x" * 1000] * 2
 
 
 def test_cm02_turns_are_calls_of_the_model_with_all_their_results() -> None:
-    both = [*turn("read_file", FILE), tool_message("read_file", FILE)]
+    both = [*turn("read_file", *FILE), result("read_file", FILE[0], summary=FILE[1])]
     messages = conversation(both, both, [Message(Role.USER, "go on")])
     shown = contents(summarise(messages, keep_turns=1), "read_file")
     assert shown == ["outline"] * 2 + ["x" * 1000] * 2
 
 
 def test_cm02_a_summary_that_is_no_smaller_does_not_replace() -> None:
-    messages = conversation(turn("read_file", {"content": "short", "_summary": "much longer"}))
+    messages = conversation(turn("read_file", "short", "much longer"))
     assert summarise(messages, keep_turns=0) == tuple(messages)
 
 
@@ -71,20 +60,6 @@ def test_cm02_a_summary_that_is_no_smaller_does_not_replace() -> None:
 def test_cm03_compact_results_pass_unchanged(tool: str) -> None:
     messages = conversation(*(turn(tool, "y" * 500) for _ in range(6)))
     assert summarise(messages, keep_turns=0) == tuple(messages)
-
-
-def test_cm04_results_have_the_specified_priorities() -> None:
-    tagged = {tool: tool_message(tool, "").priority for tool in PRIORITIES}
-    assert [tool for tool, priority in tagged.items() if priority is Priority.HIGH] == [
-        "search_for_files",
-        "grep_in_files",
-        "get_tree",
-        "get_file_outline",
-    ]
-    assert tagged["read_symbol"] is tagged["find_references"] is Priority.MEDIUM
-    assert tagged["read_file"] is Priority.LOW
-    assert tool_message("some_other_tool", "").priority is Priority.MEDIUM
-    assert Message(Role.USER, "").priority is None
 
 
 def test_cm04_priorities_are_ordered_and_are_strings() -> None:
@@ -96,10 +71,10 @@ def test_cm04_priorities_are_ordered_and_are_strings() -> None:
 
 def test_cm05_low_goes_first_then_medium_and_high_last() -> None:
     messages = conversation(
-        turn("get_file_outline", "o" * 300, "a.py"),
-        turn("read_symbol", "s" * 300, "a.py add"),
-        turn("read_file", "f" * 300, "a.py"),
-        turn("read_file", "g" * 300, "b.py"),
+        turn("get_file_outline", "o" * 300, label="a.py"),
+        turn("read_symbol", "s" * 300, label="a.py add"),
+        turn("read_file", "f" * 300, label="a.py"),
+        turn("read_file", "g" * 300, label="b.py"),
     )
     whole = trim(messages, 10_000, keep_turns=0)
     assert whole.messages == tuple(messages)
@@ -107,12 +82,12 @@ def test_cm05_low_goes_first_then_medium_and_high_last() -> None:
     orders = [trim(messages, budget, keep_turns=0).evicted for budget in budgets]
     assert orders == [(7,), (7, 9, 5), (7, 9, 5, 3)]
     stub = trim(messages, whole.size - 1, keep_turns=0).messages[7]
-    assert stub.content == "[read_file a.py: taken out to save room; call it again]"
+    assert stub.content == "[read_file a.py: removed to save room; call it again]"
     assert stub.tool == "read_file"
 
 
 def test_cm06_the_system_message_and_the_last_turns_are_kept() -> None:
-    messages = conversation(*(turn("read_file", "f" * 100, f"{n}.py") for n in range(5)))
+    messages = conversation(*(turn("read_file", "f" * 100, label=f"{n}.py") for n in range(5)))
     trimmed = trim(messages, 0, keep_turns=2)
     assert not trimmed.fits
     assert trimmed.evicted == (3, 5, 7)
@@ -121,7 +96,7 @@ def test_cm06_the_system_message_and_the_last_turns_are_kept() -> None:
 
 
 def test_both_layers_prefer_a_summary_to_nothing() -> None:
-    messages = conversation(*(turn("read_file", FILE, f"{n}.py") for n in range(4)))
+    messages = conversation(*(turn("read_file", *FILE, label=f"{n}.py") for n in range(4)))
     managed = manage(messages, 1_200, keep_turns=1)
     assert managed.fits
     assert contents(managed.messages, "read_file") == ["outline"] * 3 + ["x" * 1000]
@@ -139,13 +114,13 @@ def test_whatever_is_trimmed_the_order_holds(
 ) -> None:
     messages = conversation(
         *(
-            turn(tool, {"content": "é" * size, "_summary": "s"} if summary else "c" * size)
+            turn(tool, "é" * size, "s") if summary else turn(tool, "c" * size)
             for tool, size, summary in turns
         )
     )
     result = manage(messages, budget, keep_turns)
     assert len(result.messages) == len(messages)
-    assert result.size == sum(len(each.content.encode()) for each in result.messages)
+    assert result.size == sum(len(m.content.encode()) for m in result.messages)
     assert result.fits == (result.size <= budget)
     recent = len(messages) - 2 * min(keep_turns, len(turns))
     assert result.messages[recent:] == tuple(messages[recent:])
@@ -155,4 +130,25 @@ def test_whatever_is_trimmed_the_order_holds(
         if before.role is not Role.TOOL
     )
     priorities = [messages[place].priority for place in result.evicted]
-    assert priorities == sorted(priorities, key=lambda each: each.rank if each else -1)
+    assert priorities == sorted(priorities, key=lambda each: each.rank)
+
+
+def test_a_policy_that_keeps_all_turns_changes_nothing() -> None:
+    messages = conversation(*(turn("read_file", *FILE) for _ in range(5)))
+    managed = ContextPolicy(keep_turns=None, budget=10).apply(messages)
+    assert managed.messages == tuple(messages)
+    assert not managed.fits
+
+
+def test_a_policy_without_a_budget_only_shortens() -> None:
+    messages = conversation(*(turn("read_file", *FILE) for _ in range(5)))
+    managed = ContextPolicy(keep_turns=1).apply(messages)
+    assert contents(managed.messages, "read_file") == ["outline"] * 4 + ["x" * 1000]
+    assert managed.evicted == ()
+    assert managed.fits
+
+
+@pytest.mark.parametrize("numbers", [{"keep_turns": -1}, {"budget": -5}])
+def test_a_policy_with_a_negative_number_is_refused(numbers: dict[str, int]) -> None:
+    with pytest.raises(PromptConfigurationError, match="must be 0 or more"):
+        ContextPolicy(**numbers)
