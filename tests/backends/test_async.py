@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.backends import AsyncSmartFileAccess, SmartFileAccess, outlines, parsing_pool
+from foldline.backends import AsyncSmartFileAccess, SmartFileAccess, outlines, parsing_workers
 from foldline.backends.models import Reference
 from foldline.backends.parsing import Parsed, Refused
 from foldline.backends.parsing_pool import PoolParsing
@@ -78,17 +78,18 @@ def hang(*_: object, **__: object) -> None:
 
 
 def in_worker(name: str) -> None:
-    """Let the function `name` of the pool's module hang in a worker."""
-    setattr(parsing_pool, name, hang)
-    parsing_pool._MOST_SECONDS = 0.5
+    """Let the functions of the workers' module that parse hang in a worker."""
+    for function in (name, "find_guarded"):
+        setattr(parsing_workers, function, hang)
+    parsing_workers._MOST_SECONDS = 0.5
 
 
 @pytest.mark.parametrize("ask", ["outline", "references"])
 def test_a_task_that_takes_too_long_ends_with_its_worker(
     monkeypatch: pytest.MonkeyPatch, ask: str
 ) -> None:
-    name = "outline_source" if ask == "outline" else "InProcessParsing"
-    monkeypatch.setattr(parsing_pool, "_limit_memory", partial(in_worker, name))
+    name = "outline_source" if ask == "outline" else "references_in_source"
+    monkeypatch.setattr(parsing_workers, "_limit_memory", partial(in_worker, name))
     pool = PoolParsing(workers=1)
     source = Parsed("a.py", "python", LARGE.encode())
     try:

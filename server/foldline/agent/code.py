@@ -104,13 +104,16 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
     """Ask, print the answer, and return the exit status."""
     from foldline.backends import BackendError, SmartFileAccess
     from foldline.backends.errors import SymbolError
+    from foldline.backends.parsing_pool import PoolParsing
     from foldline.backends.waiting import run
     from foldline.ide.errors import ArgumentsError
     from foldline.ide.operations.reading import read_arguments
 
+    parsing = PoolParsing()
     try:
         access = SmartFileAccess.for_workspace(
             options.root,
+            parsing=parsing,
             no_ignore=options.no_ignore,
             patience=None,
             language_servers=getattr(options, "seconds", 0) > 0,
@@ -122,6 +125,7 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
             results = [run(operation.run(access, arguments)) for arguments in asked]
         finally:
             access.close()
+            parsing.close()
     except SymbolError as error:
         return _refuse(error, NOTHING)
     except (ArgumentsError, BackendError) as error:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from foldline.backends import AsyncSmartFileAccess, SmartFileAccess
     from foldline.backends.lsp import ServerStatus
+    from foldline.backends.parsing_pool import PoolParsing
 
     Progress = Callable[[int, int], None]
 
@@ -40,6 +41,7 @@ class WorkspaceFiles:
         self._roots: tuple[Path, ...] = ()
         self._access: dict[Path, SmartFileAccess] = {}
         self._overlays: dict[Path, str] = {}
+        self._parsing: PoolParsing | None = None
         self._lock = Lock()
 
     @property
@@ -72,9 +74,13 @@ class WorkspaceFiles:
         """Stop what runs for the folders; they start again when they are next asked for."""
         with self._lock:
             known, self._access = self._access, {}
-        for access in known.values():
+            parsing, self._parsing = self._parsing, None
+        closes = [access.close for access in known.values()]
+        if parsing is not None:
+            closes.append(parsing.close)
+        for close in closes:
             # What has not ended when the process ends, ends with it.
-            Thread(target=access.close, name="foldline-close", daemon=True).start()
+            Thread(target=close, name="foldline-close", daemon=True).start()
 
     def restart(self) -> list[ServerStatus]:
         """Forget what is known of the folders, and return the language servers that were stopped.
@@ -120,10 +126,12 @@ class WorkspaceFiles:
     def access(self, root: Path) -> SmartFileAccess:
         """The files below `root`, open buffers included."""
         from foldline.backends import SmartFileAccess
+        from foldline.backends.parsing_pool import PoolParsing
 
         with self._lock:
             access = self._access.get(root)
             if access is None:
+                self._parsing = self._parsing or PoolParsing()
                 access = self._access[root] = SmartFileAccess.for_workspace(
                     root,
                     overlays={
@@ -133,6 +141,7 @@ class WorkspaceFiles:
                     },
                     language_servers=True,
                     trusted=self._trusted,
+                    parsing=self._parsing,
                     progress=None if self.progress_of is None else self.progress_of(root),
                 )
             return access
