@@ -9,12 +9,11 @@ could not be asked. `diagnostics` returns 0 where a server finds nothing wrong, 
 from __future__ import annotations
 
 import argparse
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.index_bar import index_bar
-from foldline.agent.terminal import complain, show
+from foldline.agent.terminal import complain, json_text, show
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.arguments import LinesArguments, PlaceArguments
 from foldline.ide.operations.operation import Role
@@ -197,4 +196,4 @@ def _place(text: str) -> tuple[str, int | None, int | None]:
 def _as_json(data: object) -> str:
     from cattrs import Converter
 
-    return json.dumps(Converter().unstructure(data), ensure_ascii=False, indent=2)
+    return json_text(Converter().unstructure(data))

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.backends import SmartFileAccess
+from foldline.backends.errors import cut
+from foldline.backends.visible import visible
 from foldline.ide.analysis.project import Project
 from foldline.ide.analysis.prompt_files import PromptFiles
 from foldline.ide.config import PromptOptions, read_project_options
@@ -55,11 +57,12 @@ def scan(paths: Sequence[str]) -> Scan:
     given = [Path(path).resolve() for path in paths or ["."]]
     for path, shown in zip(given, paths or ["."], strict=True):
         if not path.exists():
-            raise ScanError(f"{shown}: there is no such file or directory")
+            raise ScanError(f"{visible(cut(shown))}: there is no such file or directory")
     root = root_of(given[0])
     outside = [path for path in given if not path.is_relative_to(root)]
     if outside:
-        raise ScanError(f"{outside[0]} lies outside {root}: check it by itself")
+        named, around = visible(str(outside[0])), visible(str(root))
+        raise ScanError(f"{named} lies outside {around}: check it by itself")
     options, problems = read_project_options(root)
     if problems:
         raise ScanError("; ".join(problems))
