@@ -10,6 +10,7 @@ import faulthandler
 import os
 import threading
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +43,7 @@ def start(workers: int) -> ProcessPoolExecutor:
     """Start the pool; its processes start with their first task."""
     # Its queues start a process that keeps track of them.
     with _safe_path():
-        return ProcessPoolExecutor(workers, mp_context=_Context(), initializer=_limit_memory)
+        return ProcessPoolExecutor(workers, mp_context=_Context(), initializer=_prepare)
 
 
 def kill(pool: ProcessPoolExecutor) -> None:
@@ -106,6 +107,20 @@ class _Context(SpawnContext):
     """Starts workers afresh: a fork would copy the locks that other threads hold."""
 
     Process = _Process
+
+
+def _prepare() -> None:
+    _limit_memory()
+    # A pool's worker holds both ends of the pipe that its tasks come by, which so never ends.
+    threading.Thread(target=_end_with_parent, name="foldline-leash", daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this worker when its parent ends, by whatever death."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _limit_memory() -> None:

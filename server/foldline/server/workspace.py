@@ -8,7 +8,6 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
-from foldline.backends.errors import cut
 from foldline.backends.uris import path_of_uri, uri_of_path
 from foldline.backends.visible import visible
 from foldline.ide.errors import PathRefused
@@ -203,10 +202,7 @@ def path_of(uri: str) -> Path:
     """
     path = local_path(uri)
     if path is None:
-        named = cut(uri)
-        raise PathRefused(
-            f"{visible(named)} is not a file on this machine: save it first", uri=named
-        )
+        raise PathRefused(f"{visible(uri)} is not a file on this machine: save it first", uri=uri)
     return path
 
 
