@@ -133,7 +133,9 @@ def test_the_server_and_the_command_line_survive(
         files.close()
     assert "not parsed" in outline.reason
     main(["outline", "poison.c", "--root", str(tmp_path)])
-    assert "not parsed" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "not parsed" in printed.out
+    assert not printed.err
 
 
 MEASURED = """

@@ -129,7 +129,7 @@ class PoolParsing:
             return self._pool
 
     def _forget(self) -> None:
-        logger.warning("a parsing worker died; parsing goes on in a new one")
+        logger.info("a parsing worker died; parsing goes on in a new one")
         with self._lock:
             self._pool = None
 
