@@ -269,6 +269,6 @@ def test_a_tree_with_a_problem_keeps_to_its_budget(tmp_path: Path) -> None:
 
 
 def test_many_patterns_that_no_engine_takes_at_once_still_count(tmp_path: Path) -> None:
-    lines = "".join(f"*{chr(97 + n % 26)}{'?' * 60}b{n}\n" for n in range(2_000))
+    lines = "".join(f"{chr(97 + n % 26)}{'x' * 60}b{n}*\n" for n in range(4_000))
     make(tmp_path, {".gitignore": f"{lines}*.log\n", "a.log": "", "b.py": ""})
     assert listed(tmp_path) == [".gitignore", "b.py"]
