@@ -15,7 +15,7 @@ from foldline.ide.analysis.prompt_files import PromptFiles
 from foldline.ide.config import PromptOptions, read_project_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
 
@@ -88,8 +88,11 @@ def root_of(path: Path) -> Path:
     return start
 
 
-def _walk(root: Path, folders: Iterable[Path]) -> Iterator[tuple[str, object]]:
+def _walk(
+    root: Path, folders: Iterable[Path], check: Callable[[], None]
+) -> Iterator[tuple[str, object]]:
     backend = SmartFileAccess.for_workspace(root).file_backend
     for folder in folders:
-        for stamp in backend.walk(folder.relative_to(root).as_posix()):
+        start = backend.resolve(folder.relative_to(root).as_posix())
+        for stamp in backend.walk_folder(start, check=check):
             yield str(root / stamp.path), stamp

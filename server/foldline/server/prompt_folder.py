@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import PathError
+from foldline.backends.visible import visible
 from foldline.backends.waiting import Shared
 from foldline.ide.analysis.project import Project
 from foldline.ide.analysis.prompt_files import PromptFiles
@@ -14,13 +15,16 @@ from foldline.ide.config import read_options, read_project_options
 from foldline.ide.token_counter import TokenCounter, token_counter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
     from pathlib import Path
 
     from foldline.server.workspace import WorkspaceFiles
 
 log = logging.getLogger(__name__)
+
+SEARCH_SECONDS = 10.0
+"""For a look at the files of a folder; what is left then is looked at with the next question."""
 
 
 class Folder:
@@ -31,7 +35,7 @@ class Folder:
         self.project = Project(root)
         self._set_by_project, self.problems = read_project_options(root)
         self.options = self._set_by_project
-        self.files = PromptFiles(partial(_walk, root, files))
+        self.files = PromptFiles(partial(_walk, root, files), seconds=SEARCH_SECONDS)
         self._refresh = Shared(lambda _: self.files.refresh())
         self.project.search = lambda: self.refresh().result()
 
@@ -41,6 +45,17 @@ class Folder:
         Those who ask at the same time share one look at the folder.
         """
         return self._refresh.ask()
+
+    @property
+    def unsearched(self) -> tuple[str, ...]:
+        """Says so where the last look at the files did not come to its end."""
+        if self.files.complete:
+            return ()
+        seconds = f"{SEARCH_SECONDS:.3g} s"
+        return (
+            f"{visible(str(self.root))} has more files than are searched for prompts in {seconds}: "
+            "ask again to go on, or open a folder below it",
+        )
 
     def set_client_options(self, values: object) -> None:
         """Let the client's section win over the project's."""
@@ -52,12 +67,14 @@ class Folder:
         return token_counter(self.options.tokens, exact=self.options.exact_tokens)
 
 
-def _walk(root: Path, files: WorkspaceFiles) -> Iterator[tuple[str, object]]:
+def _walk(
+    root: Path, files: WorkspaceFiles, check: Callable[[], None]
+) -> Iterator[tuple[str, object]]:
     try:
         backend = files.access(root).file_backend
     except PathError as error:
         # It hides none of the other folders.
         log.warning("No prompts are looked for: %s", error)
         return
-    for stamp in backend.walk():
+    for stamp in backend.walk_folder(".", check=check):
         yield str(root / stamp.path), stamp

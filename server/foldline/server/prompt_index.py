@@ -115,13 +115,15 @@ class PromptIndex:
             ]
             if path.name == "pyproject.toml":
                 for folder in folders:
-                    self._folders.pop(folder.root)
+                    _give_back(self._folders.pop(folder.root))
         for folder in folders:
             folder.project.changed_on_disk(str(path))
 
     def forget(self) -> None:
         """Read every file and every project's options anew when somebody asks."""
         with self._lock:
+            for folder in self._folders.values():
+                _give_back(folder)
             self._folders.clear()
             self.version += 1
 
@@ -196,6 +198,11 @@ class PromptIndex:
             index = asked.index if asked is not None else LineIndex.of(analysis.text, encoding)
             version = asked.version if asked is not None else None
             return question(Asked(uri, index, analysis, project, folder, encoding, version))
+
+
+def _give_back(folder: Folder) -> None:
+    """Forget what was made of a folder's files, after the question that goes on about them."""
+    PROMPTS.submit(folder.project.forget)
 
 
 async def ask(ls: FoldlineServer, uri: str, question: Callable[[Asked], Answer]) -> Answer | None:

@@ -100,14 +100,17 @@ def _paths(folder: Folder) -> list[str]:
 
 def _prompts_of(folder: Folder) -> Iterator[tuple[str, StaticPrompt, tuple[Parameter, ...]]]:
     project = Project(folder.root)
-    for path in _paths(folder):
-        analysis = project.analysis(str(folder.root / path))
-        if analysis is None:
-            continue
-        with project.lock:
-            parameters = _parameters(analysis)
-            for prompt in analysis.module.prompts:
-                yield path, prompt, parameters.get(prompt.name, ())
+    try:
+        for path in _paths(folder):
+            analysis = project.analysis(str(folder.root / path))
+            if analysis is None:
+                continue
+            with project.lock:
+                parameters = _parameters(analysis)
+                for prompt in analysis.module.prompts:
+                    yield path, prompt, parameters.get(prompt.name, ())
+    finally:
+        project.forget()
 
 
 def _parameters(analysis: ModuleAnalysis) -> Mapping[str, tuple[Parameter, ...]]:

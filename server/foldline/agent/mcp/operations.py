@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from foldline.backends.waiting import run_async
+from foldline.backends.waiting import in_thread, run_async
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.operation import Role
 from foldline.ide.operations.reading import read_arguments
@@ -32,8 +33,14 @@ async def answer(
     texts = []
     for folder, asked in _asked(operation, folders, arguments):
         result = await run_async(operation.run(folder.access, asked), operation.threads)
-        texts.append(operation.text(_shown(result, folder), asked))
+        # It may be of any size, and the event loop has others to answer.
+        text = partial(_text, operation, result, folder, asked)
+        texts.append(await in_thread(text, operation.threads))
     return "\n".join(texts)
+
+
+def _text(operation: Operation[Any, Any], result: object, folder: Folder, asked: Any) -> str:
+    return operation.text(_shown(result, folder), asked)
 
 
 def _asked(

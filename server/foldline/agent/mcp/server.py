@@ -21,6 +21,7 @@ from foldline.agent.mcp.prompts import WorkspacePrompts
 from foldline.agent.mcp.roots import Roots
 from foldline.agent.mcp.wire import stdio_streams
 from foldline.backends.waiting import STATUS, in_thread
+from foldline.ide.garbage import keep_collections_short
 from foldline.ide.lifecycle import exit_with_parent
 from foldline.ide.render.renderer import Renderer
 from foldline.ide.version import VERSION
@@ -176,4 +177,5 @@ def serve_stdio(options: Options) -> None:
     exit_with_parent()
     # An answer that one thread has ready waits this long at most while another one computes.
     sys.setswitchinterval(0.001)
+    keep_collections_short()
     asyncio.run(AgentServer(options).run())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.waiting import in_thread
 from foldline.ide.structuring import unstructure
+from foldline.server.client_configuration import report
 from foldline.server.prompt_index import ask, uri_of_file
 from foldline.server.resolve import find_document, range_in
 
@@ -38,6 +39,7 @@ async def _documents(ls: FoldlineServer) -> list[str]:
     opened = ls.prompts.open_documents()
     folders = await in_thread(ls.prompts.folders)
     files = [file for folder in folders for file in await asyncio.wrap_future(folder.refresh())]
+    report(ls, [problem for folder in folders for problem in folder.unsearched])
     return [*opened.values(), *(uri_of_file(file) for file in files if file not in opened)]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import WORKSPACE_SYMBOL, Location, WorkspaceSymbol, WorkspaceSymbolOptions
 
 from foldline.backends.waiting import PROMPTS, in_thread
+from foldline.server.client_configuration import report
 from foldline.server.features.document_symbol import kind_of
 from foldline.server.prompt_index import uri_of_file
 
@@ -33,6 +34,7 @@ async def handle(ls: FoldlineServer, params: WorkspaceSymbolParams) -> list[Work
     folders = await in_thread(ls.prompts.folders)
     for folder in folders:
         await asyncio.wrap_future(folder.refresh())
+    report(ls, [problem for folder in folders for problem in folder.unsearched])
     return await in_thread(partial(_find, ls, folders, params.query), PROMPTS) or None
 
 
