@@ -9,7 +9,6 @@ import re
 import time
 from collections import deque
 from copy import copy
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import (
@@ -20,7 +19,7 @@ from foldline.backends.errors import (
     LSPTimeoutError,
 )
 from foldline.backends.lsp.framing import read_message
-from foldline.backends.lsp.protocol import LanguageClient
+from foldline.backends.lsp.protocol import JsonRpcClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +52,7 @@ class Connection:
         self.process = process
         self.received = 0
         self.latencies: deque[float] = deque(maxlen=_LATENCIES)
-        self._client = LanguageClient(name, process.writer)
+        self._client = JsonRpcClient(name, process.writer)
         self._failure: LSPError | None = None
         self._ended = asyncio.Event()
         self._reading = asyncio.create_task(self._read())
@@ -61,7 +60,7 @@ class Connection:
     @property
     def pending(self) -> int:
         """The requests that still wait for their answer."""
-        return len(self._client.protocol.pending)
+        return self._client.pending
 
     @property
     def failure(self) -> LSPError | None:
@@ -70,8 +69,7 @@ class Connection:
 
     def on(self, method: str, handler: Callable[[Any], Any]) -> None:
         """Let `handler` take the params of the server's requests or notifications of `method`."""
-        # pygls leaves a mark on what it is given, and methods take none.
-        self._client.feature(method)(partial(handler))
+        self._client.on(method, handler)
 
     async def ended(self) -> None:
         """Return when the server has ended, by whatever cause; `failure` says which."""
@@ -79,7 +77,7 @@ class Connection:
 
     def notify(self, method: str, params: object) -> None:
         """Send a notification; one that the server cannot get any more is lost."""
-        self._client.send(method, params)
+        self._client.notify(method, params)
 
     async def request(self, method: str, params: object, *, seconds: float) -> Any:
         """The server's answer to `method`.
@@ -122,10 +120,9 @@ class Connection:
     async def _request_once(self, method: str, params: object) -> Any:
         if self._failure is not None:
             raise copy(self._failure)
-        protocol = self._client.protocol
         started = time.perf_counter()
         try:
-            number, future = protocol.ask(method, params)
+            number, future = self._client.request(method, params)
         except OSError as error:
             # Its input closes before its output: how it ended is known in a moment, and says more.
             with contextlib.suppress(TimeoutError):
@@ -137,13 +134,9 @@ class Connection:
         try:
             answer = await future
         except asyncio.CancelledError:
-            if number in protocol.pending:
-                from lsprotocol.types import CANCEL_REQUEST, CancelParams
-
-                self.notify(CANCEL_REQUEST, CancelParams(id=number))
+            if self._client.drop(number):
+                self.notify("$/cancelRequest", {"id": number})
             raise
-        finally:
-            protocol.drop(number)
         self.latencies.append(time.perf_counter() - started)
         return answer
 
@@ -167,7 +160,7 @@ class Connection:
     def _fail(self, error: LSPError) -> None:
         if self._failure is None:
             self._failure = error
-        self._client.protocol.fail_all(self._failure)
+        self._client.fail_all(self._failure)
         self._ended.set()
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING
-
-from lsprotocol import types
+from enum import IntEnum
+from typing import TYPE_CHECKING, TypedDict
 
 from foldline.backends.lsp.changes import Change
 from foldline.backends.lsp.servers import language_id
@@ -19,6 +18,21 @@ if TYPE_CHECKING:
 
     Notify = Callable[[str, object], None]
     Snapshot = Mapping[str, FileStamp]
+
+
+class FileChange(IntEnum):
+    """LSP's numbers for how a file changed."""
+
+    CREATED = 1
+    CHANGED = 2
+    DELETED = 3
+
+
+class FileEvent(TypedDict):
+    """One change of a file, as `workspace/didChangeWatchedFiles` sends it."""
+
+    uri: str
+    type: FileChange
 
 
 class OpenDocuments:
@@ -57,10 +71,15 @@ class OpenDocuments:
             self._open[path] = (1, text)
             self.unread.add(self.uri(path))
             self._notify(
-                types.TEXT_DOCUMENT_DID_OPEN,
-                types.DidOpenTextDocumentParams(
-                    types.TextDocumentItem(self.uri(path), language_id(path), 1, text)
-                ),
+                "textDocument/didOpen",
+                {
+                    "textDocument": {
+                        "uri": self.uri(path),
+                        "languageId": language_id(path),
+                        "version": 1,
+                        "text": text,
+                    }
+                },
             )
             self._shrink()
             return
@@ -71,11 +90,11 @@ class OpenDocuments:
         self._open[path] = (version + 1, text)
         self.unread.add(self.uri(path))
         self._notify(
-            types.TEXT_DOCUMENT_DID_CHANGE,
-            types.DidChangeTextDocumentParams(
-                types.VersionedTextDocumentIdentifier(version + 1, self.uri(path)),
-                [types.TextDocumentContentChangeWholeDocument(text)],
-            ),
+            "textDocument/didChange",
+            {
+                "textDocument": {"uri": self.uri(path), "version": version + 1},
+                "contentChanges": [{"text": text}],
+            },
         )
 
     def hide(self, path: str) -> None:
@@ -83,10 +102,7 @@ class OpenDocuments:
         self._pinned.discard(path)
         self.unread.discard(self.uri(path))
         if self._open.pop(path, None) is not None:
-            self._notify(
-                types.TEXT_DOCUMENT_DID_CLOSE,
-                types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(self.uri(path))),
-            )
+            self._notify("textDocument/didClose", {"textDocument": {"uri": self.uri(path)}})
 
     def uri(self, path: str) -> str:
         """The `file:` URI of a path relative to the workspace."""
@@ -131,12 +147,10 @@ class Follower:
             if (event := self._take(path, before.get(path), snapshot.get(path), read)) is not None
         ]
         if events:
-            self._notify(
-                types.WORKSPACE_DID_CHANGE_WATCHED_FILES, types.DidChangeWatchedFilesParams(events)
-            )
+            self._notify("workspace/didChangeWatchedFiles", {"changes": events})
         if not changed:
             return Change.NONE
-        contents = all(event.type == types.FileChangeType.Changed for event in events)
+        contents = all(event["type"] == FileChange.CHANGED for event in events)
         return Change.CONTENTS if contents else Change.FILES
 
     @property
@@ -149,7 +163,7 @@ class Follower:
         before: FileStamp | None,
         after: FileStamp | None,
         read: Callable[[str], str | None],
-    ) -> types.FileEvent | None:
+    ) -> FileEvent | None:
         if after is not None and after.overlay:
             self._show(path, read, pinned=True)
             return None
@@ -158,7 +172,7 @@ class Follower:
         uri = self._documents.uri(path)
         if after is None:
             self._documents.hide(path)
-            return types.FileEvent(uri, types.FileChangeType.Deleted)
+            return FileEvent(uri=uri, type=FileChange.DELETED)
         if self._documents.is_open(path):
             self._show(path, read)
         # Whether the server knows a file that was open before, only the server knows.
@@ -166,10 +180,10 @@ class Follower:
             if self._spec.opens_new_files and not self._documents.is_open(path):
                 self._show(path, read)
                 self._documents.hide(path)
-            return types.FileEvent(uri, types.FileChangeType.Created)
+            return FileEvent(uri=uri, type=FileChange.CREATED)
         if self._spec.opens_changed_files:
             self._show(path, read)
-        return types.FileEvent(uri, types.FileChangeType.Changed)
+        return FileEvent(uri=uri, type=FileChange.CHANGED)
 
     def _show(self, path: str, read: Callable[[str], str | None], *, pinned: bool = False) -> None:
         text = read(path) if self._spec.understands(path) else None

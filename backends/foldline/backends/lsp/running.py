@@ -70,10 +70,7 @@ async def start_server(
         cwd=empty_folder(workspace) if spec.confined else root,
         env=outside_environment(workspace) if spec.confined else None,
     )
-    # These imports take half a second where nothing else of LSP is used: the server starts
-    # meanwhile.
-    from lsprotocol import types
-
+    # The server starts while these are imported.
     from foldline.backends.lsp.connection import Connection
     from foldline.backends.lsp.documents import Follower, OpenDocuments
     from foldline.backends.lsp.handshake import (
@@ -88,7 +85,7 @@ async def start_server(
         ready = ReadyWatch(spec, connection, limits)
         answer_requests(connection, spec, root)
         answer = await connection.request(
-            types.INITIALIZE,
+            "initialize",
             initialize_params(spec, root),
             seconds=limits.start,
         )
@@ -105,7 +102,7 @@ async def start_server(
             encoding=position_encoding(answer),
         )
         _collect_diagnostics(running)
-        connection.notify(types.INITIALIZED, types.InitializedParams())
+        connection.notify("initialized", {})
         follower.begin(snapshot, read)
         ready.begin()
     except BaseException:
