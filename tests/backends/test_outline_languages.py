@@ -3,7 +3,7 @@
 import pytest
 
 from foldline.backends.languages import LANGUAGES, language_of
-from foldline.backends.parsers.tables import TABLES
+from foldline.backends.parsers.language_tables import TABLES
 from foldline.backends.syntax import parse
 
 from .outlines import access_to, check_outline

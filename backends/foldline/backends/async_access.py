@@ -96,7 +96,7 @@ class AsyncSmartFileAccess:
     get_outline = _asked(SmartFileAccess.get_outline)
     read_symbol = _asked(SmartFileAccess.read_symbol)
     find_references = _asked(SmartFileAccess.find_references, LONG)
-    find_place = _asked(SmartFileAccess.find_place)
+    find_position = _asked(SmartFileAccess.find_position)
     goto_definition = _asked(SmartFileAccess.goto_definition, LONG)
     find_implementations = _asked(SmartFileAccess.find_implementations, LONG)
     hover = _asked(SmartFileAccess.hover, LONG)

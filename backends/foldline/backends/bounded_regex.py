@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 # Neither wheel carries types.
 import regex  # type: ignore[import-untyped]
 
-from foldline.backends.visible import is_text
+from foldline.backends.formatting.visible import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

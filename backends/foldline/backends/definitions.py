@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
 from foldline.backends.fallback import DEFAULT_SECONDS, awaited, guarded
 from foldline.backends.languages import UNKNOWN
+from foldline.backends.locations import Navigator, Position, SemanticEngine
 from foldline.backends.models import ReferenceKind
-from foldline.backends.semantics import Navigator, SemanticEngine, Target
 from foldline.backends.symbols import flatten
 from foldline.backends.waiting import question_of
 
 if TYPE_CHECKING:
+    from foldline.backends.locations import Location
     from foldline.backends.models import FileOutline, SymbolDetail
     from foldline.backends.protocol import FileAnalysisBackend
-    from foldline.backends.semantics import CodeLocation
 
 
 async def get_outline(
@@ -81,7 +81,7 @@ async def _read_imported(
         return None
     # The last of `import a as b` and `from a import b` is the name that the file uses.
     use = imports[0]
-    target = Target(use.path, use.line, use.column)
+    target = Position(use.path, use.line, use.column)
     found = await navigator.goto_definition(target, seconds=seconds)
     for place in found.locations:
         if place.outside:
@@ -98,9 +98,7 @@ async def _read_imported(
     return None
 
 
-def _symbol_at(
-    analysis: FileAnalysisBackend, place: CodeLocation, rest: str
-) -> SymbolDetail | None:
+def _symbol_at(analysis: FileAnalysisBackend, place: Location, rest: str) -> SymbolDetail | None:
     symbols = flatten(analysis.get_outline(place.path))
     for symbol, qualified_name, _ in symbols:
         if place.line in {symbol.name_line, symbol.line}:

@@ -36,7 +36,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
-from foldline.backends.visible import visible
+from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,7 +10,7 @@ from foldline.backends.errors import LSPError, PathError, SymbolError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from foldline.backends.semantics import Navigator
+    from foldline.backends.locations import Navigator
 
     Answer = TypeVar("Answer")
 
@@ -45,7 +45,7 @@ async def ask_navigator(
     nothing: Callable[[str], Awaitable[Answer]],
 ) -> Answer:
     """The server's answer, or `nothing` with the reason why there is none."""
-    from foldline.backends.semantics import Navigator
+    from foldline.backends.locations import Navigator
 
     if not isinstance(engine, Navigator):
         return await nothing("no language server was asked")

@@ -6,19 +6,19 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from foldline.backends import budget as budgets
-from foldline.backends import definitions, merging
+from foldline.backends import definitions, two_tier_references
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.files.tree import build_tree
+from foldline.backends.formatting import budget as budgets
+from foldline.backends.formatting.symbol_pages import page_symbol
+from foldline.backends.formatting.text import reference_line
+from foldline.backends.formatting.text_pages import page_text
+from foldline.backends.formatting.visible import visible
 from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
 from foldline.backends.navigation import CodeNavigation
 from foldline.backends.references_cache import ReferencesCache
-from foldline.backends.symbol_pages import page_symbol
-from foldline.backends.text import reference_line
-from foldline.backends.text_pages import page_text
-from foldline.backends.visible import visible
 from foldline.backends.waiting import question_of, waits
 from foldline.backends.walks import WALK_SECONDS, Walks
 
@@ -56,8 +56,8 @@ class SmartFileAccess(CodeNavigation):
     The language server backend, where there is one, adds what only it knows (`merging` says how);
     whatever it raises, the analysis backend answers, and `backend` says who did. Every method may
     be called from several threads. A `budget` is in bytes of the answer's text form
-    (`foldline.backends.text`); None is no limit, and `foldline.backends.budget` has defaults for
-    models. What a budget leaves out, the answer's `cursor` asks for.
+    (`foldline.backends.text`); None is no limit, and `foldline.backends.formatting.budget` has
+    defaults for models. What a budget leaves out, the answer's `cursor` asks for.
 
     >>> import tempfile, pathlib
     >>> root = pathlib.Path(tempfile.mkdtemp())
@@ -260,7 +260,7 @@ class SmartFileAccess(CodeNavigation):
         """
         budgets.check_budget(budget)
         first = budgets.read_cursor(_REFERENCES, cursor)
-        found = await merging.find_references(
+        found = await two_tier_references.find_references(
             self._files,
             self._analysis,
             self._lsp,

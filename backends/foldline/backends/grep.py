@@ -5,13 +5,13 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from foldline.backends import budget as budgets
 from foldline.backends.bounded_regex import PatternError, PatternTimeoutError, compile_lines
 from foldline.backends.errors import FileTooLargeError, InvalidArgumentError, PathError
+from foldline.backends.formatting import budget as budgets
+from foldline.backends.formatting.text import grep_lines, grep_room
+from foldline.backends.formatting.visible import visible
 from foldline.backends.models import COMPLETE, GrepMatch, GrepResults
 from foldline.backends.scopes import Scope
-from foldline.backends.text import grep_lines, grep_room
-from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.backends import by_name, fallback
-from foldline.backends import navigation_pages as pages
+from foldline.backends import fallback, name_fallback
 from foldline.backends.errors import InvalidArgumentError
-from foldline.backends.find_place import find_place, first_column, name_at
-from foldline.backends.semantics import Calls, Diagnostics, Hover, Locations, Place
+from foldline.backends.find_position import find_position, first_column, name_at
+from foldline.backends.formatting import navigation_pages as pages
+from foldline.backends.locations import Calls, Diagnostics, Hover, Locations, Position
 from foldline.backends.waiting import waits
 
 if TYPE_CHECKING:
@@ -22,21 +22,21 @@ class CodeNavigation:
     `at` is the name on that line, or a column counted from 1. A language server gets `seconds`;
     with 0, without one, or when it is late, syntax trees answer by name alone, `coverage` says so,
     and `reason` why. A `budget` is in bytes of the answer's text form
-    (`foldline.backends.navigation_text`); `cursor` asks for what the last answer left out.
+    (`foldline.backends.formatting.navigation_text`); `cursor` asks for the rest of the last answer.
     """
 
     _files: BaseFileBackend
     _analysis: FileAnalysisBackend
     _lsp: FileAnalysisBackend | None
 
-    def find_place(
+    def find_position(
         self,
         file: str,
         name: str | None = None,
         *,
         line: int | None = None,
         column: int | None = None,
-    ) -> Place:
+    ) -> Position:
         """The place that the other questions ask about, from what a caller knows of it.
 
         With `line`, the `name` or the `column` on it, or else what is defined there. Without, the
@@ -48,7 +48,7 @@ class CodeNavigation:
             AmbiguousSymbolError: with the candidates' names.
             InvalidArgumentError: There is no such line, or no such name on it.
         """
-        return find_place(self._files, self._analysis, file, name, line=line, column=column)
+        return find_position(self._files, self._analysis, file, name, line=line, column=column)
 
     @waits
     async def goto_definition(
@@ -65,8 +65,8 @@ class CodeNavigation:
         place = self._place(file, line, at)
         found = await fallback.ask_navigator(
             self._asked(seconds),
-            lambda server: server.goto_definition(place.target, seconds=seconds),
-            lambda reason: by_name.definitions(self._analysis, place, reason),
+            lambda server: server.goto_definition(place, seconds=seconds),
+            lambda reason: name_fallback.definitions(self._analysis, place, reason),
         )
         return pages.page_locations(found, budget, cursor)
 
@@ -85,8 +85,8 @@ class CodeNavigation:
         place = self._place(file, line, at)
         found = await fallback.ask_navigator(
             self._asked(seconds),
-            lambda server: server.find_implementations(place.target, seconds=seconds),
-            lambda reason: by_name.implementations(self._analysis, place, reason),
+            lambda server: server.find_implementations(place, seconds=seconds),
+            lambda reason: name_fallback.implementations(self._analysis, place, reason),
         )
         return pages.page_locations(found, budget, cursor)
 
@@ -105,8 +105,8 @@ class CodeNavigation:
         place = self._place(file, line, at)
         found = await fallback.ask_navigator(
             self._asked(seconds),
-            lambda server: server.hover(place.target, seconds=seconds),
-            lambda reason: by_name.hover(self._analysis, place, reason),
+            lambda server: server.hover(place, seconds=seconds),
+            lambda reason: name_fallback.hover(self._analysis, place, reason),
         )
         return pages.page_hover(found, budget, cursor)
 
@@ -124,7 +124,7 @@ class CodeNavigation:
         found = await fallback.ask_navigator(
             self._asked(seconds),
             lambda server: server.diagnostics(path, seconds=seconds),
-            lambda reason: by_name.diagnostics(self._analysis, path, reason),
+            lambda reason: name_fallback.diagnostics(self._analysis, path, reason),
         )
         return pages.page_diagnostics(found, budget, cursor)
 
@@ -143,22 +143,22 @@ class CodeNavigation:
         place = self._place(file, line, at)
         found = await fallback.ask_navigator(
             self._asked(seconds),
-            lambda server: server.call_hierarchy(place.target, seconds=seconds),
-            lambda reason: by_name.callers(self._analysis, place, reason),
+            lambda server: server.call_hierarchy(place, seconds=seconds),
+            lambda reason: name_fallback.callers(self._analysis, place, reason),
         )
         return pages.page_calls(found, budget, cursor)
 
     def _asked(self, seconds: float) -> FileAnalysisBackend | None:
         return self._lsp if seconds > 0 else None
 
-    def _place(self, file: str, line: int, at: str | int) -> Place:
+    def _place(self, file: str, line: int, at: str | int) -> Position:
         source = self._files.read_source(file)
         lines = source.lines
         if not 1 <= line <= len(lines):
             raise InvalidArgumentError("line", f"{source.path} has the lines 1 to {len(lines)}")
         if isinstance(at, int):
-            return Place(source.path, line, at, name_at(lines, line, at))
+            return Position(source.path, line, at, name_at(lines, line, at))
         column = first_column(lines, line, at)
         if column is None:
             raise InvalidArgumentError("at", f"line {line} of {source.path} has no name {at!r}")
-        return Place(source.path, line, column, at)
+        return Position(source.path, line, column, at)

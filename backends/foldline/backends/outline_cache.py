@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.backends.parsers.draft import Outline
+from foldline.backends.parsers.outline_builder import Outline
 
 if TYPE_CHECKING:
     from foldline.backends.index import WorkspaceIndex
@@ -94,16 +94,16 @@ def encode_outline(outline: Outline) -> str:
 
 def decode_outline(text: str) -> Outline | None:
     """The outline of `encode_outline`'s JSON; None for anything else."""
-    from foldline.backends.parsers.draft import Drafts
+    from foldline.backends.parsers.outline_builder import OutlineBuilder
 
     try:
         rows, imports, exports, docstring, reason = json.loads(text)
-        drafts = Drafts()
+        builder = OutlineBuilder()
         for row in rows:
-            drafts.add(*row)
+            builder.add(*row)
     except (ValueError, TypeError):
         return None
-    return Outline(drafts.finish(), imports, exports, docstring, reason)
+    return Outline(builder.finish(), imports, exports, docstring, reason)
 
 
 @cache

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from foldline.backends.models import SymbolInfo
-    from foldline.backends.parsers.draft import Outline
+    from foldline.backends.parsers.outline_builder import Outline
 
 
 _SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
@@ -91,6 +91,6 @@ def _parser_of(language: str) -> Callable[[bytes, Node], Outline]:
         from foldline.backends.parsers.documents import DOCUMENT_PARSERS
 
         return DOCUMENT_PARSERS[language]
-    from foldline.backends.parsers.table import table_parser
+    from foldline.backends.parsers.table_parser import table_parser
 
     return table_parser(language)

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from foldline.backends.contexts import cut_bytes
+from foldline.backends.formatting.contexts import cut_bytes
 from foldline.backends.languages import DOCUMENTS, has_grammar
 from foldline.backends.models import Reference, ReferenceKind, SymbolKind
 from foldline.backends.outlines import outline_of_tree

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
+    from foldline.backends.locations import ReferencesQuery
     from foldline.backends.models import References
-    from foldline.backends.semantics import ReferencesQuery
 
 _MOST_ANSWERS = 128
 

@@ -7,12 +7,12 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from foldline.backends import budget as budgets
 from foldline.backends.errors import InvalidArgumentError, PathError
+from foldline.backends.formatting import budget as budgets
+from foldline.backends.formatting.text import search_line, search_room
 from foldline.backends.models import COMPLETE, SearchHit, SearchResults
 from foldline.backends.references import is_test_path
 from foldline.backends.symbols import flatten
-from foldline.backends.text import search_line, search_room
 from foldline.backends.waiting import question_of
 
 if TYPE_CHECKING:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.locations import Position
     from foldline.backends.lsp.documents import Snapshot
-    from foldline.backends.lsp.limits import Limits
+    from foldline.backends.lsp.lifecycle import Limits
     from foldline.backends.lsp.process import ServerProcess
-    from foldline.backends.semantics import Target
 
 NAME = "jedi"
 WORKER = Path(__file__).with_name("worker.py")
@@ -62,13 +62,13 @@ class JediEngine:
         self._turn = asyncio.Lock()
         self._ids = itertools.count(1)
         self._snapshot: Snapshot | None = None
-        self._answers: dict[tuple[Target, tuple[str, ...]], asyncio.Task[JediPlaces]] = {}
+        self._answers: dict[tuple[Position, tuple[str, ...]], asyncio.Task[JediPlaces]] = {}
         self._idle: asyncio.TimerHandle | None = None
         self._stopping: set[asyncio.Task[None]] = set()
         self._closed = False
 
     async def references(
-        self, target: Target, candidates: Sequence[str], snapshot: Snapshot
+        self, target: Position, candidates: Sequence[str], snapshot: Snapshot
     ) -> JediPlaces:
         """The uses of the name at `target` in the candidates; one search serves all who ask.
 
@@ -98,7 +98,7 @@ class JediEngine:
         await asyncio.gather(*self._stopping, return_exceptions=True)
 
     async def _search(
-        self, target: Target, candidates: Sequence[str], snapshot: Snapshot
+        self, target: Position, candidates: Sequence[str], snapshot: Snapshot
     ) -> JediPlaces:
         overlays = {
             path: text
@@ -178,7 +178,7 @@ class JediEngine:
 
     async def _rest(self) -> None:
         """After an answer: end a worker that holds too much, or that nobody asks for long."""
-        from foldline.backends.lsp.memory import tree_memory
+        from foldline.backends.lsp.lifecycle import tree_memory
 
         pid = self._process.pid if self._process else None
         if (

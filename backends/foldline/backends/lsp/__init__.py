@@ -6,9 +6,8 @@ event loop in a thread of its own; `servers` is the table of those it knows.
 
 from foldline.backends.lsp.backend import LSPBackend
 from foldline.backends.lsp.discovery import FoundServer, server_version
-from foldline.backends.lsp.limits import Limits
+from foldline.backends.lsp.lifecycle import Limits, ServerState, ServerStatus
 from foldline.backends.lsp.servers import ServerSpec
-from foldline.backends.lsp.status import ServerState, ServerStatus
 
 __all__ = [
     "FoundServer",

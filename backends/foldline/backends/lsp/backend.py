@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 from foldline.backends.errors import LSPTimeoutError, LSPUnavailableError, SymbolNotFoundError
 from foldline.backends.files.source import count_lines, split_lines
 from foldline.backends.languages import language_of
+from foldline.backends.locations import Position
 from foldline.backends.lsp import results
-from foldline.backends.lsp.asking import DEFAULT_SECONDS, coverage_of
-from foldline.backends.lsp.confirming import ServerConfirmation
-from foldline.backends.lsp.memory import tree_memory
+from foldline.backends.lsp.lifecycle import tree_memory
 from foldline.backends.lsp.navigation import ServerNavigation
 from foldline.backends.lsp.outline import symbols_from
 from foldline.backends.lsp.pool import Question
+from foldline.backends.lsp.references import ServerReferences
+from foldline.backends.lsp.requests import DEFAULT_SECONDS, coverage_of
 from foldline.backends.lsp.servers import Answer, language_id
 from foldline.backends.models import COMPLETE, FileOutline, Reference, SymbolDetail
 from foldline.backends.references import is_test_path
-from foldline.backends.semantics import Target
 from foldline.backends.symbols import locate
 from foldline.backends.waiting import question_of, result_of, waits
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from foldline.backends.lsp.discovery import FoundServer
-    from foldline.backends.lsp.status import ServerStatus
+    from foldline.backends.lsp.lifecycle import ServerStatus
 
 _STOP_SECONDS = 30.0
 _CLOSE_SECONDS = 2.0
 
 
-class LSPBackend(ServerConfirmation, ServerNavigation):
+class LSPBackend(ServerReferences, ServerNavigation):
     """The language servers of one workspace, and jedi for Python where none of them answers.
 
     Nothing is started before something is asked. `trusted` allows servers that may run code of the
@@ -51,7 +51,7 @@ class LSPBackend(ServerConfirmation, ServerNavigation):
         """The file's symbols as the server tells them; it knows neither imports nor decorators."""
         path = self._own_text(file_path, source)
         answered = await self._ask(
-            Question(Answer.SYMBOLS, "textDocument/documentSymbol", Target(path, 0, 0)),
+            Question(Answer.SYMBOLS, "textDocument/documentSymbol", Position(path, 0, 0)),
             self._seconds,
         )
         loaded = self._files.load(path)
@@ -109,7 +109,7 @@ class LSPBackend(ServerConfirmation, ServerNavigation):
         column = lines[symbol.name_line - 1].find(symbol.name)
         if column < 0:
             raise SymbolNotFoundError(outline.path, symbol_name)
-        target = Target(outline.path, symbol.name_line, column + 1)
+        target = Position(outline.path, symbol.name_line, column + 1)
         query = self.begin(time.monotonic())
         found = await query.confirm([target], [], self._seconds)
         if found.coverage != COMPLETE and not found.locations:

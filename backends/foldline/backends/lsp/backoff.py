@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.errors import LSPUnavailableError
 
 if TYPE_CHECKING:
-    from foldline.backends.lsp.limits import Limits
+    from foldline.backends.lsp.lifecycle import Limits
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from enum import IntEnum
 from typing import TYPE_CHECKING, TypedDict
 
-from foldline.backends.lsp.changes import Change
+from foldline.backends.lsp.lifecycle import Change
 from foldline.backends.lsp.servers import language_id
 
 if TYPE_CHECKING:

@@ -6,20 +6,20 @@ import asyncio
 import contextlib
 
 from foldline.backends.files.source import split_lines
-from foldline.backends.lsp import results
-from foldline.backends.lsp.asking import ServerQuestions, coverage_of
-from foldline.backends.lsp.places import Places
-from foldline.backends.lsp.pool import Answered, Question
-from foldline.backends.lsp.servers import Answer
-from foldline.backends.semantics import (
+from foldline.backends.locations import (
     Call,
     Calls,
     CodeDiagnostic,
     Diagnostics,
     Hover,
     Locations,
-    Target,
+    Position,
 )
+from foldline.backends.lsp import results
+from foldline.backends.lsp.locations import LocationCollector
+from foldline.backends.lsp.pool import Answered, Question
+from foldline.backends.lsp.requests import ServerRequests, coverage_of
+from foldline.backends.lsp.servers import Answer
 
 # A server that only pushes diagnostics gets this long to push those of a file.
 _PUSH_SECONDS = 2.0
@@ -27,22 +27,22 @@ _PUSH_SECONDS = 2.0
 _SETTLE_SECONDS = 1.5
 
 
-class ServerNavigation(ServerQuestions):
+class ServerNavigation(ServerRequests):
     """A `Navigator`; every method takes a deadline and may raise `LSPError`."""
 
-    async def goto_definition(self, target: Target, *, seconds: float | None = None) -> Locations:
+    async def goto_definition(self, target: Position, *, seconds: float | None = None) -> Locations:
         """Where the symbol at `target` is defined, also outside the workspace."""
         return await self._locations(Answer.DEFINITION, "textDocument/definition", target, seconds)
 
     async def find_implementations(
-        self, target: Target, *, seconds: float | None = None
+        self, target: Position, *, seconds: float | None = None
     ) -> Locations:
         """What implements or overrides the symbol at `target`."""
         return await self._locations(
             Answer.IMPLEMENTATIONS, "textDocument/implementation", target, seconds
         )
 
-    async def hover(self, target: Target, *, seconds: float | None = None) -> Hover:
+    async def hover(self, target: Position, *, seconds: float | None = None) -> Hover:
         """The type and documentation of the symbol at `target`."""
         answered = await self._ask(Question(Answer.HOVER, "textDocument/hover", target), seconds)
         text = results.read_hover(answered.result)
@@ -58,7 +58,7 @@ class ServerNavigation(ServerQuestions):
             CodeDiagnostic(
                 path,
                 raw.line + 1,
-                Places.column(lines, raw.line, raw.start, answered.running.encoding),
+                LocationCollector.column(lines, raw.line, raw.start, answered.running.encoding),
                 raw.severity,
                 raw.message,
                 raw.code,
@@ -72,7 +72,7 @@ class ServerNavigation(ServerQuestions):
         reason = "" if found or items is None else "the language server sees no problem"
         return Diagnostics(path, found, answered.session.spec.name, coverage, reason)
 
-    async def call_hierarchy(self, target: Target, *, seconds: float | None = None) -> Calls:
+    async def call_hierarchy(self, target: Position, *, seconds: float | None = None) -> Calls:
         """Who calls the function at `target`, and whom it calls."""
         answered, incoming, outgoing = await self._wait(self._calls(target), seconds)
         found = [
@@ -84,17 +84,17 @@ class ServerNavigation(ServerQuestions):
         return Calls(found[0], found[1], engine, coverage_of(answered), reason)
 
     async def _locations(
-        self, answer: Answer, method: str, target: Target, seconds: float | None
+        self, answer: Answer, method: str, target: Position, seconds: float | None
     ) -> Locations:
         answered = await self._ask(Question(answer, method, target), seconds)
-        places = Places(self._files, keep_outside=True)
+        places = LocationCollector(self._files, keep_outside=True)
         places.add(answered)
         reason = "" if places.found else "the language server knows none"
         engine = answered.session.spec.name
         return Locations(tuple(places.found), engine, coverage_of(answered), reason)
 
     async def _diagnostics(self, path: str) -> tuple[Answered, object]:
-        target = Target(path, 0, 0)
+        target = Position(path, 0, 0)
         # Symbols are asked for only to have the document open in a server that is up.
         answered = await self._pool.ask(
             Question(Answer.DIAGNOSTICS, "textDocument/documentSymbol", target)
@@ -119,7 +119,7 @@ class ServerNavigation(ServerQuestions):
                     await running.diagnosed.wait()
         return answered, running.diagnostics[uri]
 
-    async def _calls(self, target: Target) -> tuple[Answered, list[object], list[object]]:
+    async def _calls(self, target: Position) -> tuple[Answered, list[object], list[object]]:
         answered = await self._pool.ask(
             Question(Answer.CALLS, "textDocument/prepareCallHierarchy", target)
         )
@@ -138,6 +138,6 @@ class ServerNavigation(ServerQuestions):
         if read is None or not isinstance(item, dict):
             return None
         name, place = read
-        path, outside = Places(self._files).path_of(place.uri)
+        path, outside = LocationCollector(self._files).path_of(place.uri)
         lines = results.read_lines_of(item.get("fromRanges"))
         return Call(name, path, place.line + 1, lines, outside) if path else None

@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.locations import Position
     from foldline.backends.lsp.discovery import ServerCatalog
     from foldline.backends.lsp.documents import Snapshot
-    from foldline.backends.lsp.limits import Limits
-    from foldline.backends.lsp.running import Running
+    from foldline.backends.lsp.initialized_server import InitializedServer
+    from foldline.backends.lsp.lifecycle import Limits, ServerStatus
     from foldline.backends.lsp.servers import Answer, ServerSpec
-    from foldline.backends.lsp.status import ServerStatus
-    from foldline.backends.semantics import Target
 
 MAX_SERVERS = 6
 # Projects beside the one that defines a name whose servers are asked for its uses, too.
@@ -53,7 +52,7 @@ class Question:
 
     answer: Answer
     method: str
-    target: Target
+    target: Position
     candidates: tuple[str, ...] = ()
     project: str = ""
 
@@ -73,7 +72,7 @@ class Answered:
 
     result: Any
     session: ServerSession
-    running: Running
+    running: InitializedServer
     snapshot: Snapshot
     overdue: bool
     unopened: int = 0
@@ -248,7 +247,9 @@ class ServerPool:
             unopened = max(len(question.candidates) - _MAX_CANDIDATES, 0)
         return Answered(result, session, running, snapshot, running.ready.overdue, unopened)
 
-    async def _answer(self, session: ServerSession, running: Running, question: Question) -> Any:
+    async def _answer(
+        self, session: ServerSession, running: InitializedServer, question: Question
+    ) -> Any:
         """The result that was already asked for in this generation, or a new one."""
         # Where the files that are opened decide what is found, they are part of the question.
         shown = question.candidates if session.spec.opens_candidates else ()
@@ -264,7 +265,9 @@ class ServerPool:
             self._answers.popitem(last=False)
         return await asyncio.shield(task)
 
-    async def _request(self, session: ServerSession, running: Running, question: Question) -> Any:
+    async def _request(
+        self, session: ServerSession, running: InitializedServer, question: Question
+    ) -> Any:
         target = question.target
         documents = running.documents
         text = self._read(target.path)

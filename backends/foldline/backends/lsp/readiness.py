@@ -11,7 +11,7 @@ from foldline.backends.lsp.servers import ReadyWhen
 
 if TYPE_CHECKING:
     from foldline.backends.lsp.connection import Connection
-    from foldline.backends.lsp.limits import Limits
+    from foldline.backends.lsp.lifecycle import Limits
     from foldline.backends.lsp.servers import ServerSpec
 
 

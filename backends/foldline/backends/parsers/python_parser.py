@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline.backends.models import SymbolKind
-from foldline.backends.parsers.draft import Drafts, Outline
+from foldline.backends.parsers.outline_builder import Outline, OutlineBuilder
 from foldline.backends.parsers.python_scan import mend_outline
 from foldline.backends.parsers.strings import first_line_of_string, one_line, shorten
 
@@ -52,7 +52,7 @@ def outline_python(data: bytes, root: Node) -> Outline:
         if child.type != "comment":
             docstring = walk.docstring_of(child)
             break
-    symbols = walk.drafts.finish()
+    symbols = walk.builder.finish()
     if root.has_error:
         symbols = mend_outline(data, symbols)
     return Outline(symbols, walk.imports, walk.exports, docstring)
@@ -63,7 +63,7 @@ class _Walk:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.drafts = Drafts()
+        self.builder = OutlineBuilder()
         self.imports: list[str] = []
         self.exports: list[str] = []
         self._spaced_oddly = any(
@@ -166,7 +166,7 @@ class _Walk:
                 and (first := body.named_child(0)) is not None
             ):
                 docstring = self.docstring_of(first)
-        return self.drafts.add(
+        return self.builder.add(
             parent,
             data[name.start_byte : name.end_byte].decode("utf-8", "replace"),
             kind,
@@ -221,7 +221,7 @@ class _Walk:
         text = self.data[start : min(end, start + 3 * _LONGEST_VALUE)]
         signature = shorten(one_line(text), _LONGEST_VALUE)
         line = node.start_point[0] + 1
-        self.drafts.add(parent, name, _VARIABLE, line, node.end_point[0] + 1, signature)
+        self.builder.add(parent, name, _VARIABLE, line, node.end_point[0] + 1, signature)
 
     def _alias(self, node: Node, parent: int, names: set[str]) -> None:
         left = node.child_by_field_name("left")
@@ -233,7 +233,7 @@ class _Walk:
             return
         names.add(name)
         signature = one_line(self.data[node.start_byte : node.end_byte])
-        self.drafts.add(
+        self.builder.add(
             parent, name, _TYPE, node.start_point[0] + 1, node.end_point[0] + 1, signature
         )
 

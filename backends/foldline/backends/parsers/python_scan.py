@@ -12,7 +12,7 @@ import re
 from typing import NamedTuple
 
 from foldline.backends.models import SymbolInfo, SymbolKind
-from foldline.backends.parsers.draft import Drafts
+from foldline.backends.parsers.outline_builder import OutlineBuilder
 from foldline.backends.parsers.strings import one_line
 from foldline.backends.symbols import flatten
 
@@ -53,14 +53,14 @@ def mend_outline(data: bytes, symbols: tuple[SymbolInfo, ...]) -> tuple[SymbolIn
         for each in flatten(symbols)
         if each.symbol.kind in _CODE
     }
-    drafts = Drafts()
+    builder = OutlineBuilder()
     scopes: list[tuple[int, int, int, bool]] = []  # first row, last row, index, is a class
     for each, end in zip(found, ends, strict=True):
         in_class = each.parent >= 0 and found[each.parent].word == b"class"
         is_class = each.word == b"class"
         kind = SymbolKind.METHOD if in_class else SymbolKind.FUNCTION
         tree = known.get((each.row + 1, each.name))
-        index = drafts.add(
+        index = builder.add(
             each.parent,
             each.name,
             SymbolKind.CLASS if is_class else kind,
@@ -72,12 +72,14 @@ def mend_outline(data: bytes, symbols: tuple[SymbolInfo, ...]) -> tuple[SymbolIn
             each.row + 1,
         )
         scopes.append((each.first_row, max(end, each.row), index, is_class))
-    _add_variables(drafts, symbols, scopes)
-    return drafts.finish()
+    _add_variables(builder, symbols, scopes)
+    return builder.finish()
 
 
 def _add_variables(
-    drafts: Drafts, symbols: tuple[SymbolInfo, ...], scopes: list[tuple[int, int, int, bool]]
+    builder: OutlineBuilder,
+    symbols: tuple[SymbolInfo, ...],
+    scopes: list[tuple[int, int, int, bool]],
 ) -> None:
     """The tree's variables, but for those that turn out to be a function's own."""
     for located in flatten(symbols):
@@ -88,7 +90,7 @@ def _add_variables(
         around = [scope for scope in scopes if scope[0] <= row <= scope[1]]
         parent, in_class = (around[-1][2], around[-1][3]) if around else (-1, True)
         if in_class:
-            drafts.add(
+            builder.add(
                 parent, symbol.name, symbol.kind, symbol.line, symbol.line_end, symbol.signature
             )
 

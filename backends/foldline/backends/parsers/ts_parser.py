@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.models import SymbolKind
 from foldline.backends.parsers.comments import doc_above
-from foldline.backends.parsers.draft import Drafts, Outline
+from foldline.backends.parsers.outline_builder import Outline, OutlineBuilder
 from foldline.backends.parsers.strings import fold_space, shorten
 from foldline.backends.parsers.ts_nodes import (
     CALLS,
@@ -50,7 +50,7 @@ def outline_typescript(data: bytes, root: Node) -> Outline:
     walk = _Walk(data)
     walk.run(root)
     exports = list(dict.fromkeys(walk.exports))
-    return Outline(walk.drafts.finish(), walk.imports, exports, _file_doc(root, data))
+    return Outline(walk.builder.finish(), walk.imports, exports, _file_doc(root, data))
 
 
 def _file_doc(root: Node, data: bytes) -> str | None:
@@ -72,7 +72,7 @@ class _Walk:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.drafts = Drafts()
+        self.builder = OutlineBuilder()
         self.imports: list[str] = []
         self.exports: list[str] = []
         self._waiting: list[_Scope] = []
@@ -251,7 +251,7 @@ class _Walk:
         ]
         declaration = node.child_by_field_name("declaration")
         source = node.child_by_field_name("source")
-        before = len(self.drafts)
+        before = len(self.builder)
         if declaration is not None:
             if declaration.type == "ambient_declaration":
                 self.visit_ambient(declaration, scope, marks, outer)
@@ -274,7 +274,7 @@ class _Walk:
                 self.exports.append(self._text(named))
         if source is not None and not clause:
             self.exports.append(f"* from {self._text(source)}")
-        self.exports.extend(self.drafts.names_below(before, scope.parent))
+        self.exports.extend(self.builder.names_below(before, scope.parent))
 
     def _exported_value(self, node: Node, value: Node, scope: _Scope) -> None:
         self._assigned("default", value, value, node, scope, node)
@@ -377,7 +377,7 @@ class _Walk:
         marks: list[str] | tuple[()] = (),
         last_row: int | None = None,
     ) -> int:
-        return self.drafts.add(
+        return self.builder.add(
             parent,
             title,
             kind,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypedDict, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from foldline.backends.models import COMPLETE
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeLocation:
+class Location:
     """A stretch of one line; `context` is the line, cut around it where long.
 
     `path` is relative to the root, or absolute for a file outside the workspace, of which nothing
@@ -27,14 +27,6 @@ class CodeLocation:
     outside: bool = False
 
 
-class AskLimits(TypedDict):
-    """How long an answer may be, in bytes, from where on, and how long a server may take."""
-
-    budget: int | None
-    cursor: str | None
-    seconds: float
-
-
 @dataclass(frozen=True, slots=True)
 class Locations:
     """What was found, by which engine, and how completely; `reason` says why nothing was.
@@ -42,14 +34,14 @@ class Locations:
     `left_out` counts what a budget left out; `cursor` asks for the rest of it. So in all answers.
     """
 
-    locations: tuple[CodeLocation, ...]
+    locations: tuple[Location, ...]
     backend: str = ""
     coverage: str = COMPLETE
     reason: str = ""
     left_out: int = 0
     cursor: str | None = None
 
-    def __iter__(self) -> Iterator[CodeLocation]:
+    def __iter__(self) -> Iterator[Location]:
         return iter(self.locations)
 
     def __len__(self) -> int:
@@ -124,17 +116,11 @@ class Calls:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """A place to ask an engine about: the first code point of a name, counted from 1."""
+class Position:
+    """The first code point of an identifier, counted from 1; `name` is empty where it is unknown.
 
-    path: str
-    line: int
-    column: int
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The identifier `name` where it stands in a file; `name` is empty where there is none."""
+    At line 0 it is the whole file.
+    """
 
     path: str
     line: int
@@ -143,12 +129,8 @@ class Place:
 
     @property
     def at(self) -> tuple[str, int, int]:
-        """The file, line and column, as `SmartFileAccess` is asked about them."""
+        """The file, line and column, as `SmartFileAccess` takes them."""
         return self.path, self.line, self.column
-
-    @property
-    def target(self) -> Target:
-        return Target(*self.at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +141,7 @@ class Confirmation:
     that the workspace does not show.
     """
 
-    locations: tuple[CodeLocation, ...] = ()
+    locations: tuple[Location, ...] = ()
     engine: str = ""
     coverage: str = COMPLETE
     notes: tuple[str, ...] = ()
@@ -172,7 +154,7 @@ class ReferencesQuery(Protocol):
     Its coroutines await futures alone (`foldline.backends.waiting`).
     """
 
-    def prefetch(self, targets: Sequence[Target]) -> None:
+    def prefetch(self, targets: Sequence[Position]) -> None:
         """Begin to ask about these in the background: `confirm` will ask about some of them."""
         ...
 
@@ -184,7 +166,7 @@ class ReferencesQuery(Protocol):
         ...
 
     async def confirm(
-        self, targets: Sequence[Target], candidates: Sequence[str], seconds: float
+        self, targets: Sequence[Position], candidates: Sequence[str], seconds: float
     ) -> Confirmation:
         """The uses of what is defined at `targets`, within `seconds`; it never raises for long.
 
@@ -213,12 +195,12 @@ class Navigator(Protocol):
     They are coroutines that await futures alone (`foldline.backends.waiting`).
     """
 
-    async def goto_definition(self, target: Target, *, seconds: float) -> Locations: ...
+    async def goto_definition(self, target: Position, *, seconds: float) -> Locations: ...
 
-    async def find_implementations(self, target: Target, *, seconds: float) -> Locations: ...
+    async def find_implementations(self, target: Position, *, seconds: float) -> Locations: ...
 
-    async def hover(self, target: Target, *, seconds: float) -> Hover: ...
+    async def hover(self, target: Position, *, seconds: float) -> Hover: ...
 
     async def diagnostics(self, path: str, *, seconds: float) -> Diagnostics: ...
 
-    async def call_hierarchy(self, target: Target, *, seconds: float) -> Calls: ...
+    async def call_hierarchy(self, target: Position, *, seconds: float) -> Calls: ...

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import LSPStartError
-from foldline.backends.lsp.limits import CLOSING_GRACE
+from foldline.backends.lsp.lifecycle import CLOSING_GRACE
 from foldline.backends.untrusted import empty_folder, outside_environment
 
 if TYPE_CHECKING:
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from foldline.backends.lsp.connection import Connection
     from foldline.backends.lsp.documents import Follower, OpenDocuments, Snapshot
-    from foldline.backends.lsp.limits import Limits
+    from foldline.backends.lsp.lifecycle import Limits
     from foldline.backends.lsp.readiness import ReadyWatch
     from foldline.backends.lsp.servers import ServerSpec
 
 
-class Running:
+class InitializedServer:
     """A server that has answered `initialize`, with everything that lasts as long as it does."""
 
     def __init__(
@@ -55,7 +55,7 @@ async def start_server(
     *,
     snapshot: Snapshot,
     read: Callable[[str], str | None],
-) -> Running:
+) -> InitializedServer:
     """A server for `root` that has answered `initialize` and knows of the files in `snapshot`.
 
     Raises:
@@ -93,7 +93,7 @@ async def start_server(
             raise LSPStartError("its answer to initialize is no object", name)
         documents = OpenDocuments(workspace, connection.notify, limits.open_documents)
         follower = Follower(spec, documents, connection.notify)
-        running = Running(
+        running = InitializedServer(
             connection,
             ready,
             documents,
@@ -112,7 +112,7 @@ async def start_server(
     return running
 
 
-def _collect_diagnostics(running: Running) -> None:
+def _collect_diagnostics(running: InitializedServer) -> None:
     def take(params: Any) -> None:
         uri, found = params.get("uri"), params.get("diagnostics")
         if isinstance(uri, str) and isinstance(found, list):

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.backends import budget as budgets
-from foldline.backends.line_pages import (
+from foldline.backends.formatting import budget as budgets
+from foldline.backends.formatting.line_pages import (
     columns_note,
     make_line_cursor,
     page_lines,
     read_line_cursor,
 )
+from foldline.backends.formatting.outline_text import fit_rows, short_symbol
+from foldline.backends.formatting.text import symbol_line
+from foldline.backends.formatting.visible import visible
 from foldline.backends.models import FileOutline, SymbolInfo
-from foldline.backends.outline_text import fit_rows, short_symbol
-from foldline.backends.text import symbol_line
-from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from foldline.backends.models import SymbolDetail

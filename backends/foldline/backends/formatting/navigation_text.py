@@ -6,26 +6,26 @@ from itertools import groupby
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from foldline.backends.text import cut_line, remarks
-from foldline.backends.visible import visible
+from foldline.backends.formatting.text import cut_line, remarks
+from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
-    from foldline.backends.semantics import (
+    from foldline.backends.locations import (
         Call,
         Calls,
         CodeDiagnostic,
-        CodeLocation,
         Diagnostics,
         Hover,
+        Location,
         Locations,
-        Place,
+        Position,
     )
 
 CALLS_IN = "called by:"
 CALLS_OUT = "calls:"
 
 
-def format_locations(found: Locations, place: Place, what: str) -> str:
+def format_locations(found: Locations, place: Position, what: str) -> str:
     """How many there are of `what`, a singular noun, then their lines grouped by file."""
     lines = [f"{_place(place)}: {_count(len(found), found.left_out, what)}"]
     for path, group in groupby(found, key=lambda each: each.path):
@@ -34,7 +34,7 @@ def format_locations(found: Locations, place: Place, what: str) -> str:
     return "\n".join([*lines, *_rest(found)])
 
 
-def format_hover(found: Hover, place: Place) -> str:
+def format_hover(found: Hover, place: Position) -> str:
     """What is said of the place, as it was said."""
     said = [found.text] if found.text else []
     return "\n".join([_place(place), *said, *_rest(found)])
@@ -47,7 +47,7 @@ def format_diagnostics(found: Diagnostics) -> str:
     return "\n".join([*lines, *map(diagnostic_line, found), *_rest(found)])
 
 
-def format_calls(found: Calls, place: Place) -> str:
+def format_calls(found: Calls, place: Position) -> str:
     """The callers, then those that are called, with the lines of the calls."""
     lines = [_place(place)]
     for heading, calls in ((CALLS_IN, found.incoming), (CALLS_OUT, found.outgoing)):
@@ -57,7 +57,7 @@ def format_calls(found: Calls, place: Place) -> str:
     return "\n".join([*lines, *_rest(found)])
 
 
-def location_line(location: CodeLocation) -> str:
+def location_line(location: Location) -> str:
     """The line of one location below its file; of a file elsewhere its number is all we tell."""
     if not location.context:
         return f"  {location.line}"
@@ -79,7 +79,7 @@ def call_line(call: Call) -> str:
     return visible(f"  {call.name} {path}:{call.line}{calls}")
 
 
-def _place(place: Place) -> str:
+def _place(place: Position) -> str:
     return visible(f"{place.path}:{place.line} {place.name}".rstrip())
 
 

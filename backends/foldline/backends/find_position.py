@@ -6,10 +6,10 @@ import difflib
 import re
 from typing import TYPE_CHECKING
 
-from foldline.backends.contexts import column_in
 from foldline.backends.errors import InvalidArgumentError, SymbolNotFoundError
+from foldline.backends.formatting.contexts import column_in
+from foldline.backends.locations import Position
 from foldline.backends.models import ReferenceKind
-from foldline.backends.semantics import Place
 from foldline.backends.symbols import flatten, locate
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _IDENTIFIER = re.compile(r"(?<![\w$])[^\W\d][\w$]*")
 _MOST_NEAR = 5
 
 
-def find_place(
+def find_position(
     files: BaseFileBackend,
     analysis: FileAnalysisBackend,
     file: str,
@@ -30,8 +30,8 @@ def find_place(
     *,
     line: int | None = None,
     column: int | None = None,
-) -> Place:
-    """The place that is meant: `SmartFileAccess.find_place` says how.
+) -> Position:
+    """The place that is meant: `SmartFileAccess.find_position` says how.
 
     Raises:
         SymbolError: The file has no such name, with near ones, or several symbols of it.
@@ -52,14 +52,14 @@ def find_place(
         word = name.strip().rpartition(".")[2]
         for start, found in on_line:
             if found == word and (column is None or start <= column <= start + len(found)):
-                return Place(path, line, start, found)
+                return Position(path, line, start, found)
         raise InvalidArgumentError(
             "name", f"line {line} of {path} has no {name!r}{_hint(on_line, word)}"
         )
     if column is not None:
         for start, found in on_line:
             if start <= column <= start + len(found):
-                return Place(path, line, start, found)
+                return Position(path, line, start, found)
         raise InvalidArgumentError(
             "column", f"line {line} of {path} has no name at column {column}{_hint(on_line)}"
         )
@@ -87,7 +87,7 @@ def name_at(lines: Sequence[str], line: int, column: int) -> str:
 
 def _of_name(
     analysis: FileAnalysisBackend, path: str, lines: Sequence[str], name: str | None
-) -> Place:
+) -> Position:
     outline = analysis.get_outline(path)
     if name is None:
         for symbol in outline.symbols:
@@ -107,7 +107,7 @@ def _of_name(
         ]
         uses.sort(key=lambda each: each.kind != ReferenceKind.IMPORT)
         for use in uses:
-            return Place(path, use.line, use.column, word)
+            return Position(path, use.line, use.column, word)
         if missing.near:
             raise
         names = {match.group() for line in lines for match in _IDENTIFIER.finditer(line)}
@@ -115,9 +115,9 @@ def _of_name(
     return _defined(path, lines, symbol.name_line, symbol.name)
 
 
-def _defined(path: str, lines: Sequence[str], line: int, name: str) -> Place:
+def _defined(path: str, lines: Sequence[str], line: int, name: str) -> Position:
     # A heading or a quoted key stands otherwise than it is named.
-    return Place(path, line, first_column(lines, line, name) or 1, name)
+    return Position(path, line, first_column(lines, line, name) or 1, name)
 
 
 def _hint(on_line: Sequence[tuple[int, str]], word: str = "") -> str:

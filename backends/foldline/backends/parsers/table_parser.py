@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.models import SymbolKind
 from foldline.backends.parsers.comments import doc_above
-from foldline.backends.parsers.draft import Drafts, Outline
+from foldline.backends.parsers.language_tables import TABLES, LanguageTable, Rule
+from foldline.backends.parsers.outline_builder import Outline, OutlineBuilder
 from foldline.backends.parsers.strings import fold_space, shorten
-from foldline.backends.parsers.tables import TABLES, LanguageTable, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ class _Walk:
     def __init__(self, data: bytes, table: LanguageTable) -> None:
         self.data = data
         self.table = table
-        self.drafts = Drafts()
+        self.builder = OutlineBuilder()
         self.imports: list[str] = []
         self._seen: set[tuple[int, str]] = set()
 
@@ -62,7 +62,7 @@ class _Walk:
                     continue
                 waiting.extend(self._visit(node, scope, attributes))
                 attributes = []
-        return Outline(self.drafts.finish(), self.imports)
+        return Outline(self.builder.finish(), self.imports)
 
     def _visit(self, node: Node, scope: _Scope, attributes: list[Node]) -> list[_Scope]:
         rule = self.table.rules.get(node.type)
@@ -98,7 +98,7 @@ class _Walk:
             if kind == _VARIABLE and (scope.parent, title) in self._seen:
                 continue
             self._seen.add((scope.parent, title))
-            index = self.drafts.add(
+            index = self.builder.add(
                 scope.parent,
                 title,
                 kind,

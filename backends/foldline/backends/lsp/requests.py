@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from foldline.backends.errors import LSPError, LSPTimeoutError, LSPUnavailableError
 from foldline.backends.jedi.engine import JediEngine
 from foldline.backends.lsp.discovery import ServerCatalog
-from foldline.backends.lsp.limits import Limits
+from foldline.backends.lsp.lifecycle import Limits
 from foldline.backends.lsp.loop import background_loop
 from foldline.backends.lsp.pool import Answered, Question, ServerPool
 from foldline.backends.models import COMPLETE
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DEFAULT_SECONDS = 5.0
 
 
-class ServerQuestions:
+class ServerRequests:
     """What every question to the servers of one workspace needs."""
 
     def __init__(

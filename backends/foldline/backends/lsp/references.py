@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.errors import LSPError, LSPTimeoutError, LSPUnavailableError
 from foldline.backends.jedi.engine import SEARCH_SECONDS, JediPlaces
-from foldline.backends.lsp.asking import ServerQuestions, coverage_of
+from foldline.backends.locations import Confirmation, Position
 from foldline.backends.lsp.configuration import hiding_settings
-from foldline.backends.lsp.places import Places
+from foldline.backends.lsp.locations import LocationCollector
 from foldline.backends.lsp.pool import Answered, Question
+from foldline.backends.lsp.requests import ServerRequests, coverage_of
 from foldline.backends.lsp.servers import Answer, language_id
 from foldline.backends.models import COMPLETE
-from foldline.backends.semantics import Confirmation, Target
 from foldline.backends.waiting import result_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class JediAnswered:
     why: str
 
 
-class ServerConfirmation(ServerQuestions):
+class ServerReferences(ServerRequests):
     """A `SemanticEngine`: servers, and jedi for Python where none of them answers."""
 
     def begin(self, since: float) -> ServerQuery:
@@ -45,7 +45,7 @@ class ServerConfirmation(ServerQuestions):
             raise LSPUnavailableError("the language servers have been closed")
         return ServerQuery(self, self._loop.start(self._pool.prepare(Answer.REFERENCES, since)))
 
-    def prefetch(self, targets: Sequence[Target], begun: Future[Snapshot]) -> None:
+    def prefetch(self, targets: Sequence[Position], begun: Future[Snapshot]) -> None:
         """Begin to ask a server about these; failures are for `confirm`."""
         if not self._closed:
             for target in targets[:MAX_TARGETS]:
@@ -54,7 +54,7 @@ class ServerConfirmation(ServerQuestions):
 
     async def confirm(
         self,
-        targets: Sequence[Target],
+        targets: Sequence[Position],
         candidates: Sequence[str],
         seconds: float,
         begun: Future[Snapshot],
@@ -75,7 +75,7 @@ class ServerConfirmation(ServerQuestions):
         answered = [each for each in outcomes if isinstance(each, Answered)]
         by_jedi = [each for each in outcomes if isinstance(each, JediAnswered)]
         failures = [each for each in outcomes if isinstance(each, LSPError)]
-        places = Places(self._files)
+        places = LocationCollector(self._files)
         for each in answered:
             places.add(each)
         for found in by_jedi:
@@ -171,10 +171,10 @@ class ServerConfirmation(ServerQuestions):
 class ServerQuery:
     """A `ReferencesQuery`: what was begun for it, whichever threads its parts run on."""
 
-    servers: ServerConfirmation
+    servers: ServerReferences
     begun: Future[Snapshot]
 
-    def prefetch(self, targets: Sequence[Target]) -> None:
+    def prefetch(self, targets: Sequence[Position]) -> None:
         """Begin to ask a server about these; returns at once, and failures are for `confirm`."""
         self.servers.prefetch(targets, self.begun)
 
@@ -186,7 +186,7 @@ class ServerQuery:
             return None
 
     async def confirm(
-        self, targets: Sequence[Target], candidates: Sequence[str], seconds: float
+        self, targets: Sequence[Position], candidates: Sequence[str], seconds: float
     ) -> Confirmation:
         """The uses of all targets together; what a server fails of becomes the coverage."""
         return await self.servers.confirm(targets, candidates, seconds, self.begun)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.backends.budget import size_of
 from foldline.backends.errors import InvalidArgumentError
+from foldline.backends.formatting.budget import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,19 +10,19 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.backends.merging import uses_of
+from foldline.backends.formatting.text import symbol_line
+from foldline.backends.locations import Call, Calls, Diagnostics, Hover, Location, Locations
 from foldline.backends.models import COMPLETE, Reference, ReferenceKind, SymbolKind
 from foldline.backends.outlines import PARSED_WITH_ERRORS
-from foldline.backends.semantics import Call, Calls, CodeLocation, Diagnostics, Hover, Locations
 from foldline.backends.symbols import flatten
-from foldline.backends.text import symbol_line
+from foldline.backends.two_tier_references import uses_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from foldline.backends.locations import Position
     from foldline.backends.models import SymbolInfo
     from foldline.backends.protocol import FileAnalysisBackend
-    from foldline.backends.semantics import Place
 
 COVERAGE = "partial: by name alone, from syntax trees"
 _MOST_HOVERS = 3
@@ -31,7 +31,7 @@ _MOST_BASES = 64
 _BASES = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE})
 
 
-async def definitions(analysis: FileAnalysisBackend, place: Place, reason: str) -> Locations:
+async def definitions(analysis: FileAnalysisBackend, place: Position, reason: str) -> Locations:
     """The definitions of that name in the workspace, those of the same file first."""
     uses, coverage = await _uses(analysis, place)
     found = _defining(uses, place)
@@ -40,12 +40,12 @@ async def definitions(analysis: FileAnalysisBackend, place: Place, reason: str) 
     )
 
 
-async def implementations(analysis: FileAnalysisBackend, place: Place, reason: str) -> Locations:
+async def implementations(analysis: FileAnalysisBackend, place: Position, reason: str) -> Locations:
     """The classes that name this one as a base, and theirs; of a method, those that they define."""
     uses, coverage = await _uses(analysis, place)
     here = [each for each in _defining(uses, place) if each.kind == ReferenceKind.DEFINITION]
     owners = [owner for each in here if (owner := _class_of(analysis, each, place.name))]
-    found: list[CodeLocation] = []
+    found: list[Location] = []
     for path, derived in await _derived(analysis, owners or [place.name]):
         symbols = derived.children if owners else (derived,)
         found.extend(
@@ -59,7 +59,7 @@ async def implementations(analysis: FileAnalysisBackend, place: Place, reason: s
     return _locations(analysis, found, coverage, what, reason)
 
 
-async def hover(analysis: FileAnalysisBackend, place: Place, reason: str) -> Hover:
+async def hover(analysis: FileAnalysisBackend, place: Position, reason: str) -> Hover:
     """The signatures of what has that name, with the first sentences of their documentation."""
     found = await definitions(analysis, place, reason)
     parts = []
@@ -73,7 +73,7 @@ async def hover(analysis: FileAnalysisBackend, place: Place, reason: str) -> Hov
     return Hover("\n".join(parts), found.backend, found.coverage, found.reason)
 
 
-async def callers(analysis: FileAnalysisBackend, place: Place, reason: str) -> Calls:
+async def callers(analysis: FileAnalysisBackend, place: Position, reason: str) -> Calls:
     """The functions that call something of that name; whom it calls takes a server to say."""
     uses, coverage = await _uses(analysis, place)
     lines: dict[tuple[str, str], list[int]] = {}
@@ -97,7 +97,9 @@ async def diagnostics(analysis: FileAnalysisBackend, path: str, reason: str) -> 
     return Diagnostics(path, (), _name(analysis), "partial: no language server answered", said)
 
 
-async def _uses(analysis: FileAnalysisBackend, place: Place) -> tuple[tuple[Reference, ...], str]:
+async def _uses(
+    analysis: FileAnalysisBackend, place: Position
+) -> tuple[tuple[Reference, ...], str]:
     if not place.name.isidentifier():
         return (), COVERAGE
     found = await uses_of(analysis, place.name)
@@ -106,7 +108,7 @@ async def _uses(analysis: FileAnalysisBackend, place: Place) -> tuple[tuple[Refe
     return tuple(found), COVERAGE
 
 
-def _defining(uses: Iterable[Reference], place: Place) -> list[Reference]:
+def _defining(uses: Iterable[Reference], place: Position) -> list[Reference]:
     """The uses that define the name; the place itself alone where it is one of them."""
     uses = list(uses)
     found = [each for each in uses if each.kind == ReferenceKind.DEFINITION]
@@ -154,7 +156,7 @@ async def _derived(
 
 def _locations(
     analysis: FileAnalysisBackend,
-    found: Iterable[CodeLocation],
+    found: Iterable[Location],
     coverage: str,
     what: str,
     reason: str,
@@ -164,15 +166,15 @@ def _locations(
     return Locations(found, _name(analysis), coverage, said)
 
 
-def _location(use: Reference) -> CodeLocation:
-    return CodeLocation(use.path, use.line, use.column, use.column_end, use.context)
+def _location(use: Reference) -> Location:
+    return Location(use.path, use.line, use.column, use.column_end, use.context)
 
 
-def _symbol_location(analysis: FileAnalysisBackend, path: str, symbol: SymbolInfo) -> CodeLocation:
+def _symbol_location(analysis: FileAnalysisBackend, path: str, symbol: SymbolInfo) -> Location:
     for use in analysis.find_references(symbol.name, path):
         if use.line == symbol.name_line:
             return _location(use)
-    return CodeLocation(path, symbol.name_line, 1, 1, symbol.signature)
+    return Location(path, symbol.name_line, 1, 1, symbol.signature)
 
 
 def _symbol_at(analysis: FileAnalysisBackend, path: str, line: int) -> SymbolInfo | None:

@@ -25,7 +25,7 @@ class Outline:
 _DEEPEST = 50
 
 
-class Drafts:
+class OutlineBuilder:
     """A growing list of symbols, each with the index of the one that encloses it, or -1.
 
     An enclosing symbol is always added before what it encloses. Symbols nested deeper than any

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.backends import budget as budgets
-from foldline.backends.navigation_text import call_line, diagnostic_line, location_line
-from foldline.backends.visible import visible
+from foldline.backends.formatting import budget as budgets
+from foldline.backends.formatting.navigation_text import call_line, diagnostic_line, location_line
+from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from foldline.backends.semantics import Calls, Diagnostics, Hover, Locations
+    from foldline.backends.locations import Calls, Diagnostics, Hover, Locations
 
 # The first line, the headings, and the line with the cursor.
 _ROOM = 160

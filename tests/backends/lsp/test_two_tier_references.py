@@ -8,10 +8,10 @@ import pytest
 from foldline.backends import LocalFileBackend, Reference, SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.errors import LSPTimeoutError, SymbolNotFoundError
-from foldline.backends.merging import targets_of
+from foldline.backends.locations import Confirmation, Location, Position
 from foldline.backends.models import COMPLETE, FileOutline, SymbolDetail
-from foldline.backends.semantics import CodeLocation, Confirmation, Target
 from foldline.backends.text import format_references
+from foldline.backends.two_tier_references import targets_of
 
 SOURCE = """class A:
     def go(self): ...
@@ -35,22 +35,22 @@ class Engine:
     def __init__(self, answer: Confirmation | Exception) -> None:
         self.answer = answer
         self.begun = False
-        self.prefetched: tuple[Target, ...] = ()
+        self.prefetched: tuple[Position, ...] = ()
         self.files = object()
-        self.asked: list[tuple[Target, ...]] = []
+        self.asked: list[tuple[Position, ...]] = []
 
     def begin(self, since: float) -> "Engine":
         self.begun = True
         return self
 
-    def prefetch(self, targets: Sequence[Target]) -> None:
+    def prefetch(self, targets: Sequence[Position]) -> None:
         self.prefetched = tuple(targets)
 
     async def seen(self, seconds: float) -> object:
         return self.files
 
     async def confirm(
-        self, targets: Sequence[Target], candidates: Sequence[str], seconds: float
+        self, targets: Sequence[Position], candidates: Sequence[str], seconds: float
     ) -> Confirmation:
         self.asked.append(tuple(targets))
         if isinstance(self.answer, Exception):
@@ -77,14 +77,14 @@ def access_with(tmp_path: Path, engine: Engine) -> SmartFileAccess:
     return SmartFileAccess(files, ASTFileAnalysisBackend(files), engine)
 
 
-def location(line: int, column: int, column_end: int) -> CodeLocation:
-    return CodeLocation("a.py", line, column, column_end, SOURCE.split("\n")[line - 1])
+def location(line: int, column: int, column_end: int) -> Location:
+    return Location("a.py", line, column, column_end, SOURCE.split("\n")[line - 1])
 
 
 def test_only_the_definition_that_a_dotted_name_means_is_asked_about(tmp_path: Path) -> None:
     engine = Engine(Confirmation((location(2, 9, 11), location(10, 5, 7)), "engine"))
     found = access_with(tmp_path, engine).find_references("A.go")
-    assert engine.asked == [(Target("a.py", 2, 9),)]
+    assert engine.asked == [(Position("a.py", 2, 9),)]
     assert [(each.line, each.column, each.tier) for each in found] == [
         (2, 9, "confirmed"),
         (10, 5, "confirmed"),
@@ -101,14 +101,14 @@ def test_what_the_index_knows_to_be_a_definition_is_asked_about_early(tmp_path: 
     access = SmartFileAccess.for_workspace(tmp_path, lsp_backend=engine)
     access.find_references("A.go")
     access.find_references("B.go")
-    assert engine.prefetched == engine.asked[-1] == (Target("a.py", 6, 9),)
+    assert engine.prefetched == engine.asked[-1] == (Position("a.py", 6, 9),)
     access.close()
 
 
 def test_a_bare_name_means_all_its_definitions(tmp_path: Path) -> None:
     engine = Engine(Confirmation((), "engine"))
     access_with(tmp_path, engine).find_references("go")
-    assert engine.asked == [(Target("a.py", 2, 9), Target("a.py", 6, 9))]
+    assert engine.asked == [(Position("a.py", 2, 9), Position("a.py", 6, 9))]
 
 
 def test_a_place_that_holds_more_than_the_name_confirms_it_once(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_name_that_is_only_used_is_asked_about_where_it_is_imported() -> None:
         Reference("a.py", 1, "from x import go", "import", column=15),
         Reference("b.py", 3, "go()", "call", column=1),
     ]
-    assert targets_of(uses, "go") == [Target("a.py", 1, 15)]
+    assert targets_of(uses, "go") == [Position("a.py", 1, 15)]
 
 
 def test_pages_keep_the_tiers_apart_and_the_totals(tmp_path: Path) -> None:

@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.backends.contexts import cut_context
 from foldline.backends.errors import PathError
 from foldline.backends.files.source import split_lines
+from foldline.backends.formatting.contexts import cut_context
+from foldline.backends.locations import Location
 from foldline.backends.lsp.positions import from_units
 from foldline.backends.lsp.results import read_locations
-from foldline.backends.semantics import CodeLocation
 from foldline.backends.uris import path_of_uri
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from foldline.backends.lsp.pool import Answered
 
 
-class Places:
+class LocationCollector:
     """Collects locations in the order given, each once.
 
     Attributes:
@@ -35,7 +35,7 @@ class Places:
         self._paths: dict[str, tuple[str, bool]] = {}
         self._lines: dict[str, list[str] | None] = {}
         self._seen: set[tuple[str, int, int]] = set()
-        self.found: list[CodeLocation] = []
+        self.found: list[Location] = []
         self.outside = 0
 
     def add(self, answered: Answered) -> None:
@@ -50,7 +50,7 @@ class Places:
                 self.outside += 1
                 if self._keep_outside:
                     self.found.append(
-                        CodeLocation(path, raw.line + 1, raw.start + 1, raw.end + 1, outside=True)
+                        Location(path, raw.line + 1, raw.start + 1, raw.end + 1, outside=True)
                     )
                 continue
             lines = self._lines_of(path)
@@ -62,7 +62,7 @@ class Places:
             end = len(line) if raw.line_end > raw.line else from_units(line, raw.end, encoding)
             if start < len(line):
                 self.found.append(
-                    CodeLocation(path, raw.line + 1, start + 1, end + 1, cut_context(line, start))
+                    Location(path, raw.line + 1, start + 1, end + 1, cut_context(line, start))
                 )
 
     def add_all(self, places: Iterable[tuple[str, int, int, int]]) -> None:
@@ -77,9 +77,7 @@ class Places:
             if lines is not None and line <= len(lines) and (known, line, column) not in self._seen:
                 self._seen.add((known, line, column))
                 context = cut_context(lines[line - 1], column)
-                self.found.append(
-                    CodeLocation(known, line, column + 1, column + 1 + length, context)
-                )
+                self.found.append(Location(known, line, column + 1, column + 1 + length, context))
 
     def path_of(self, uri: str) -> tuple[str, bool]:
         """The path of a `file:` URI, and whether the workspace does not show it; else empty."""

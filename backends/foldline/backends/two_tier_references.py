@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.fallback import DEFAULT_SECONDS, awaited, guarded
+from foldline.backends.locations import Confirmation, Position, SemanticEngine
 from foldline.backends.models import COMPLETE, Reference, ReferenceKind, References
 from foldline.backends.references import is_test_path
 from foldline.backends.scopes import Scope
-from foldline.backends.semantics import Confirmation, SemanticEngine, Target
 from foldline.backends.waiting import question_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.locations import Location, ReferencesQuery
     from foldline.backends.protocol import FileAnalysisBackend
     from foldline.backends.references_cache import ReferencesCache
-    from foldline.backends.semantics import CodeLocation, ReferencesQuery
 
 CONFIRMED = "confirmed"
 POSSIBLE = "possible"
@@ -85,7 +85,7 @@ async def find_references(
 
 async def _confirm(
     query: ReferencesQuery | Exception,
-    targets: list[Target],
+    targets: list[Position],
     around: References,
     deadline: float,
 ) -> Confirmation:
@@ -115,7 +115,7 @@ def _prefetch(analysis: FileAnalysisBackend, query: ReferencesQuery, name: str) 
         query.prefetch(targets_of(definitions, name))
 
 
-def targets_of(matches: Iterable[Reference], name: str) -> list[Target]:
+def targets_of(matches: Iterable[Reference], name: str) -> list[Position]:
     """The definitions that `name`, dotted or not, may mean; without any, some of its uses."""
     matches = list(matches)
     owner, _, _ = name.strip().rpartition(".")
@@ -136,7 +136,7 @@ def targets_of(matches: Iterable[Reference], name: str) -> list[Target]:
         definitions = list({each.path: each for each in imports or matches}.values())[:_MOST_USES]
     # Code before its tests: a cap then leaves out what matters least.
     definitions.sort(key=lambda each: each.test)
-    return [Target(each.path, each.line, each.column) for each in definitions]
+    return [Position(each.path, each.line, each.column) for each in definitions]
 
 
 async def uses_of(
@@ -173,7 +173,7 @@ def _is_in(match: Reference, owner: str) -> bool:
 
 def _merged(name: str, matches: References, found: Confirmation) -> References:
     """Every match and every confirmed place once, confirmed ones first."""
-    places: dict[tuple[str, int], list[CodeLocation]] = {}
+    places: dict[tuple[str, int], list[Location]] = {}
     for place in found.locations:
         places.setdefault((place.path, place.line), []).append(place)
     confirmed: list[Reference] = []
@@ -219,7 +219,7 @@ def _merged(name: str, matches: References, found: Confirmation) -> References:
     )
 
 
-def _reference(place: CodeLocation) -> Reference:
+def _reference(place: Location) -> Reference:
     """A use under another name: an alias, or a name within a string."""
     imported = place.context.lstrip().startswith(("import ", "from ", "export "))
     return Reference(
