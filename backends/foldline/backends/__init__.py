@@ -24,7 +24,7 @@ from foldline.backends.errors import (
     SymbolNotFoundError,
     UnreadablePathError,
 )
-from foldline.backends.protocol import FileAnalysisBackend, FileBackend
+from foldline.backends.protocol import FileAnalysisBackend, FileBackend, MinimalBackend
 
 if TYPE_CHECKING:
     from foldline.backends.ast_backend import ASTFileAnalysisBackend
@@ -69,6 +69,7 @@ __all__ = [
     "LSPError",
     "LocalFileBackend",
     "MemoryFileBackend",
+    "MinimalBackend",
     "MissingPathError",
     "NotAFileError",
     "NotAFolderError",

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
     from concurrent.futures import Executor
 
+    from foldline.backends.engine import Engine
     from foldline.backends.parsing import Parsing
-    from foldline.backends.protocol import FileAnalysisBackend
+    from foldline.backends.protocol import MinimalBackend
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
@@ -54,7 +55,7 @@ class AsyncSmartFileAccess:
         root: str | os.PathLike[str],
         *,
         overlays: Mapping[str, str] | None = None,
-        lsp_backend: FileAnalysisBackend | None = None,
+        lsp_backend: Engine | MinimalBackend | None = None,
         language_servers: bool = False,
         trusted: bool = False,
         workers: int = 2,

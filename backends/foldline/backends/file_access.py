@@ -6,8 +6,10 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from foldline.backends import definitions, two_tier_references
+from foldline.backends import definitions
+from foldline.backends.analysis import analysis_of
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.engine import engine_of
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.files.tree import build_tree
@@ -19,6 +21,7 @@ from foldline.backends.formatting.visible import visible
 from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
 from foldline.backends.navigation import CodeNavigation
 from foldline.backends.references_cache import ReferencesCache
+from foldline.backends.two_tier_references import ReferencesQuery
 from foldline.backends.waiting import question_of, waits
 from foldline.backends.walks import WALK_SECONDS, Walks
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from foldline.backends.engine import Engine
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.index.watch import Watcher
     from foldline.backends.lsp import ServerStatus
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
         SymbolDetail,
     )
     from foldline.backends.parsing import Parsing
-    from foldline.backends.protocol import FileAnalysisBackend
+    from foldline.backends.protocol import MinimalBackend
 
 _REFERENCES = "refs"
 # The bytes of a references text besides its lines: totals, cursor, remarks.
@@ -72,8 +76,8 @@ class SmartFileAccess(CodeNavigation):
     def __init__(
         self,
         file_backend: BaseFileBackend,
-        analysis_backend: FileAnalysisBackend,
-        lsp_backend: FileAnalysisBackend | None = None,
+        analysis_backend: MinimalBackend,
+        lsp_backend: Engine | MinimalBackend | None = None,
         *,
         index: WorkspaceIndex | None = None,
         walk_seconds: float | None = WALK_SECONDS,
@@ -81,16 +85,11 @@ class SmartFileAccess(CodeNavigation):
         self._files = file_backend
         self._walks = Walks(file_backend, walk_seconds)
         self._search_seconds = None if walk_seconds is None else _SEARCH_SECONDS
-        self._analysis = analysis_backend
-        self._lsp = lsp_backend
+        self._analysis = analysis_of(analysis_backend, file_backend, index)
+        self._engine = engine_of(lsp_backend, file_backend)
         self._index = index
         self._answers = ReferencesCache()
         self._watcher: Watcher | None = None
-        self._outlines = (
-            analysis_backend
-            if isinstance(analysis_backend, ASTFileAnalysisBackend)
-            else ASTFileAnalysisBackend(file_backend, index)
-        )
 
     @classmethod
     def for_workspace(
@@ -98,7 +97,7 @@ class SmartFileAccess(CodeNavigation):
         root: str | os.PathLike[str],
         *,
         overlays: Mapping[str, str] | None = None,
-        lsp_backend: FileAnalysisBackend | None = None,
+        lsp_backend: Engine | MinimalBackend | None = None,
         language_servers: bool = False,
         trusted: bool = False,
         parsing: Parsing | None = None,
@@ -153,9 +152,7 @@ class SmartFileAccess(CodeNavigation):
 
     def close(self) -> None:
         """Stop what runs in the background, language servers too. May be called twice."""
-        close_servers = getattr(self._lsp, "close", None)
-        if close_servers is not None:
-            close_servers()
+        self._engine.close()
         if self._watcher is not None:
             self._watcher.close()
             self._watcher = None
@@ -165,11 +162,7 @@ class SmartFileAccess(CodeNavigation):
     @waits
     async def server_status(self) -> tuple[ServerStatus, ...]:
         """The language servers that were asked so far, with their state."""
-        from foldline.backends.lsp import LSPBackend
-
-        if not isinstance(self._lsp, LSPBackend):
-            return ()
-        return await question_of(self._lsp.status)()
+        return await question_of(self._engine.status)()
 
     @waits
     async def restart_servers(self, name: str | None = None) -> tuple[ServerStatus, ...]:
@@ -178,12 +171,8 @@ class SmartFileAccess(CodeNavigation):
         What is answered are those that were stopped, as they were. Questions that wait for them are
         answered from syntax trees. What they said is forgotten.
         """
-        from foldline.backends.lsp import LSPBackend
-
         self._answers = ReferencesCache()
-        if not isinstance(self._lsp, LSPBackend):
-            return ()
-        return await question_of(self._lsp.restart)(name)
+        return await question_of(self._engine.restart)(name)
 
     @waits
     async def get_tree(
@@ -215,7 +204,7 @@ class SmartFileAccess(CodeNavigation):
     @waits
     async def get_outline(self, file: str) -> FileOutline:
         """The file's definitions, signatures and imports, without bodies."""
-        return await definitions.get_outline(self._analysis, self._lsp, file)
+        return await definitions.get_outline(self._analysis, self._engine, file)
 
     @waits
     async def read_symbol(
@@ -238,7 +227,7 @@ class SmartFileAccess(CodeNavigation):
             AmbiguousSymbolError: with the candidates' names.
         """
         detail = await definitions.read_symbol(
-            self._analysis, self._lsp, file, name, seconds=seconds
+            self._analysis, self._engine, file, name, seconds=seconds
         )
         return page_symbol(detail, budget, cursor)
 
@@ -260,16 +249,16 @@ class SmartFileAccess(CodeNavigation):
         """
         budgets.check_budget(budget)
         first = budgets.read_cursor(_REFERENCES, cursor)
-        found = await two_tier_references.find_references(
+        query = ReferencesQuery(
             self._files,
             self._analysis,
-            self._lsp,
-            name,
-            scope,
+            self._engine,
+            self._answers,
+            name=name,
+            scope=scope,
             seconds=seconds,
-            cache=self._answers,
         )
-        return _page_references(found, first, budget)
+        return _page_references(await query.run(), first, budget)
 
     def read_lines(self, file: str, start: int, end: int, *, no_ignore: bool = False) -> str:
         """The lines `start` to `end`, counted from 1, both included, joined by newlines."""
@@ -307,7 +296,7 @@ class SmartFileAccess(CodeNavigation):
         return await search_files(
             self._files,
             self._walks,
-            self._outlines,
+            self._analysis,
             self._index,
             query,
             budget=budget,

@@ -15,8 +15,8 @@ from foldline.backends.symbols import flatten, locate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from foldline.backends.analysis import Analysis
     from foldline.backends.files.base import BaseFileBackend
-    from foldline.backends.protocol import FileAnalysisBackend
 
 _IDENTIFIER = re.compile(r"(?<![\w$])[^\W\d][\w$]*")
 _MOST_NEAR = 5
@@ -24,7 +24,7 @@ _MOST_NEAR = 5
 
 def find_position(
     files: BaseFileBackend,
-    analysis: FileAnalysisBackend,
+    analysis: Analysis,
     file: str,
     name: str | None = None,
     *,
@@ -73,6 +73,8 @@ def find_position(
 
 def first_column(lines: Sequence[str], line: int, name: str) -> int | None:
     """The column, from 1, of the identifier `name` on `line`; None where it is not there."""
+    if not 1 <= line <= len(lines):
+        return None
     found = re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", lines[line - 1])
     return found.start() + 1 if found else None
 
@@ -85,9 +87,7 @@ def name_at(lines: Sequence[str], line: int, column: int) -> str:
     return ""
 
 
-def _of_name(
-    analysis: FileAnalysisBackend, path: str, lines: Sequence[str], name: str | None
-) -> Position:
+def _of_name(analysis: Analysis, path: str, lines: Sequence[str], name: str | None) -> Position:
     outline = analysis.get_outline(path)
     if name is None:
         for symbol in outline.symbols:

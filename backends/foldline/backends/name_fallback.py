@@ -10,19 +10,19 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from foldline.backends.analysis import uses_of
 from foldline.backends.formatting.text import symbol_line
 from foldline.backends.locations import Call, Calls, Diagnostics, Hover, Location, Locations
 from foldline.backends.models import COMPLETE, Reference, ReferenceKind, SymbolKind
 from foldline.backends.outlines import PARSED_WITH_ERRORS
 from foldline.backends.symbols import flatten
-from foldline.backends.two_tier_references import uses_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from foldline.backends.analysis import Analysis
     from foldline.backends.locations import Position
     from foldline.backends.models import SymbolInfo
-    from foldline.backends.protocol import FileAnalysisBackend
 
 COVERAGE = "partial: by name alone, from syntax trees"
 _MOST_HOVERS = 3
@@ -31,7 +31,7 @@ _MOST_BASES = 64
 _BASES = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE})
 
 
-async def definitions(analysis: FileAnalysisBackend, place: Position, reason: str) -> Locations:
+async def definitions(analysis: Analysis, place: Position, reason: str) -> Locations:
     """The definitions of that name in the workspace, those of the same file first."""
     uses, coverage = await _uses(analysis, place)
     found = _defining(uses, place)
@@ -40,7 +40,7 @@ async def definitions(analysis: FileAnalysisBackend, place: Position, reason: st
     )
 
 
-async def implementations(analysis: FileAnalysisBackend, place: Position, reason: str) -> Locations:
+async def implementations(analysis: Analysis, place: Position, reason: str) -> Locations:
     """The classes that name this one as a base, and theirs; of a method, those that they define."""
     uses, coverage = await _uses(analysis, place)
     here = [each for each in _defining(uses, place) if each.kind == ReferenceKind.DEFINITION]
@@ -59,7 +59,7 @@ async def implementations(analysis: FileAnalysisBackend, place: Position, reason
     return _locations(analysis, found, coverage, what, reason)
 
 
-async def hover(analysis: FileAnalysisBackend, place: Position, reason: str) -> Hover:
+async def hover(analysis: Analysis, place: Position, reason: str) -> Hover:
     """The signatures of what has that name, with the first sentences of their documentation."""
     found = await definitions(analysis, place, reason)
     parts = []
@@ -73,7 +73,7 @@ async def hover(analysis: FileAnalysisBackend, place: Position, reason: str) -> 
     return Hover("\n".join(parts), found.backend, found.coverage, found.reason)
 
 
-async def callers(analysis: FileAnalysisBackend, place: Position, reason: str) -> Calls:
+async def callers(analysis: Analysis, place: Position, reason: str) -> Calls:
     """The functions that call something of that name; whom it calls takes a server to say."""
     uses, coverage = await _uses(analysis, place)
     lines: dict[tuple[str, str], list[int]] = {}
@@ -86,20 +86,18 @@ async def callers(analysis: FileAnalysisBackend, place: Position, reason: str) -
     )
     if not incoming:
         reason = f"no call of {place.name!r} in code; {reason}"
-    return Calls(incoming, (), _name(analysis), coverage, f"{reason}; whom it calls is not known")
+    return Calls(incoming, (), analysis.name, coverage, f"{reason}; whom it calls is not known")
 
 
-async def diagnostics(analysis: FileAnalysisBackend, path: str, reason: str) -> Diagnostics:
+async def diagnostics(analysis: Analysis, path: str, reason: str) -> Diagnostics:
     """Whether the file parses: more than that takes a server."""
     outline = analysis.get_outline(path)
     broken = PARSED_WITH_ERRORS in outline.reason
     said = f"{PARSED_WITH_ERRORS}; {reason}" if broken else reason
-    return Diagnostics(path, (), _name(analysis), "partial: no language server answered", said)
+    return Diagnostics(path, (), analysis.name, "partial: no language server answered", said)
 
 
-async def _uses(
-    analysis: FileAnalysisBackend, place: Position
-) -> tuple[tuple[Reference, ...], str]:
+async def _uses(analysis: Analysis, place: Position) -> tuple[tuple[Reference, ...], str]:
     if not place.name.isidentifier():
         return (), COVERAGE
     found = await uses_of(analysis, place.name)
@@ -120,7 +118,7 @@ def _defining(uses: Iterable[Reference], place: Position) -> list[Reference]:
     return at or sorted(found, key=lambda each: (each.path != place.path, each.test))
 
 
-def _class_of(analysis: FileAnalysisBackend, definition: Reference, name: str) -> str:
+def _class_of(analysis: Analysis, definition: Reference, name: str) -> str:
     """The class that the definition is a method of, if it is one."""
     for symbol, _, enclosing in flatten(analysis.get_outline(definition.path).symbols):
         if (symbol.name, symbol.name_line) == (name, definition.line) and enclosing:
@@ -128,9 +126,7 @@ def _class_of(analysis: FileAnalysisBackend, definition: Reference, name: str) -
     return ""
 
 
-async def _derived(
-    analysis: FileAnalysisBackend, bases: Iterable[str]
-) -> list[tuple[str, SymbolInfo]]:
+async def _derived(analysis: Analysis, bases: Iterable[str]) -> list[tuple[str, SymbolInfo]]:
     """The classes whose signature names one of the bases, or one that does, each once."""
     waiting = deque(dict.fromkeys(bases))
     asked: set[str] = set()
@@ -155,7 +151,7 @@ async def _derived(
 
 
 def _locations(
-    analysis: FileAnalysisBackend,
+    analysis: Analysis,
     found: Iterable[Location],
     coverage: str,
     what: str,
@@ -163,32 +159,28 @@ def _locations(
 ) -> Locations:
     found = tuple(found)
     said = reason if found else f"no {what} in code; {reason}"
-    return Locations(found, _name(analysis), coverage, said)
+    return Locations(found, analysis.name, coverage, said)
 
 
 def _location(use: Reference) -> Location:
     return Location(use.path, use.line, use.column, use.column_end, use.context)
 
 
-def _symbol_location(analysis: FileAnalysisBackend, path: str, symbol: SymbolInfo) -> Location:
+def _symbol_location(analysis: Analysis, path: str, symbol: SymbolInfo) -> Location:
     for use in analysis.find_references(symbol.name, path):
         if use.line == symbol.name_line:
             return _location(use)
     return Location(path, symbol.name_line, 1, 1, symbol.signature)
 
 
-def _symbol_at(analysis: FileAnalysisBackend, path: str, line: int) -> SymbolInfo | None:
+def _symbol_at(analysis: Analysis, path: str, line: int) -> SymbolInfo | None:
     symbols = flatten(analysis.get_outline(path).symbols)
     found = next((each.symbol for each in symbols if each.symbol.name_line == line), None)
     return found and replace(found, children=())
 
 
-def _line_of(analysis: FileAnalysisBackend, path: str, inside: str, otherwise: int) -> int:
+def _line_of(analysis: Analysis, path: str, inside: str, otherwise: int) -> int:
     symbols = flatten(analysis.get_outline(path).symbols)
     return next(
         (each.symbol.name_line for each in symbols if each.qualified_name == inside), otherwise
     )
-
-
-def _name(analysis: FileAnalysisBackend) -> str:
-    return str(getattr(analysis, "name", "ast"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline.backends import fallback, name_fallback
+from foldline.backends.engine import NO_ENGINE
 from foldline.backends.errors import InvalidArgumentError
 from foldline.backends.find_position import find_position, first_column, name_at
 from foldline.backends.formatting import navigation_pages as pages
@@ -12,8 +13,9 @@ from foldline.backends.locations import Calls, Diagnostics, Hover, Locations, Po
 from foldline.backends.waiting import waits
 
 if TYPE_CHECKING:
+    from foldline.backends.analysis import Analysis
+    from foldline.backends.engine import Engine
     from foldline.backends.files.base import BaseFileBackend
-    from foldline.backends.protocol import FileAnalysisBackend
 
 
 class CodeNavigation:
@@ -26,8 +28,8 @@ class CodeNavigation:
     """
 
     _files: BaseFileBackend
-    _analysis: FileAnalysisBackend
-    _lsp: FileAnalysisBackend | None
+    _analysis: Analysis
+    _engine: Engine
 
     def find_position(
         self,
@@ -63,9 +65,8 @@ class CodeNavigation:
     ) -> Locations:
         """Where the symbol is defined, also outside the workspace."""
         place = self._place(file, line, at)
-        found = await fallback.ask_navigator(
-            self._asked(seconds),
-            lambda server: server.goto_definition(place, seconds=seconds),
+        found = await fallback.by_engine(
+            self._engine_for(seconds).goto_definition(place, seconds=seconds),
             lambda reason: name_fallback.definitions(self._analysis, place, reason),
         )
         return pages.page_locations(found, budget, cursor)
@@ -83,9 +84,8 @@ class CodeNavigation:
     ) -> Locations:
         """What implements or overrides the symbol."""
         place = self._place(file, line, at)
-        found = await fallback.ask_navigator(
-            self._asked(seconds),
-            lambda server: server.find_implementations(place, seconds=seconds),
+        found = await fallback.by_engine(
+            self._engine_for(seconds).find_implementations(place, seconds=seconds),
             lambda reason: name_fallback.implementations(self._analysis, place, reason),
         )
         return pages.page_locations(found, budget, cursor)
@@ -103,9 +103,8 @@ class CodeNavigation:
     ) -> Hover:
         """The type and documentation of the symbol."""
         place = self._place(file, line, at)
-        found = await fallback.ask_navigator(
-            self._asked(seconds),
-            lambda server: server.hover(place, seconds=seconds),
+        found = await fallback.by_engine(
+            self._engine_for(seconds).hover(place, seconds=seconds),
             lambda reason: name_fallback.hover(self._analysis, place, reason),
         )
         return pages.page_hover(found, budget, cursor)
@@ -121,9 +120,8 @@ class CodeNavigation:
     ) -> Diagnostics:
         """The problems of the file."""
         path = self._files.resolve(file)
-        found = await fallback.ask_navigator(
-            self._asked(seconds),
-            lambda server: server.diagnostics(path, seconds=seconds),
+        found = await fallback.by_engine(
+            self._engine_for(seconds).diagnostics(path, seconds=seconds),
             lambda reason: name_fallback.diagnostics(self._analysis, path, reason),
         )
         return pages.page_diagnostics(found, budget, cursor)
@@ -141,15 +139,14 @@ class CodeNavigation:
     ) -> Calls:
         """Who calls the function, and whom it calls."""
         place = self._place(file, line, at)
-        found = await fallback.ask_navigator(
-            self._asked(seconds),
-            lambda server: server.call_hierarchy(place, seconds=seconds),
+        found = await fallback.by_engine(
+            self._engine_for(seconds).call_hierarchy(place, seconds=seconds),
             lambda reason: name_fallback.callers(self._analysis, place, reason),
         )
         return pages.page_calls(found, budget, cursor)
 
-    def _asked(self, seconds: float) -> FileAnalysisBackend | None:
-        return self._lsp if seconds > 0 else None
+    def _engine_for(self, seconds: float) -> Engine:
+        return self._engine if seconds > 0 else NO_ENGINE
 
     def _place(self, file: str, line: int, at: str | int) -> Position:
         source = self._files.read_source(file)

@@ -10,7 +10,14 @@ if TYPE_CHECKING:
 
     from foldline.backends.files.source import Source
     from foldline.backends.files.walk import FileStamp
-    from foldline.backends.models import FileOutline, FileTree, Reference, References, SymbolDetail
+    from foldline.backends.models import (
+        FileOutline,
+        FileTree,
+        Reference,
+        References,
+        SymbolDetail,
+        SymbolInfo,
+    )
 
 
 class FileBackend(Protocol):
@@ -58,12 +65,30 @@ class FileBackend(Protocol):
         ...
 
 
-class FileAnalysisBackend(Protocol):
-    """Semantic operations on files; the language server backend implements the same protocol.
+class MinimalBackend(Protocol):
+    """The three methods that `SmartFileAccess` needs of a backend; yours may have no others.
 
-    `source` is the text to analyse in place of the file's own. Whatever such a backend raises but
-    `PathError` and `SymbolError`, `SmartFileAccess` answers from the next backend.
+    Whatever a backend in front of the analysis raises, except `PathError` and `SymbolError`, the
+    analysis answers. A `close()` is called with that of the access.
     """
+
+    def get_outline(self, file_path: str) -> FileOutline | Sequence[SymbolInfo]:
+        """The file's definitions."""
+        ...
+
+    def read_symbol(self, file_path: str, symbol_name: str) -> SymbolDetail | None:
+        """One definition with its source; None where the file has no such symbol."""
+        ...
+
+    def find_references(
+        self, symbol_name: str, scope: str | None
+    ) -> References | Sequence[Reference]:
+        """The uses of the name below `scope`; `path`, `line` and `context` of each are enough."""
+        ...
+
+
+class FileAnalysisBackend(Protocol):
+    """A `MinimalBackend` that analyses `source` in place of the file's own text."""
 
     def get_outline(self, file_path: str, *, source: str | None = None) -> FileOutline:
         """The file's definitions, iterable."""

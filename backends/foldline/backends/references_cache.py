@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
-    from foldline.backends.locations import ReferencesQuery
+    from foldline.backends.engine import EngineQuery
     from foldline.backends.models import References
 
 _MOST_ANSWERS = 128
@@ -24,7 +24,7 @@ class ReferencesCache:
         self._answers: OrderedDict[tuple[str, str | None], References] = OrderedDict()
 
     async def get(
-        self, query: ReferencesQuery, name: str, scope: str | None, seconds: float
+        self, query: EngineQuery, name: str, scope: str | None, seconds: float
     ) -> References | None:
         """The answer that still holds, if there is one; only then it waits for what was seen."""
         with self._lock:
@@ -34,7 +34,7 @@ class ReferencesCache:
             return None
         return found
 
-    async def keep(self, query: ReferencesQuery, found: References, name: str) -> None:
+    async def keep(self, query: EngineQuery, found: References, name: str) -> None:
         """Keep an answer, unless it may get better by itself."""
         seen = await query.seen(0)
         if seen is None or found.coverage != COMPLETE or not found.confirmed:

@@ -18,7 +18,7 @@ from foldline.backends.waiting import question_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from foldline.backends.ast_backend import ASTFileAnalysisBackend
+    from foldline.backends.analysis import Analysis
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.walks import Walks
@@ -74,7 +74,7 @@ class _Candidate:
 async def search_files(
     files: BaseFileBackend,
     walks: Walks,
-    analysis: ASTFileAnalysisBackend,
+    analysis: Analysis,
     index: WorkspaceIndex | None,
     query: str,
     *,
@@ -188,9 +188,7 @@ async def _offer_indexed(
     return coverage
 
 
-def _verify(
-    analysis: ASTFileAnalysisBackend, candidates: dict[str, _Candidate], keywords: list[str]
-) -> None:
+def _verify(analysis: Analysis, candidates: dict[str, _Candidate], keywords: list[str]) -> None:
     """Look the most promising files up in their outlines; the rest is told as likely."""
     promising = sorted(
         (each for each in candidates.values() if each.symbols),
@@ -211,7 +209,7 @@ def _verify(
 
 def _offer_outline(
     files: BaseFileBackend,
-    analysis: ASTFileAnalysisBackend,
+    analysis: Analysis,
     candidates: dict[str, _Candidate],
     path: str,
     keywords: list[str],
@@ -225,9 +223,7 @@ def _offer_outline(
         _offer_symbols(analysis, candidate, keywords)
 
 
-def _offer_symbols(
-    analysis: ASTFileAnalysisBackend, candidate: _Candidate, keywords: Iterable[str]
-) -> None:
+def _offer_symbols(analysis: Analysis, candidate: _Candidate, keywords: Iterable[str]) -> None:
     try:
         outline = analysis.outline_text(candidate.path)
     except PathError:

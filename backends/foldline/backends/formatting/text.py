@@ -204,12 +204,13 @@ def grep_room(pattern: str) -> int:
 
 def reference_line(reference: Reference) -> str:
     """The line of one use: number, kind, enclosing symbol, and the source line, shortened."""
+    kind = f" {reference.kind}" if reference.kind else ""
     inside = f" in {visible(reference.enclosing)}" if reference.enclosing else ""
     stripped = reference.context.strip()
     indent = len(reference.context) - len(reference.context.lstrip())
     column = column_in(reference.context, reference.column - 1)
     context = cut_line(stripped, column - indent)
-    return f"  {reference.line} {reference.kind}{inside}: {context}"
+    return f"  {reference.line}{kind}{inside}: {context}"
 
 
 def symbol_line(symbol: SymbolInfo, level: int, *, docstring: bool) -> str:

@@ -19,8 +19,7 @@ from foldline.backends.lsp.pool import Question
 from foldline.backends.lsp.references import ServerReferences
 from foldline.backends.lsp.requests import DEFAULT_SECONDS, coverage_of
 from foldline.backends.lsp.servers import Answer, language_id
-from foldline.backends.models import COMPLETE, FileOutline, Reference, SymbolDetail
-from foldline.backends.references import is_test_path
+from foldline.backends.models import COMPLETE, FileOutline, SymbolDetail
 from foldline.backends.symbols import locate
 from foldline.backends.waiting import question_of, result_of, waits
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.lsp.discovery import FoundServer
     from foldline.backends.lsp.lifecycle import ServerStatus
+    from foldline.backends.models import Reference
 
 _STOP_SECONDS = 30.0
 _CLOSE_SECONDS = 2.0
@@ -67,6 +67,10 @@ class LSPBackend(ServerReferences, ServerNavigation):
             backend=answered.session.spec.name,
             coverage=coverage_of(answered),
         )
+
+    async def spare_outline(self, file_path: str) -> FileOutline:
+        """The outline of a file in whose language the analysis has no grammar."""
+        return await question_of(self.get_outline)(file_path)
 
     @waits
     async def read_symbol(
@@ -110,22 +114,11 @@ class LSPBackend(ServerReferences, ServerNavigation):
         if column < 0:
             raise SymbolNotFoundError(outline.path, symbol_name)
         target = Position(outline.path, symbol.name_line, column + 1)
-        query = self.begin(time.monotonic())
+        query = self.begin(symbol_name, scope, time.monotonic())
         found = await query.confirm([target], [], self._seconds)
-        if found.coverage != COMPLETE and not found.locations:
+        if found.coverage != COMPLETE and not found.references:
             raise LSPTimeoutError(found.coverage, found.engine)
-        return [
-            Reference(
-                each.path,
-                each.line,
-                each.context,
-                test=is_test_path(each.path),
-                column=each.column,
-                column_end=each.column_end,
-                tier="confirmed",
-            )
-            for each in found.locations
-        ]
+        return found.references
 
     def _own_text(self, file_path: str, source: str | None) -> str:
         path = self._files.resolve(file_path)

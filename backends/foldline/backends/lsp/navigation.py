@@ -1,4 +1,4 @@
-"""What servers tell of one place or one file: definitions, hovers, diagnostics, calls."""
+"""Servers' answers about one place or one file: definitions, hovers, diagnostics, calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SETTLE_SECONDS = 1.5
 
 
 class ServerNavigation(ServerRequests):
-    """A `Navigator`; every method takes a deadline and may raise `LSPError`."""
+    """Questions about one place or file; each takes a deadline and may raise `LSPError`."""
 
     async def goto_definition(self, target: Position, *, seconds: float | None = None) -> Locations:
         """Where the symbol at `target` is defined, also outside the workspace."""
@@ -52,7 +52,7 @@ class ServerNavigation(ServerRequests):
     async def diagnostics(self, path: str, *, seconds: float | None = None) -> Diagnostics:
         """The problems of one file."""
         path = self._files.resolve(path)
-        answered, items = await self._wait(self._diagnostics(path), seconds)
+        answered, items = await self.wait(self._diagnostics(path), seconds)
         lines = split_lines(self._files.load(path).text)
         found = tuple(
             CodeDiagnostic(
@@ -74,7 +74,7 @@ class ServerNavigation(ServerRequests):
 
     async def call_hierarchy(self, target: Position, *, seconds: float | None = None) -> Calls:
         """Who calls the function at `target`, and whom it calls."""
-        answered, incoming, outgoing = await self._wait(self._calls(target), seconds)
+        answered, incoming, outgoing = await self.wait(self._calls(target), seconds)
         found = [
             tuple(filter(None, (self._call(each, end) for each in items)))
             for items, end in ((incoming, "from"), (outgoing, "to"))
