@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.bounded_regex import Match, Pattern
     from foldline.backends.files.base import BaseFileBackend
-    from foldline.backends.walks import Walks
+    from foldline.backends.walks import Walked, Walks
 
 
 _KIND = "grep"
@@ -53,59 +53,105 @@ async def grep(
         raise InvalidArgumentError("context", f"{context} is not from 0 to {_MOST_CONTEXT}")
     first = budgets.read_cursor(_KIND, cursor)
     compiled = _compile(pattern, ignore_case=ignore_case)
-    left = None if budget is None else budget - grep_room(pattern)
-    shown: list[GrepMatch] = []
-    total = with_matches = searched = 0
-    too_large: list[str] = []
-    path = ""
+    page = _Page(first, context, None if budget is None else budget - grep_room(pattern))
     walked = await Scope(files, glob, no_ignore=no_ignore).walked(walks)
-    coverage = walked.coverage
-    end = None if seconds is None else monotonic() + seconds
-    for number, stamp in enumerate(walked.stamps):
-        if end is not None and monotonic() > end:
-            files_in_all = f"{len(walked.stamps):,}{'' if coverage == COMPLETE else ' and more'}"
-            coverage = (
-                f"partial: {number:,} of {files_in_all} files were searched in {seconds:.3g} s; "
-                "name a folder or a glob"
-            )
-            break
-        try:
-            data = files.load(stamp.path).parse_data
-        except FileTooLargeError:
-            too_large.append(stamp.path)
-            continue
-        except PathError:
-            continue  # Binary, special, or gone.
-        searched += 1
-        found = 0
-        for row, start, column in _matching_lines(compiled, data):
-            found += 1
-            total += 1
-            if total <= first or (left is not None and left < 0):
-                continue
-            match = _match(stamp.path, data, (row, start, column), context)
-            if left is not None:
-                cost = sum(budgets.size_of(line) + 1 for line in grep_lines(match))
-                cost += budgets.size_of(visible(match.path)) + 1 if match.path != path else 0
-                if cost > left and shown:
-                    left = -1
-                    continue
-                left -= cost
-                path = match.path
-            shown.append(match)
-        with_matches += found > 0
-    last = first + len(shown)
-    reason = _reason(searched, total, too_large)
+    search = _Search(files, walked, seconds)
+    with_matches = 0
+    for path, data in search.texts():
+        before = page.total
+        for place in _matching_lines(compiled, data):
+            page.add(path, data, place)
+        with_matches += page.total > before
+    last = first + len(page.matches)
     return GrepResults(
         pattern,
-        tuple(shown),
-        total,
+        tuple(page.matches),
+        page.total,
         with_matches,
-        searched,
-        budgets.make_cursor(_KIND, last) if last < total else None,
-        reason,
-        coverage=coverage,
+        search.searched,
+        budgets.make_cursor(_KIND, last) if last < page.total else None,
+        _reason(search.searched, page.total, search.too_large),
+        coverage=search.coverage,
     )
+
+
+class _Search:
+    """The texts of a walk's files, as far as the time allows.
+
+    Attributes:
+        searched: How many were given.
+        too_large: The paths over the size limit.
+    """
+
+    def __init__(self, files: BaseFileBackend, walked: Walked, seconds: float | None) -> None:
+        self.searched = 0
+        self.too_large: list[str] = []
+        self.coverage = walked.coverage
+        self._files = files
+        self._stamps = walked.stamps
+        self._seconds = seconds
+
+    def texts(self) -> Iterator[tuple[str, bytes]]:
+        """The path and UTF-8 text of each file."""
+        end = None if self._seconds is None else monotonic() + self._seconds
+        for number, stamp in enumerate(self._stamps):
+            if end is not None and monotonic() > end:
+                self.coverage = self._partial(number)
+                return
+            try:
+                data = self._files.load(stamp.path).parse_data
+            except FileTooLargeError:
+                self.too_large.append(stamp.path)
+                continue
+            except PathError:
+                continue  # Binary, special, or gone.
+            self.searched += 1
+            yield stamp.path, data
+
+    def _partial(self, number: int) -> str:
+        more = "" if self.coverage == COMPLETE else " and more"
+        return (
+            f"partial: {number:,} of {len(self._stamps):,}{more} files were searched in "
+            f"{self._seconds:.3g} s; name a folder or a glob"
+        )
+
+
+class _Page:
+    """The matching lines from number `first` on whose text fits `room`, at least one of them.
+
+    Attributes:
+        total: All that were added; only those of the page are read and kept.
+    """
+
+    def __init__(self, first: int, context: int, room: int | None) -> None:
+        self.matches: list[GrepMatch] = []
+        self.total = 0
+        self._first = first
+        self._context = context
+        self._room = room
+        self._is_full = False
+
+    def add(self, path: str, data: bytes, place: tuple[int, int, int]) -> None:
+        """Count the next matching line, and keep it if it is one of the page."""
+        self.total += 1
+        if self._is_full or self.total <= self._first:
+            return
+        match = _match(path, data, place, self._context)
+        if self._room is not None:
+            cost = self._cost(match)
+            if cost > self._room and self.matches:
+                self._is_full = True
+                return
+            self._room -= cost
+            self._is_full = self._room < 0
+        self.matches.append(match)
+
+    def _cost(self, match: GrepMatch) -> int:
+        """The bytes of the match's lines, and of its path where that is the first of a file."""
+        cost = sum(budgets.size_of(line) + 1 for line in grep_lines(match))
+        if self.matches and self.matches[-1].path == match.path:
+            return cost
+        return cost + budgets.size_of(visible(match.path)) + 1
 
 
 def _reason(searched: int, total: int, too_large: list[str]) -> str:
