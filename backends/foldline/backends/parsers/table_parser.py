@@ -1,4 +1,4 @@
-"""Outlines of languages that `tables` describes, by one walk for all of them."""
+"""Outlines of languages that `language_tables` describes, by one walk for all of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.models import SymbolKind
 from foldline.backends.parsers.comments import doc_above
-from foldline.backends.parsers.language_tables import TABLES, LanguageTable, Rule
+from foldline.backends.parsers.language_tables import LANGUAGES, LanguageTable, Rule
 from foldline.backends.parsers.outline_builder import Outline, OutlineBuilder
 from foldline.backends.parsers.strings import fold_space, shorten
 
@@ -28,9 +28,12 @@ _LONGEST_SIGNATURE = 300
 _DEEPEST = 50
 
 
+_TABLES = {language.name: language.table for language in LANGUAGES if language.table is not None}
+
+
 def table_parser(language: str) -> Callable[[bytes, Node], Outline]:
     """The parser that follows the table of `language`."""
-    table = TABLES[language]
+    table = _TABLES[language]
     return lambda data, root: _Walk(data, table).run(root)
 
 
