@@ -149,7 +149,7 @@ LONG = "x" * 1_000_000
         MissingPathError(LONG, [LONG]),
         SymbolNotFoundError(LONG, LONG, [LONG]),
         AmbiguousSymbolError("a.py", LONG, [f"{LONG}{n}" for n in range(500)]),
-        InvalidArgumentError("name", f"{LONG!r} is no identifier"),
+        InvalidArgumentError("name", f"{LONG!r} is not an identifier"),
     ],
     ids=lambda error: type(error).__name__,
 )

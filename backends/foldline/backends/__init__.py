@@ -92,8 +92,8 @@ __all__ = [
 ]
 
 
-# All but the errors is loaded when it is first used: whoever catches one, or starts a server that
-# reads files only later, does not wait for the rest.
+# Everything but the errors is loaded when first used: a program that only catches them, or a server
+# that reads files later, does not wait for the rest.
 _HOMES = {
     "ASTFileAnalysisBackend": "ast_backend",
     "AsyncSmartFileAccess": "async_access",

@@ -24,7 +24,7 @@ _MOST_OUTLINES = 50
 
 
 class Analysis(Protocol):
-    """What `SmartFileAccess` asks of its analysis."""
+    """The methods that `SmartFileAccess` needs of its analysis."""
 
     @property
     def name(self) -> str: ...

@@ -28,7 +28,8 @@ class Confirmation:
     """The uses that an engine knows of.
 
     A reference without a column stands for every use on its line. `notes` say what may be missing
-    although the engine is done; `outside` counts the uses in files that the workspace doesn't show.
+    although the engine has finished; `outside` counts the uses in files that the workspace doesn't
+    show.
     """
 
     references: tuple[Reference, ...] = ()
@@ -63,7 +64,7 @@ class EngineQuery:
     async def confirm(
         self, targets: Sequence[Position], candidates: Sequence[str], seconds: float
     ) -> Confirmation:
-        """The uses of what is defined at `targets`, within `seconds`.
+        """The uses of the definitions at `targets`, within `seconds`.
 
         `candidates` are the files that contain the name. An answer that comes too late is there at
         once the next time.

@@ -57,11 +57,13 @@ _SEARCH_SECONDS = 10.0
 class SmartFileAccess(CodeNavigation):
     r"""Reads a workspace at the cheapest level that answers: tree, outline, symbol, lines, file.
 
-    The language server backend, where there is one, adds what only it knows (`merging` says how);
-    whatever it raises, the analysis backend answers, and `backend` says who did. Every method may
-    be called from several threads. A `budget` is in bytes of the answer's text form
-    (`foldline.backends.text`); None is no limit, and `foldline.backends.formatting.budget` has
-    defaults for models. What a budget leaves out, the answer's `cursor` asks for.
+    The language server backend, where there is one, adds what only it knows
+    (`two_tier_references` says how); whatever it raises, the analysis backend answers, and
+    `backend` names the one that did. Every method may be called from several threads.
+
+    A `budget` is in bytes of the answer's text form (`foldline.backends.text`); None is no limit,
+    and `foldline.backends.formatting.budget` has defaults for models. The answer's `cursor` asks
+    for what a budget left out.
 
     >>> import tempfile, pathlib
     >>> root = pathlib.Path(tempfile.mkdtemp())
@@ -139,7 +141,7 @@ class SmartFileAccess(CodeNavigation):
         return self._index
 
     def start_indexing(self, progress: Callable[[int, int], None] | None = None) -> None:
-        """Build or update the index in the background; `progress` is told instead of our own."""
+        """Build or update the index in the background; `progress` replaces our own."""
         if self._index is not None:
             self._index.start(progress)
 
@@ -161,15 +163,15 @@ class SmartFileAccess(CodeNavigation):
 
     @waits
     async def server_status(self) -> tuple[ServerStatus, ...]:
-        """The language servers that were asked so far, with their state."""
+        """The status of the language servers that were used so far."""
         return await question_of(self._engine.status)()
 
     @waits
     async def restart_servers(self, name: str | None = None) -> tuple[ServerStatus, ...]:
         """Stop the language servers, or those called `name`; each starts afresh when next asked.
 
-        What is answered are those that were stopped, as they were. Questions that wait for them are
-        answered from syntax trees. What they said is forgotten.
+        Returns the status of those that were stopped. Questions that wait for them are answered
+        from syntax trees, and their earlier answers are forgotten.
         """
         self._answers = ReferencesCache()
         return await question_of(self._engine.restart)(name)
@@ -186,7 +188,7 @@ class SmartFileAccess(CodeNavigation):
     ) -> FileTree:
         """The folder's files with sizes; folders that do not fit are counted, not cut.
 
-        Of a huge folder it is what was listed in a few seconds, and `coverage` says so.
+        Of a huge folder, these are the files listed within a few seconds, and `coverage` says so.
         """
         start = self._files.resolve_folder(path, no_ignore=no_ignore)
         walked = await self._walks.below(start, no_ignore=no_ignore, by_level=True)
@@ -218,9 +220,9 @@ class SmartFileAccess(CodeNavigation):
     ) -> SymbolDetail:
         """The source of one definition: `name`, `Class.method`, or `name[2]` for the second.
 
-        Of a name that the file only imports it is the definition elsewhere, and `notes` says so:
-        a language server gets `seconds` to find it; with 0 it is not asked.
-        Of a class over the budget, its outline comes first and the cursor asks for the source.
+        A name that the file only imports is shown from its definition elsewhere, and `notes` says
+        so: a language server gets `seconds` to find it; with 0 it is not asked. A class over the
+        budget is first shown as its outline, and the cursor asks for the source.
 
         Raises:
             SymbolNotFoundError: with the nearest names.
@@ -280,7 +282,7 @@ class SmartFileAccess(CodeNavigation):
     ) -> FileText:
         """Whole lines from `start` to `end` or the file's end, as many as the budget holds.
 
-        Of a file over the size limit an `end` must be named.
+        A file over the size limit needs an `end`.
         """
         return page_text(
             self._files, file, start, end, budget=budget, cursor=cursor, no_ignore=no_ignore
@@ -317,7 +319,7 @@ class SmartFileAccess(CodeNavigation):
     ) -> GrepResults:
         """The lines that match a regular expression, in linear time whatever the pattern.
 
-        Of a huge folder it is what was searched in a few seconds, and `coverage` says so.
+        Of a huge folder, these are the matches found within a few seconds; `coverage` says so.
         """
         from foldline.backends.grep import grep
 
@@ -352,9 +354,9 @@ def _page_references(found: References, first: int, budget: int | None) -> Refer
 
 
 def _lines(references: Iterable[Reference]) -> Iterator[str]:
-    """What each of them adds to the text: the first of a file, the file too."""
-    for path, group in groupby(references, key=lambda each: each.path):
+    """The text that each reference adds: its line, and the path above the first of a file."""
+    for path, group in groupby(references, key=lambda reference: reference.path):
         heading = f"{visible(path)} (test)\n"
-        for each in group:
-            yield heading + reference_line(each)
+        for reference in group:
+            yield heading + reference_line(reference)
             heading = ""

@@ -1,4 +1,4 @@
-"""From a name or a position, as a caller has it, to the place that a server is asked about."""
+"""From a name or a line, as a caller has it, to the position that a server is asked about."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def find_position(
     line: int | None = None,
     column: int | None = None,
 ) -> Position:
-    """The place that is meant: `SmartFileAccess.find_position` says how.
+    """The position of a name; `SmartFileAccess.find_position` has the rules.
 
     Raises:
-        SymbolError: The file has no such name, with near ones, or several symbols of it.
+        SymbolError: The file has no such name (near ones are listed), or several such symbols.
         InvalidArgumentError: There is no such line, or no such name on it.
     """
     source = files.read_source(file)
@@ -98,14 +98,14 @@ def _of_name(analysis: Analysis, path: str, lines: Sequence[str], name: str | No
     except SymbolNotFoundError as missing:
         owner, _, word = name.strip().rpartition(".")
         uses = list(analysis.find_references(word, path)) if word.isidentifier() else []
-        # `hmac.compare_digest` is meant where it stands so.
+        # `hmac.compare_digest` means a use that is written with its module.
         before = f"{owner}." if owner else ""
         uses = [
             use
             for use in uses
             if use.context[: column_in(use.context, use.column - 1)].endswith(before)
         ]
-        uses.sort(key=lambda each: each.kind != ReferenceKind.IMPORT)
+        uses.sort(key=lambda use: use.kind != ReferenceKind.IMPORT)
         for use in uses:
             return Position(path, use.line, use.column, word)
         if missing.near:
@@ -116,7 +116,7 @@ def _of_name(analysis: Analysis, path: str, lines: Sequence[str], name: str | No
 
 
 def _defined(path: str, lines: Sequence[str], line: int, name: str) -> Position:
-    # A heading or a quoted key stands otherwise than it is named.
+    # The name of a heading or a quoted key differs from its source.
     return Position(path, line, first_column(lines, line, name) or 1, name)
 
 

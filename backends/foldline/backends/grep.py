@@ -1,4 +1,4 @@
-"""Regular expressions over files, with an engine whose time is bounded."""
+"""Regular expressions over files, in bounded time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _KIND = "grep"
 _MOST_CONTEXT = 50
-# So much of a line is kept, in code points: more than is shown, and no minified file.
+# Code points of a line that are kept: more than is shown, less than a minified file.
 _LONGEST_LINE = 400
 
 
@@ -42,11 +42,11 @@ async def grep(
 ) -> GrepResults:
     """The lines that match `pattern`, in RE2's syntax, in the files of a folder or glob.
 
-    After `seconds` it ends with what it has by then, and says so; with None, at its end.
+    After `seconds` it returns what it has found, and `coverage` says so; None is no limit.
 
     Raises:
-        InvalidArgumentError: for a pattern that does not compile; RE2 has no look-around and no
-            back-references, since with those no bound on the time could be kept.
+        InvalidArgumentError: The pattern doesn't compile; RE2 has no look-around and no
+            back-references, which would make its time unbounded.
     """
     budgets.check_budget(budget)
     if not 0 <= context <= _MOST_CONTEXT:
@@ -79,7 +79,7 @@ class _Search:
     """The texts of a walk's files, as far as the time allows.
 
     Attributes:
-        searched: How many were given.
+        searched: How many were yielded.
         too_large: The paths over the size limit.
     """
 
@@ -180,7 +180,7 @@ def _matching_lines(pattern: Pattern, data: bytes) -> Iterator[tuple[int, int, i
         at = match.start()
         start = data.rfind(b"\n", 0, at) + 1
         if start >= len(data) and data:
-            return  # After the final newline there is no line.
+            return  # No line follows the final newline.
         row += data.count(b"\n", counted, start)
         counted = start
         yield row, start, at - start

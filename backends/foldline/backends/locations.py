@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Location:
     """A stretch of one line; `context` is the line, cut around it where long.
 
-    `path` is relative to the root, or absolute for a file outside the workspace, of which nothing
-    but its name is told.
+    `path` is relative to the root, or absolute for a file outside the workspace, of which only the
+    name is shown.
     """
 
     path: str
@@ -29,9 +29,9 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Locations:
-    """What was found, by which engine, and how completely; `reason` says why nothing was.
+    """Locations, the engine that found them, and their coverage; `reason` says why there are none.
 
-    `left_out` counts what a budget left out; `cursor` asks for the rest of it. So in all answers.
+    `left_out` counts those over the budget, and `cursor` asks for them, as in all answers.
     """
 
     locations: tuple[Location, ...]
@@ -50,7 +50,7 @@ class Locations:
 
 @dataclass(frozen=True, slots=True)
 class Hover:
-    """What an engine says of the symbol at a place: its type, its documentation."""
+    """The type and documentation of a symbol, from an engine."""
 
     text: str
     backend: str = ""
@@ -61,7 +61,7 @@ class Hover:
 
 @dataclass(frozen=True, slots=True)
 class CodeDiagnostic:
-    """One problem that an engine sees; `severity` is error, warning, information or hint."""
+    """One problem that an engine reports; `severity` is error, warning, information or hint."""
 
     path: str
     line: int
@@ -119,7 +119,7 @@ class Calls:
 class Position:
     """The first code point of an identifier, counted from 1; `name` is empty where it is unknown.
 
-    At line 0 it is the whole file.
+    Line 0 stands for the whole file.
     """
 
     path: str

@@ -1,6 +1,6 @@
-"""What syntax trees say where no server answers: true of the name, and perhaps of a namesake.
+"""Answers by name alone, from syntax trees, where no server answers; namesakes may be among them.
 
-Every answer is marked as such and says why no server gave it.
+Every answer is marked as such, and says why no server gave it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from foldline.backends.locations import Call, Calls, Diagnostics, Hover, Locatio
 from foldline.backends.models import COMPLETE, Reference, ReferenceKind, SymbolKind
 from foldline.backends.outlines import PARSED_WITH_ERRORS
 from foldline.backends.symbols import flatten
+from foldline.backends.two_tier_references import first_writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
 
 COVERAGE = "partial: by name alone, from syntax trees"
 _MOST_HOVERS = 3
-# Classes that are looked at for what derives from them.
+# Classes whose subclasses are searched.
 _MOST_BASES = 64
 _BASES = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE})
 
 
 async def definitions(analysis: Analysis, place: Position, reason: str) -> Locations:
-    """The definitions of that name in the workspace, those of the same file first."""
+    """The definitions of the name in the workspace, those of the same file first."""
     uses, coverage = await _uses(analysis, place)
     found = _defining(uses, place)
     return _locations(
@@ -41,10 +42,10 @@ async def definitions(analysis: Analysis, place: Position, reason: str) -> Locat
 
 
 async def implementations(analysis: Analysis, place: Position, reason: str) -> Locations:
-    """The classes that name this one as a base, and theirs; of a method, those that they define."""
+    """The classes derived from this one by name; for a method, its overrides in them."""
     uses, coverage = await _uses(analysis, place)
-    here = [each for each in _defining(uses, place) if each.kind == ReferenceKind.DEFINITION]
-    owners = [owner for each in here if (owner := _class_of(analysis, each, place.name))]
+    here = [use for use in _defining(uses, place) if use.kind == ReferenceKind.DEFINITION]
+    owners = [owner for use in here if (owner := _class_of(analysis, use, place.name))]
     found: list[Location] = []
     for path, derived in await _derived(analysis, owners or [place.name]):
         symbols = derived.children if owners else (derived,)
@@ -53,20 +54,24 @@ async def implementations(analysis: Analysis, place: Position, reason: str) -> L
             for symbol in symbols
             if not owners or symbol.name == place.name
         )
-    order = {path: number for number, path in enumerate(dict.fromkeys(each.path for each in found))}
-    found.sort(key=lambda each: order[each.path])
+    paths = dict.fromkeys(location.path for location in found)
+    order = {path: number for number, path in enumerate(paths)}
+    found.sort(key=lambda location: order[location.path])
     what = f"implementation of {place.name!r}"
     return _locations(analysis, found, coverage, what, reason)
 
 
 async def hover(analysis: Analysis, place: Position, reason: str) -> Hover:
-    """The signatures of what has that name, with the first sentences of their documentation."""
+    """The signatures of the name's definitions, with the first lines of their documentation."""
     found = await definitions(analysis, place, reason)
     parts = []
-    for each in found.locations[:_MOST_HOVERS]:
-        symbol = _symbol_at(analysis, each.path, each.line)
-        said = each.context.strip() if symbol is None else symbol_line(symbol, 0, docstring=True)
-        parts.append(f"{each.path}:{said if symbol else f'{each.line} {said}'}")
+    for location in found.locations[:_MOST_HOVERS]:
+        symbol = _symbol_at(analysis, location.path, location.line)
+        if symbol is None:
+            line = f"{location.line} {location.context.strip()}"
+        else:
+            line = symbol_line(symbol, 0, docstring=True)
+        parts.append(f"{location.path}:{line}")
     more = len(found.locations) - _MOST_HOVERS
     if more > 0:
         parts.append(f"… {more} more of that name: ask for its definition")
@@ -74,7 +79,7 @@ async def hover(analysis: Analysis, place: Position, reason: str) -> Hover:
 
 
 async def callers(analysis: Analysis, place: Position, reason: str) -> Calls:
-    """The functions that call something of that name; whom it calls takes a server to say."""
+    """The functions that call something of that name; only a server knows the callees."""
     uses, coverage = await _uses(analysis, place)
     lines: dict[tuple[str, str], list[int]] = {}
     for use in uses:
@@ -90,7 +95,7 @@ async def callers(analysis: Analysis, place: Position, reason: str) -> Calls:
 
 
 async def diagnostics(analysis: Analysis, path: str, reason: str) -> Diagnostics:
-    """Whether the file parses: more than that takes a server."""
+    """Whether the file parses; only a server knows more."""
     outline = analysis.get_outline(path)
     broken = PARSED_WITH_ERRORS in outline.reason
     said = f"{PARSED_WITH_ERRORS}; {reason}" if broken else reason
@@ -107,15 +112,13 @@ async def _uses(analysis: Analysis, place: Position) -> tuple[tuple[Reference, .
 
 
 def _defining(uses: Iterable[Reference], place: Position) -> list[Reference]:
-    """The uses that define the name; the place itself alone where it is one of them."""
+    """The uses that define the name, or only the one at `place` where there is one."""
     uses = list(uses)
-    found = [each for each in uses if each.kind == ReferenceKind.DEFINITION]
+    found = [use for use in uses if use.kind == ReferenceKind.DEFINITION]
     if not found:
-        written = [each for each in uses if each.kind == ReferenceKind.WRITE]
-        found = list({(each.path, each.enclosing): each for each in reversed(written)}.values())
-        found.reverse()
-    at = [each for each in found if (each.path, each.line) == (place.path, place.line)]
-    return at or sorted(found, key=lambda each: (each.path != place.path, each.test))
+        found = first_writes(uses)
+    at = [use for use in found if (use.path, use.line) == (place.path, place.line)]
+    return at or sorted(found, key=lambda use: (use.path != place.path, use.test))
 
 
 def _class_of(analysis: Analysis, definition: Reference, name: str) -> str:
@@ -127,7 +130,7 @@ def _class_of(analysis: Analysis, definition: Reference, name: str) -> str:
 
 
 async def _derived(analysis: Analysis, bases: Iterable[str]) -> list[tuple[str, SymbolInfo]]:
-    """The classes whose signature names one of the bases, or one that does, each once."""
+    """The direct and indirect subclasses by name, each once, with their files."""
     waiting = deque(dict.fromkeys(bases))
     asked: set[str] = set()
     seen: set[tuple[str, int]] = set()
@@ -175,12 +178,10 @@ def _symbol_location(analysis: Analysis, path: str, symbol: SymbolInfo) -> Locat
 
 def _symbol_at(analysis: Analysis, path: str, line: int) -> SymbolInfo | None:
     symbols = flatten(analysis.get_outline(path).symbols)
-    found = next((each.symbol for each in symbols if each.symbol.name_line == line), None)
+    found = next((symbol for symbol, _, _ in symbols if symbol.name_line == line), None)
     return found and replace(found, children=())
 
 
 def _line_of(analysis: Analysis, path: str, inside: str, otherwise: int) -> int:
     symbols = flatten(analysis.get_outline(path).symbols)
-    return next(
-        (each.symbol.name_line for each in symbols if each.qualified_name == inside), otherwise
-    )
+    return next((symbol.name_line for symbol, name, _ in symbols if name == inside), otherwise)

@@ -1,4 +1,4 @@
-"""What is known of a place in a file: asked of a language server, or else of syntax trees."""
+"""Definitions, hovers, problems and calls: from a language server, or else from syntax trees."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CodeNavigation:
-    """Questions about the symbol at a place.
+    """Questions about the symbol at a position.
 
     `at` is the name on that line, or a column counted from 1. A language server gets `seconds`;
     with 0, without one, or when it is late, syntax trees answer by name alone, `coverage` says so,
@@ -39,9 +39,9 @@ class CodeNavigation:
         line: int | None = None,
         column: int | None = None,
     ) -> Position:
-        """The place that the other questions ask about, from what a caller knows of it.
+        """The position that the other questions take, from what a caller knows of it.
 
-        With `line`, the `name` or the `column` on it, or else what is defined there. Without, the
+        With `line`, the `name` or the `column` on it, or else its definition. Without, the
         definition of `name` as `read_symbol` takes it, or where the file imports or first uses it;
         without a name, the file's first symbol.
 
@@ -137,7 +137,7 @@ class CodeNavigation:
         cursor: str | None = None,
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Calls:
-        """Who calls the function, and whom it calls."""
+        """Callers and callees of the function."""
         place = self._place(file, line, at)
         found = await fallback.by_engine(
             self._engine_for(seconds).call_hierarchy(place, seconds=seconds),

@@ -1,4 +1,4 @@
-"""The two concerns that `SmartFileAccess` composes: files, and the analysis of what is in them."""
+"""The two parts that `SmartFileAccess` composes: files, and the analysis of their code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class FileBackend(Protocol):
-    """Files below one root, as `LocalFileBackend` and `MemoryFileBackend` give them."""
+    """Files below one root; `LocalFileBackend` and `MemoryFileBackend` are such backends."""
 
     @property
     def root(self) -> Path:
@@ -61,7 +61,7 @@ class FileBackend(Protocol):
         ...
 
     def stamp(self, path: str) -> FileStamp | None:
-        """What tells one version of the file from another; None where there is no such file."""
+        """The version of the file; None where there is no such file."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Answers about names that hold as long as no file changes."""
+"""Answers about names, kept until a file changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_ANSWERS = 128
 
 
 class ReferencesCache:
-    """Complete answers about names, for as long as no file changes. Serves several threads."""
+    """Complete answers about names, kept until a file changes. Safe for several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -26,7 +26,7 @@ class ReferencesCache:
     async def get(
         self, query: EngineQuery, name: str, scope: str | None, seconds: float
     ) -> References | None:
-        """The answer that still holds, if there is one; only then it waits for what was seen."""
+        """The answer that is still valid, if any; it waits for the files only if there is one."""
         with self._lock:
             found = self._answers.get((name, scope))
             before = self._seen
@@ -35,7 +35,7 @@ class ReferencesCache:
         return found
 
     async def keep(self, query: EngineQuery, found: References, name: str) -> None:
-        """Keep an answer, unless it may get better by itself."""
+        """Keep an answer, unless a later one may be more complete."""
         seen = await query.seen(0)
         if seen is None or found.coverage != COMPLETE or not found.confirmed:
             return

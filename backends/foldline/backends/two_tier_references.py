@@ -1,7 +1,7 @@
 """References in two tiers: those that an engine confirms, and those that only have the same name.
 
 Identifier matches lose no dynamic call, and a semantic engine takes no namesake for the real thing;
-neither alone does both. Whatever the engine dies of, the matches are the answer.
+neither alone does both. If the engine fails, the matches are the answer.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class ReferencesQuery:
         return await uses_of(self._analysis, self._name, scope, self._since)
 
     async def _confirm(self, query: EngineQuery, matches: References) -> Confirmation:
-        """The engine's answer at the deadline; what it died of is the coverage."""
+        """The engine's answer at the deadline; if it failed, the coverage says so."""
         targets: list[Position] = []
         if query.needs_targets:
             matches = await self._with_definitions(matches)
@@ -142,7 +142,7 @@ def targets_of(matches: Iterable[Reference], name: str) -> list[Position]:
     owner, _, _ = name.strip().rpartition(".")
     owned = [match for match in matches if _is_in(match, owner)]
     found = [match for match in owned if match.kind == ReferenceKind.DEFINITION]
-    found = found or _first_writes(owned)
+    found = found or first_writes(owned)
     if not found:
         imports = [match for match in matches if match.kind == ReferenceKind.IMPORT]
         found = list({match.path: match for match in imports or matches}.values())[:_MOST_USES]
@@ -151,7 +151,7 @@ def targets_of(matches: Iterable[Reference], name: str) -> list[Position]:
     return [Position(match.path, match.line, match.column) for match in found]
 
 
-def _first_writes(matches: Iterable[Reference]) -> list[Reference]:
+def first_writes(matches: Iterable[Reference]) -> list[Reference]:
     """The first assignment in each scope, of a name that is never declared."""
     firsts: dict[tuple[str, str], Reference] = {}
     for match in matches:

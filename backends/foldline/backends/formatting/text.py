@@ -1,6 +1,6 @@
-"""The text forms of answers, for models and for people: small, and each says what comes next.
+"""The text forms of answers: small, and each says what comes next.
 
-Names and remarks are on one line each (`visible`); the content of files is as it is.
+Names and remarks are on one line each (`visible`); the content of files is unchanged.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ def tree_line(entry: TreeEntry, level: int) -> str:
 
 
 def tree_rest(shown: int, total: int) -> str:
-    """The line that says what a cursor would go on with."""
+    """The line with the cursor that continues a tree."""
     return f"… {total - shown} more entries: ask with cursor tree@{shown}"
 
 
 def format_size(size: int) -> str:
-    """A size that fits a glance: `812 B`, `3.1 KB`, `24 MB`."""
+    """A size as people read it: `812 B`, `3.1 KB`, `24 MB`."""
     amount = float(size)
     for unit in _UNITS:
         if amount < 1000 or unit == _UNITS[-1]:
@@ -116,22 +116,22 @@ def format_references(references: References) -> str:
     uses_text = f"{count} {_plural('reference', count)}"
     lines = [f"{visible(references.name)}: {uses_text} in {_files(references.files)}{tiers}{part}"]
     tier = ""
-    for (path, each_tier), found in groupby(
-        references.references, key=lambda each: (each.path, each.tier)
+    for (path, next_tier), found in groupby(
+        references.references, key=lambda reference: (reference.path, reference.tier)
     ):
-        if tiers and each_tier != tier:
-            lines.append(_TIERS[each_tier])
-            tier = each_tier
+        if tiers and next_tier != tier:
+            lines.append(_TIERS[next_tier])
+            tier = next_tier
         uses = list(found)
         lines.append(f"{visible(path)} (test)" if uses[0].test else visible(path))
-        lines.extend(reference_line(each) for each in uses)
+        lines.extend(reference_line(use) for use in uses)
     if references.cursor is not None:
         lines.append(f"… {count - shown} not shown here: ask with cursor {references.cursor}")
     return "\n".join([*lines, *remarks(references.reason, references.coverage)])
 
 
 def format_file_text(found: FileText) -> str:
-    """The path and the range, then the lines as they are."""
+    """The path and the range, then the unchanged lines."""
     if found.end < found.start:
         path = visible(found.path)
         if found.start == 1 and not found.line_count:
@@ -165,7 +165,7 @@ def search_line(hit: SearchHit) -> str:
 
 
 def search_room(query: str) -> int:
-    """The bytes of a search's text that its hits do not take."""
+    """The bytes of a search's text besides its hits."""
     return len(query.encode("utf-8", "replace")) + 70
 
 
@@ -176,7 +176,7 @@ def format_grep(results: GrepResults) -> str:
     part = "" if shown == count else f", {shown} shown"
     where = f"{count} {_plural('line', count)} in {_files(results.files)}{part}"
     lines = [f"{visible(results.pattern)}: {where}"]
-    for path, found in groupby(results.matches, key=lambda each: each.path):
+    for path, found in groupby(results.matches, key=lambda match: match.path):
         lines.append(visible(path))
         for match in found:
             lines.extend(grep_lines(match))
@@ -198,7 +198,7 @@ def grep_lines(match: GrepMatch) -> list[str]:
 
 
 def grep_room(pattern: str) -> int:
-    """The bytes of a grep's text that its matches do not take."""
+    """The bytes of a grep's text besides its matches."""
     return len(pattern.encode("utf-8", "replace")) + 100
 
 
@@ -236,7 +236,7 @@ def cut_line(line: str, column: int) -> str:
 
 
 def remarks(reason: str, coverage: str) -> list[str]:
-    """The lines that say what is to be known of an answer, where there is anything."""
+    """The lines with an answer's reason and coverage, where it has any."""
     from foldline.backends.models import COMPLETE
 
     said = [f"({visible(reason)})"] if reason else []

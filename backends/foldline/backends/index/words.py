@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from foldline.backends.languages import DOCUMENTS, has_grammar, language_of
 
-# What is no part of a word becomes a blank. In UTF-8 the letters beyond ASCII are bytes from 0x80
+# Bytes outside words become blanks. In UTF-8 the letters beyond ASCII are bytes from 0x80
 # on. Splitting is several times faster than a pattern, and numbers do no harm.
 _BLANKS = bytes(
     byte if byte >= 0x80 or byte == ord("_") or chr(byte).isalnum() else ord(" ")

@@ -1,4 +1,4 @@
-"""Language servers as an analysis backend: outlines, and the servers' life."""
+"""Language servers as an analysis backend, and their lifecycle."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _CLOSE_SECONDS = 2.0
 class LSPBackend(ServerReferences, ServerNavigation):
     """The language servers of one workspace, and jedi for Python where none of them answers.
 
-    Nothing is started before something is asked. `trusted` allows servers that may run code of the
-    workspace, and the commands that its configuration gives.
+    The first question starts a server. `trusted` allows servers that may run code of the workspace,
+    and the commands in its configuration.
 
     Every question takes a deadline. When it passes, the caller gets an `LSPTimeoutError`, the
     server goes on, and its answer is there for the next time.
@@ -48,7 +48,7 @@ class LSPBackend(ServerReferences, ServerNavigation):
 
     @waits
     async def get_outline(self, file_path: str, *, source: str | None = None) -> FileOutline:
-        """The file's symbols as the server tells them; it knows neither imports nor decorators."""
+        """The file's symbols from the server, without imports and decorators."""
         path = self._own_text(file_path, source)
         answered = await self._ask(
             Question(Answer.SYMBOLS, "textDocument/documentSymbol", Position(path, 0, 0)),
@@ -126,33 +126,33 @@ class LSPBackend(ServerReferences, ServerNavigation):
             raise LSPUnavailableError("servers are asked about files and open buffers only")
         return path
 
-    # Life
+    # Lifecycle
 
     @waits
     async def status(self) -> tuple[ServerStatus, ...]:
-        """Every server that was ever asked, with its state."""
+        """The status of every server that was ever asked."""
 
         async def read() -> tuple[ServerStatus, ...]:
             return tuple(self._pool.status())
 
         found = await result_of(self._loop.start(read()), DEFAULT_SECONDS)
         return tuple(
-            each if each.pid is None else replace(each, memory=tree_memory(each.pid))
-            for each in found
+            server if server.pid is None else replace(server, memory=tree_memory(server.pid))
+            for server in found
         )
 
     def report(self) -> list[FoundServer]:
-        """Every server that foldline knows: where it was found, and why it is chosen or not."""
+        """Every known server: where it was found, and why it is chosen or not."""
         return self._catalog.report()
 
     @property
     def configuration_problems(self) -> tuple[str, ...]:
-        """What in `[tool.foldline.lsp]` was not understood."""
+        """The mistakes in `[tool.foldline.lsp]`."""
         return self._catalog.choice.problems
 
     @property
     def ignored_configuration(self) -> str:
-        """What in `[tool.foldline.lsp]` waits until the workspace is trusted."""
+        """The part of `[tool.foldline.lsp]` that waits until the workspace is trusted."""
         return self._catalog.choice.ignored
 
     @waits
@@ -169,7 +169,7 @@ class LSPBackend(ServerReferences, ServerNavigation):
         if self._closed:
             return
         self._closed = True
-        # What takes longer goes on in the background, until the process ends.
+        # A slower end continues in the background until the process ends.
         with contextlib.suppress(TimeoutError):
             self._loop.start(self._close_all()).result(_CLOSE_SECONDS)
             self._loop.forget(self._close_all)

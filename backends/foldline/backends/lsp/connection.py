@@ -1,4 +1,4 @@
-"""One connection to one running server: requests with deadlines, and proper answers to its own."""
+"""A connection to one running server: requests with deadlines, and answers to its own."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ERROR = re.compile(r"(?:error|exception)(?:\[\w+\])?:(?!:)", re.IGNORECASE)
 
 log = logging.getLogger(__name__)
 
-# The server's own word for "ask again": the content changed, or it gave precedence to something.
+# The server asks to retry: the content changed, or something else had precedence.
 _RETRIED = frozenset({-32801, -32802})
 _RETRY_SECONDS = 0.05
 _LATENCIES = 64
@@ -43,7 +43,7 @@ class Connection:
     """Speaks to one running server, which may be dead at any time.
 
     Attributes:
-        received: The number of messages that came; whoever waits for life watches it.
+        received: The number of messages so far: while it grows, the server is alive.
         latencies: How many seconds each of the last answered requests took.
     """
 
@@ -59,16 +59,16 @@ class Connection:
 
     @property
     def pending(self) -> int:
-        """The requests that still wait for their answer."""
+        """How many requests still wait for their answer."""
         return self._client.pending
 
     @property
     def failure(self) -> LSPError | None:
-        """Why nothing can be asked any more, or None while the server lives."""
+        """The reason why the server is gone, or None while it lives."""
         return self._failure
 
     def on(self, method: str, handler: Callable[[Any], Any]) -> None:
-        """Let `handler` take the params of the server's requests or notifications of `method`."""
+        """Call `handler` with the params of the server's messages of `method`."""
         self._client.on(method, handler)
 
     async def ended(self) -> None:
@@ -76,7 +76,7 @@ class Connection:
         await self._ended.wait()
 
     def notify(self, method: str, params: object) -> None:
-        """Send a notification; one that the server cannot get any more is lost."""
+        """Send a notification; a server that has ended misses it."""
         self._client.notify(method, params)
 
     async def request(self, method: str, params: object, *, seconds: float) -> Any:
@@ -124,7 +124,7 @@ class Connection:
         try:
             number, future = self._client.request(method, params)
         except OSError as error:
-            # Its input closes before its output: how it ended is known in a moment, and says more.
+            # Its input closes before its output: the exit code comes in a moment, and says more.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_LAST_WORDS_SECONDS):
                     await self._ended.wait()
@@ -165,7 +165,7 @@ class Connection:
 
 
 def _last_words(tail: str) -> str:
-    """The line that tells most: below an error a server may write where it arose."""
+    """The most telling line: a server may write a traceback below its error."""
     lines = tail.splitlines()
     errors = [line for line in lines if _ERROR.search(line)]
     return (errors or lines)[-1].strip()

@@ -1,4 +1,4 @@
-"""A server that runs, from its process to the end of its handshake."""
+"""Starting a server, from its process to the end of the handshake."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class InitializedServer:
-    """A server that has answered `initialize`, with everything that lasts as long as it does."""
+    """A server that has answered `initialize`, and everything that lives as long as it."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ async def start_server(
             seconds=limits.start,
         )
         if not isinstance(answer, dict):
-            raise LSPStartError("its answer to initialize is no object", name)
+            raise LSPStartError("its answer to initialize is not an object", name)
         documents = OpenDocuments(workspace, connection.notify, limits.open_documents)
         follower = Follower(spec, documents, connection.notify)
         running = InitializedServer(
@@ -106,14 +106,14 @@ async def start_server(
         follower.begin(snapshot, read)
         ready.begin()
     except BaseException:
-        # It was given up, or failed: there is nothing to wait for.
+        # Cancelled or failed: nothing is left to wait for.
         await asyncio.shield(connection.close(min(limits.grace, CLOSING_GRACE)))
         raise
     return running
 
 
 def _collect_diagnostics(running: InitializedServer) -> None:
-    def take(params: Any) -> None:
+    def collect(params: Any) -> None:
         uri, found = params.get("uri"), params.get("diagnostics")
         if isinstance(uri, str) and isinstance(found, list):
             running.diagnostics[uri] = found
@@ -121,4 +121,4 @@ def _collect_diagnostics(running: InitializedServer) -> None:
             running.diagnosed.set()
             running.diagnosed = asyncio.Event()
 
-    running.connection.on("textDocument/publishDiagnostics", take)
+    running.connection.on("textDocument/publishDiagnostics", collect)

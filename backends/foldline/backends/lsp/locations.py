@@ -1,4 +1,4 @@
-"""From ranges as servers give them to lines and columns of the workspace's files."""
+"""From ranges of servers to lines and columns of the workspace's files."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class LocationCollector:
-    """Collects locations in the order given, each once.
+    """Collects locations in the given order, each once.
 
     Attributes:
         found: Those in files that the workspace shows, and with `keep_outside` the others too.
-        outside: How many were in files that it does not show.
+        outside: The number in files that it does not show.
     """
 
     def __init__(self, files: BaseFileBackend, *, keep_outside: bool = False) -> None:
@@ -58,7 +58,7 @@ class LocationCollector:
                 continue
             line = lines[raw.line]
             start = from_units(line, raw.start, encoding)
-            # Servers count the end of a name that spans lines where it begins.
+            # The end of a name that spans lines counts from the start of its last line.
             end = len(line) if raw.line_end > raw.line else from_units(line, raw.end, encoding)
             if start < len(line):
                 self.found.append(

@@ -23,7 +23,7 @@ from foldline.backends.lsp.servers import Answer
 
 # A server that only pushes diagnostics gets this long to push those of a file.
 _PUSH_SECONDS = 2.0
-# Some push an empty list as soon as a file is open, and what they found once they have checked it.
+# Some push an empty list for a newly opened file, and the real one once they have checked it.
 _SETTLE_SECONDS = 1.5
 
 
@@ -73,10 +73,10 @@ class ServerNavigation(ServerRequests):
         return Diagnostics(path, found, answered.session.spec.name, coverage, reason)
 
     async def call_hierarchy(self, target: Position, *, seconds: float | None = None) -> Calls:
-        """Who calls the function at `target`, and whom it calls."""
+        """Callers and callees of the function at `target`."""
         answered, incoming, outgoing = await self.wait(self._calls(target), seconds)
         found = [
-            tuple(filter(None, (self._call(each, end) for each in items)))
+            tuple(filter(None, (self._call(item, end) for item in items)))
             for items, end in ((incoming, "from"), (outgoing, "to"))
         ]
         reason = "" if found[0] or found[1] else "no calls are known of this place"
@@ -95,7 +95,7 @@ class ServerNavigation(ServerRequests):
 
     async def _diagnostics(self, path: str) -> tuple[Answered, object]:
         target = Position(path, 0, 0)
-        # Symbols are asked for only to have the document open in a server that is up.
+        # The request for symbols is there to open the document in a running server.
         answered = await self._pool.ask(
             Question(Answer.DIAGNOSTICS, "textDocument/documentSymbol", target)
         )

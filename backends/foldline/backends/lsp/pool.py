@@ -1,4 +1,4 @@
-"""The servers of one workspace, and the answers they gave, on the background loop."""
+"""The servers of one workspace and their answers, on the background loop."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class Question:
     project: str = ""
 
     @property
-    def asked_for(self) -> str:
-        """The file whose project's server is asked."""
+    def project_file(self) -> str:
+        """A file of the project whose server is asked."""
         return self.project or self.target.path
 
 
@@ -96,7 +96,7 @@ class ServerPool:
         """
         if snapshot is None:
             snapshot = await self.snapshot(time.monotonic())
-        path = question.asked_for
+        path = question.project_file
         candidates = self._catalog.candidates(language_id(path), question.answer)
         problem: LSPError = LSPUnavailableError(self._catalog.why_none(path))
         for spec, command in candidates:
@@ -113,7 +113,7 @@ class ServerPool:
         raise problem
 
     async def prepare(self, answer: Answer, since: float) -> Snapshot:
-        """The versions of all files; the server that most of them are for is being started."""
+        """The versions of all files; the server for most of them starts in the background."""
         snapshot = await self.snapshot(since)
         if not self._sessions and not self._closed:
             languages = Counter(map(language_id, snapshot))
@@ -223,7 +223,7 @@ class ServerPool:
     async def _ask_twice(
         self, session: ServerSession, question: Question, snapshot: Snapshot
     ) -> Answered:
-        """The answer of the server, or of a fresh one where it died: of something else, maybe."""
+        """The answer of the server, or of a fresh one if it died, maybe of another request."""
         try:
             return await self._ask_session(session, question, snapshot)
         except LSPDiedError:
@@ -246,7 +246,7 @@ class ServerPool:
     async def _answer(
         self, session: ServerSession, running: InitializedServer, question: Question
     ) -> Any:
-        """The result that was already asked for in this generation, or a new one."""
+        """The result of the same request in this generation, or a new one."""
         # Where the files that are opened decide what is found, they are part of the question.
         shown = question.candidates if session.spec.opens_candidates else ()
         key = (session, session.generation, question.method, question.target, shown)
@@ -288,7 +288,7 @@ class ServerPool:
         if not isinstance(files, LocalFileBackend) or files.no_ignore:
             return {stamp.path: stamp for stamp in files.walk()}
         disk = files.versions.on_disk(since)
-        # Open buffers stand above the disk.
+        # Open buffers win over the disk.
         stamps = filter(None, map(files.stamp, files.overlay_paths()))
         overlays = {stamp.path: stamp for stamp in stamps}
         return {**disk, **overlays} if overlays else disk

@@ -48,7 +48,7 @@ class ServerReferences(ServerRequests):
     """References from servers, and from jedi for Python where none of them answers."""
 
     def begin(self, name: str, scope: str | None, since: float) -> ServerQuery:
-        """Look at the files, and start the server that most of them are for; returns at once."""
+        """List the files, and start the server for most of them; returns at once."""
         del name, scope
         if self._closed:
             raise LSPUnavailableError("the language servers have been closed")
@@ -92,7 +92,7 @@ class ServerQuery(EngineQuery):
     async def confirm(
         self, targets: Sequence[Position], candidates: Sequence[str], seconds: float
     ) -> Confirmation:
-        """The uses of all targets together; what a server fails of becomes the coverage."""
+        """The uses of all targets together; the failures of servers become the coverage."""
         questions = [_question(target, candidates) for target in targets[:MAX_TARGETS]]
         elsewhere, skipped = self.pool.in_other_projects(questions)
         asked = [*questions, *elsewhere]

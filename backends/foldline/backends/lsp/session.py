@@ -1,4 +1,4 @@
-"""One server for one root: started when asked, restarted when it dies, and let go when idle."""
+"""One server for one root: started on demand, restarted when it dies, stopped when idle."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ log = logging.getLogger(__name__)
 
 
 class ServerSession:
-    """The life of one server for one root, on one event loop.
+    """The lifecycle of one server for one root, on one event loop.
 
     Attributes:
-        generation: Grows with every change the server is told of, and with every restart: answers
-            of an earlier generation are stale.
+        generation: Grows with every notified change and every restart: answers of an earlier
+            generation are stale.
     """
 
     def __init__(
@@ -84,13 +84,13 @@ class ServerSession:
 
     @property
     def running(self) -> InitializedServer | None:
-        """The server where it is up, told of changes up to when `up` was last called."""
+        """The server if it is up, notified of changes up to the last call of `up`."""
         running = self._running
         return running if running is not None and running.connection.failure is None else None
 
     @property
     def is_usable(self) -> bool:
-        """Whether it makes sense to ask: it runs, or may be started now."""
+        """Whether it runs or may be started now."""
         return not self._closed and self._backoff.is_over
 
     @property
@@ -117,10 +117,10 @@ class ServerSession:
         )
 
     async def up(self, snapshot: Snapshot, read: Callable[[str], str | None]) -> InitializedServer:
-        """The running server, started if need be and told of every change up to `snapshot`.
+        """The running server, started if necessary and notified of every change up to `snapshot`.
 
         Raises:
-            LSPUnavailableError: It is to be left alone for a while.
+            LSPUnavailableError: It failed lately, and the wait isn't over.
             LSPStartError: It does not start.
         """
         self._used = time.monotonic()
@@ -154,7 +154,7 @@ class ServerSession:
         return running
 
     async def read(self, running: InitializedServer, uris: Collection[str]) -> None:
-        """Return when the server has read these documents, as its diagnostics tell, or is late."""
+        """Return when the server has published diagnostics of these documents, or is late."""
         try:
             async with asyncio.timeout(self._limits.reading):
                 while not running.documents.unread.isdisjoint(uris):
@@ -172,7 +172,7 @@ class ServerSession:
         *,
         seconds: float | None = None,
     ) -> Any:
-        """The answer of `running` to one request; a server that has gone silent is ended."""
+        """The answer of `running` to one request; a server that went silent is ended."""
         connection = running.connection
         before = connection.received
         self._requests += 1
@@ -198,7 +198,7 @@ class ServerSession:
             await self._end(self._running, "", crashed=False, grace=CLOSING_GRACE)
         for task in self._watching:
             task.cancel()
-        # An end that has begun is waited for: cut short, it would leave the process behind.
+        # Wait for ends in progress: cancelled, they would leave the process behind.
         await asyncio.gather(*self._watching, *self._ending, return_exceptions=True)
 
     # Starting and ending
@@ -246,7 +246,7 @@ class ServerSession:
         await running.connection.close(min(self._limits.grace, grace), problem)
 
     async def _watch(self, running: InitializedServer) -> None:
-        """End the server when nobody needs it, or it holds too much memory."""
+        """End the server when it is idle, or holds too much memory."""
         from foldline.backends.lsp.lifecycle import tree_memory
 
         while self._running is running:

@@ -1,9 +1,9 @@
-"""The statements of a Python source that a word stands in, for a parser that need not see the rest.
+"""The statements of a Python source that contain a word, so that only these are parsed.
 
-What a name is and does depends on its statement and on the definitions around it. So statements of
-the module, and members of its classes, that do not hold the word become `pass`. In most files that
-is nearly everything, and to find where statements start takes a tenth of what parsing them does.
-What is kept keeps its lines and columns.
+The meaning of a name depends on its statement and on the definitions around it. So statements of
+the module, and members of its classes, that do not contain the word become `pass`. In most files
+that is nearly everything, and finding the starts of statements takes a tenth of the time of
+parsing them. The rest keeps its lines and columns.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def excerpt(data: bytes, places: Sequence[int]) -> bytes:
 
 
 class _UnsureError(Exception):
-    """Strings may not end where they seem to."""
+    """The ends of strings are uncertain."""
 
 
 class _Cut:

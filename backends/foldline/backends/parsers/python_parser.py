@@ -299,7 +299,7 @@ _VISITS: Mapping[str, Callable[[_Walk, Node, _Scope], bool]] = {
 
 
 def _last_statement_row(node: Node) -> int:
-    """The row where the last thing in `node` ends that is no comment."""
+    """The last row of `node` without trailing comments."""
     while True:
         for child in reversed(node.children):
             if child.type != "comment":
@@ -314,7 +314,7 @@ def _last_statement_row(node: Node) -> int:
 
 
 def _without_colon(signature: str) -> str:
-    """The signature up to its colon; what trails it can only be a comment."""
+    """The signature up to its colon; after it there can only be a comment."""
     if signature.endswith(":"):
         return signature[:-1].rstrip()
     head, colon, tail = signature.rpartition(":")

@@ -38,7 +38,7 @@ _LONGEST_VALUE = 60
 
 
 class _Scope(NamedTuple):
-    """A node whose children are looked at, the symbol around it, and what kind of place it is."""
+    """A node whose children are visited, the symbol around it, and the kind of scope."""
 
     node: Node
     parent: int
@@ -54,7 +54,7 @@ def outline_typescript(data: bytes, root: Node) -> Outline:
 
 
 def _file_doc(root: Node, data: bytes) -> str | None:
-    """The first line of a leading comment that is the file's and not the first definition's."""
+    """The first line of a leading comment that belongs to the file, not to its first definition."""
     for child in root.named_children:
         if child.type == "hash_bang_line":
             continue
@@ -170,7 +170,9 @@ class _Walk:
 
     def visit_variables(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
         del marks
-        declarators = [each for each in node.named_children if each.type == "variable_declarator"]
+        declarators = [
+            child for child in node.named_children if child.type == "variable_declarator"
+        ]
         for declarator in declarators:
             name = declarator.child_by_field_name("name")
             value = self._unwrapped(declarator.child_by_field_name("value"))
@@ -247,7 +249,7 @@ class _Walk:
     def visit_export(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
         marks = [
             *marks,
-            *(self._text(each)[1:] for each in node.named_children if each.type == "decorator"),
+            *(self._text(child)[1:] for child in node.named_children if child.type == "decorator"),
         ]
         declaration = node.child_by_field_name("declaration")
         source = node.child_by_field_name("source")
@@ -267,9 +269,9 @@ class _Walk:
             return
         if source is not None:
             self.imports.append(self._text(source).strip("'\""))
-        clause = [each for each in node.named_children if each.type == "export_clause"]
-        for each in clause[0].named_children if clause else ():
-            named = each.child_by_field_name("alias") or each.child_by_field_name("name")
+        clause = [child for child in node.named_children if child.type == "export_clause"]
+        for specifier in clause[0].named_children if clause else ():
+            named = specifier.child_by_field_name("alias") or specifier.child_by_field_name("name")
             if named is not None:
                 self.exports.append(self._text(named))
         if source is not None and not clause:
@@ -301,7 +303,7 @@ class _Walk:
         if source is None:
             return
         module = self._text(source).strip("'\"")
-        clause = [each for each in node.named_children if each.type == "import_clause"]
+        clause = [child for child in node.named_children if child.type == "import_clause"]
         names = fold_space(self._bytes(clause[0])) if clause else ""
         if names.startswith("{") and names.endswith("}"):
             names = names[1:-1]
@@ -338,10 +340,10 @@ class _Walk:
             return
         name = target.removeprefix("module.").removeprefix("exports.")
         if value.type == "object" and target == "module.exports":
-            for each in value.named_children:
-                if each.type == "shorthand_property_identifier":
-                    self.exports.append(self._text(each))
-                elif (key := each.child_by_field_name("key")) is not None:
+            for member in value.named_children:
+                if member.type == "shorthand_property_identifier":
+                    self.exports.append(self._text(member))
+                elif (key := member.child_by_field_name("key")) is not None:
                     self.exports.append(self._text(key).strip("'\""))
         elif is_export and name != "exports":
             self.exports.append(name)
