@@ -106,11 +106,11 @@ class Engine:
         return EngineQuery()
 
     async def goto_definition(self, target: Position, *, seconds: float) -> Locations:
-        """Where the symbol is defined, also outside the workspace."""
+        """The definitions of the symbol, also outside the workspace."""
         raise _no_server()
 
     async def find_implementations(self, target: Position, *, seconds: float) -> Locations:
-        """What implements or overrides the symbol."""
+        """The implementations and overrides of the symbol."""
         raise _no_server()
 
     async def hover(self, target: Position, *, seconds: float) -> Hover:

@@ -1,4 +1,4 @@
-"""Which language a file is in, and the grammar for it, imported when first needed."""
+"""The language of a file, and its grammar, imported when first needed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def language_of(path: str, head: bytes = b"") -> str:
 
 
 def has_grammar(language: str) -> bool:
-    """Whether files of the language are parsed by a tree-sitter grammar."""
+    """Return whether files of the language are parsed by a tree-sitter grammar."""
     info = _BY_NAME.get(language)
     return info is not None and bool(info.module)
 

@@ -95,7 +95,7 @@ async def callers(analysis: Analysis, place: Position, reason: str) -> Calls:
 
 
 async def diagnostics(analysis: Analysis, path: str, reason: str) -> Diagnostics:
-    """Whether the file parses; only a server knows more."""
+    """Return whether the file parses; only a server knows more."""
     outline = analysis.get_outline(path)
     broken = PARSED_WITH_ERRORS in outline.reason
     said = f"{PARSED_WITH_ERRORS}; {reason}" if broken else reason

@@ -63,7 +63,7 @@ class CodeNavigation:
         cursor: str | None = None,
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Locations:
-        """Where the symbol is defined, also outside the workspace."""
+        """The definitions of the symbol, also outside the workspace."""
         place = self._place(file, line, at)
         found = await fallback.by_engine(
             self._engine_for(seconds).goto_definition(place, seconds=seconds),
@@ -82,7 +82,7 @@ class CodeNavigation:
         cursor: str | None = None,
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Locations:
-        """What implements or overrides the symbol."""
+        """The implementations and overrides of the symbol."""
         place = self._place(file, line, at)
         found = await fallback.by_engine(
             self._engine_for(seconds).find_implementations(place, seconds=seconds),

@@ -128,7 +128,7 @@ _MOST_BESIDE = 64
 
 
 def can_have_references(language: str) -> bool:
-    """Whether the language has a grammar, and code with identifiers."""
+    """Return whether the language has a grammar, and code with identifiers."""
     return has_grammar(language) and language not in DOCUMENTS
 
 
@@ -278,7 +278,7 @@ def _python(data: bytes, word: bytes, *, guarded: bool) -> _Parsed:
 
 
 def is_test_path(path: str) -> bool:
-    """Whether the path is that of a test by the usual conventions."""
+    """Return whether the path is that of a test by the usual conventions."""
     return _TEST_PATH.search(path) is not None
 
 

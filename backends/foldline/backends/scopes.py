@@ -62,7 +62,7 @@ class Scope:
             self.single_file = path
 
     def holds(self, path: str) -> bool:
-        """Whether the path, as `walk` gives it, is in this part."""
+        """Return whether the path, as `walk` gives it, is in this part."""
         if self.single_file is not None:
             return path == self.single_file
         if self._glob is not None:

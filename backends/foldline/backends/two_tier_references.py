@@ -229,7 +229,7 @@ def _tiers(
 
 
 def _holds(use: Reference, match: Reference) -> bool:
-    """Whether the use covers the match: `module.Name` may be confirmed as a whole."""
+    """Return whether the use covers the match: `module.Name` may be confirmed as a whole."""
     if not use.column:
         return True
     return use.column <= match.column and match.column_end <= use.column_end

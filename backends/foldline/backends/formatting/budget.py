@@ -49,7 +49,7 @@ def size_of(text: str) -> int:
 
 
 def how_many_fit(lines: Iterable[str], room: int) -> int:
-    """How many of the lines, each with its newline, fit `room` bytes: at least one of them."""
+    """The number of lines, each with its newline, that fit `room` bytes: at least one."""
     kept = 0
     for line in lines:
         room -= size_of(line) + 1

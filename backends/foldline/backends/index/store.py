@@ -124,7 +124,7 @@ class Store:
         ]
 
     def seen(self) -> Seen:
-        """What was there when the files were last looked at; that was never where it is 0."""
+        """The files, folders and rules at the last check, and its time, which is 0 for never."""
         with self._lock:
             run = self._connection.execute
             files = run("SELECT path, size, mtime_ns, ctime_ns, inode FROM files").fetchall()
@@ -139,7 +139,7 @@ class Store:
         )
 
     def is_racy(self) -> bool:
-        """Whether some file was read so soon after a change that it must be read again."""
+        """Return whether some file was read so soon after a change that it must be read again."""
         with self._lock:
             return self._number("SELECT EXISTS (SELECT 1 FROM files WHERE racy)") == 1
 

@@ -39,7 +39,7 @@ NOTHING = Words(b"", b"")
 
 
 def is_indexed(path: str) -> bool:
-    """Whether the file's name alone says that it is code with identifiers."""
+    """Return whether the file's name alone says that it is code with identifiers."""
     language = language_of(path)
     return has_grammar(language) and language not in DOCUMENTS
 

@@ -122,7 +122,7 @@ class WorkspaceIndex:
         self._cancel.set()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Whether the building in the background has ended before the timeout."""
+        """Return whether the build in the background ended before the timeout."""
         built = self._built
         if built is None:
             return True
@@ -326,7 +326,7 @@ class WorkspaceIndex:
         return COMPLETE
 
     async def _is_built(self, since: float) -> bool:
-        """Whether the index was built in the time to wait, which counts from the question."""
+        """Return whether the index was built in time; the wait counts from the question."""
         left = self._patience
         if left is not None:
             left -= time.monotonic() - since

@@ -32,7 +32,7 @@ class Backoff:
 
     @property
     def is_over(self) -> bool:
-        """Whether the server may be started now."""
+        """Return whether the server may be started now."""
         return time.monotonic() >= self._retry_at
 
     def check(self) -> None:

@@ -90,7 +90,7 @@ def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
 
 
 def hiding_settings(spec: ServerSpec, root: Path) -> tuple[str, ...]:
-    """Why the project at `root` may keep files from the server: `exclude in ty.toml is set`."""
+    """Settings of the project that may hide files from the server: `exclude in ty.toml is set`."""
     found = []
     for hiding in spec.hiding:
         try:

@@ -59,7 +59,7 @@ class Connection:
 
     @property
     def pending(self) -> int:
-        """How many requests still wait for their answer."""
+        """The number of requests that wait for their answer."""
         return self._client.pending
 
     @property

@@ -1,4 +1,4 @@
-"""What foldline tells a server about itself, and its replies to what servers request."""
+"""The introduction of foldline to a server, and the replies to the requests of servers."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ CLOSING_GRACE = 0.5
 
 
 class ServerState(StrEnum):
-    """Where a server is in its life."""
+    """The state of a server."""
 
     STOPPED = "stopped"
     STARTING = "starting"
@@ -21,7 +21,7 @@ class ServerState(StrEnum):
 
 
 class Change(Enum):
-    """How the workspace changed between two looks: not at all, contents only, or its files."""
+    """The change of a workspace between two snapshots: none, contents only, or its files."""
 
     NONE = auto()
     CONTENTS = auto()

@@ -31,13 +31,13 @@ class ServerNavigation(ServerRequests):
     """Questions about one place or file; each takes a deadline and may raise `LSPError`."""
 
     async def goto_definition(self, target: Position, *, seconds: float | None = None) -> Locations:
-        """Where the symbol at `target` is defined, also outside the workspace."""
+        """The definitions of the symbol at `target`, also outside the workspace."""
         return await self._locations(Answer.DEFINITION, "textDocument/definition", target, seconds)
 
     async def find_implementations(
         self, target: Position, *, seconds: float | None = None
     ) -> Locations:
-        """What implements or overrides the symbol at `target`."""
+        """The implementations and overrides of the symbol at `target`."""
         return await self._locations(
             Answer.IMPLEMENTATIONS, "textDocument/implementation", target, seconds
         )

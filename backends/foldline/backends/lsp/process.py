@@ -127,7 +127,7 @@ class ServerProcess:
         return "\n".join(self._stderr)
 
     async def wait(self, seconds: float) -> bool:
-        """Whether it has ended, given `seconds` to do so."""
+        """Return whether it has ended within `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 await self._process.wait()

@@ -41,7 +41,7 @@ class JsonRpcClient:
 
     @property
     def pending(self) -> int:
-        """How many requests still wait for their answer."""
+        """The number of requests that wait for their answer."""
         return len(self._pending)
 
     def on(self, method: str, handler: Callable[[Any], object]) -> None:

@@ -90,7 +90,7 @@ class ServerRequests(Engine):
 
 
 def coverage_of(answered: Answered) -> str:
-    """How complete the answer is, by its server's own account."""
+    """The completeness of the answer, by its server's own account."""
     name = answered.session.spec.name
     if answered.overdue:
         return f"partial: {name} never said that it has read the whole project"

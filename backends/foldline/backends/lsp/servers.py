@@ -139,7 +139,7 @@ class ServerSpec:
     install: str = ""
 
     def understands(self, path: str) -> bool:
-        """Whether the file at `path` is in one of its languages."""
+        """Return whether the file at `path` is in one of its languages."""
         return language_id(path) in self.languages
 
 

@@ -90,12 +90,12 @@ class ServerSession:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it runs or may be started now."""
+        """Return whether it runs or may be started now."""
         return not self._closed and self._backoff.is_over
 
     @property
     def problem(self) -> str:
-        """Why the server is not up, or was not lately."""
+        """The reason why the server is not up, or was not lately."""
         return self._backoff.problem
 
     def status(self) -> ServerStatus:

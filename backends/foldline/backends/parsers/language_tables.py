@@ -22,7 +22,7 @@ _INTERFACE, _NAMESPACE = SymbolKind.INTERFACE, SymbolKind.NAMESPACE
 
 
 class Rule(NamedTuple):
-    """How one node type becomes symbols; `body` is looked into where it is given."""
+    """The way from one node type to symbols; `body` is searched where it is given."""
 
     kind: SymbolKind
     name: tuple[str, ...] = ("name",)

@@ -93,7 +93,7 @@ class _Cut:
         self._blank(blank, end, indent)
 
     def _goes_on(self, before: int, line: int) -> bool:
-        """Whether the code at `line` belongs to the statement with the code at `before`."""
+        """Return whether the code at `line` belongs to the statement with the code at `before`."""
         data = self._data
         return data.startswith(b"@", before) or data.startswith(_CLAUSES, line)
 
@@ -129,7 +129,7 @@ class _Cut:
 def _code_lines(
     pattern: re.Pattern[bytes], data: bytes, start: int, stop: int
 ) -> Iterator[tuple[int, int]]:
-    """Where the lines after the first start with code, and how far that is indented."""
+    """The starts of code on the lines after the first, with their indents."""
     for token in pattern.finditer(data, start, stop):
         begin, end = token.span()
         first = data[begin]
@@ -143,5 +143,5 @@ def _code_lines(
 
 
 def _may_end_later(text: bytes) -> bool:
-    """Whether the quote that seems to end this formatted string may stand in one of its fields."""
+    """Return whether the closing quote of this formatted string may be inside one of its fields."""
     return text.count(b"{") != text.count(b"}") or b"{{" in text or b"}}" in text

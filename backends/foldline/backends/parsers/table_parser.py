@@ -217,7 +217,7 @@ def _innermost(node: Node, name: str) -> Node:
 
 
 def _declares_function(node: Node, name: Node) -> bool:
-    """Whether a declaration of C or C++ is a function's prototype."""
+    """Return whether a declaration of C or C++ is a function's prototype."""
     if node.type not in {"declaration", "field_declaration"}:
         return False
     above = name.parent
