@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -234,3 +236,31 @@ def test_it_is_closed_with_the_access() -> None:
     own = Closing()
     in_front(own).close()
     assert own.closed == 1
+
+
+def test_its_classes_need_no_more_fields_than_the_specification_names() -> None:
+    symbol = {
+        "name": "Cart",
+        "kind": "class",
+        "line": 3,
+        "line_end": 6,
+        "signature": "class Cart",
+        "children": [],
+        "decorators": [],
+        "docstring": None,
+    }
+
+    class Plain:
+        def get_outline(self, file_path: str) -> Any:
+            return [SimpleNamespace(**symbol)]
+
+        def read_symbol(self, file_path: str, symbol_name: str) -> Any:
+            return SimpleNamespace(**symbol, body="class Cart:", parent=None, char_count=11)
+
+        def find_references(self, symbol_name: str, scope: str | None) -> Any:
+            return [SimpleNamespace(path="cart.py", line=4, context="class Cart:")]
+
+    access = SmartFileAccess(MemoryFileBackend({"cart.py": CODE}), Plain())
+    assert format_outline(access.get_outline("cart.py")).endswith("3-6 class Cart")
+    assert format_symbol(access.read_symbol("cart.py", "Cart")) == "cart.py:3-6 Cart\nclass Cart:"
+    assert format_references(access.find_references("Cart")).endswith("4 definition: class Cart:")
