@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends import SmartFileAccess
 from foldline.backends.errors import cut
-from foldline.backends.visible import visible
+from foldline.backends.formatting.visible import visible
 from foldline.ide.analysis.project import Project
 from foldline.ide.analysis.prompt_files import PromptFiles
 from foldline.ide.config import PromptOptions, read_project_options

@@ -8,8 +8,8 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
+from foldline.backends.formatting.visible import visible
 from foldline.backends.uris import path_of_uri, uri_of_path
-from foldline.backends.visible import visible
 from foldline.ide.errors import PathRefused
 
 if TYPE_CHECKING:

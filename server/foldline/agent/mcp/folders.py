@@ -16,8 +16,8 @@ from foldline.backends import (
     PathError,
     SmartFileAccess,
 )
+from foldline.backends.formatting.visible import visible
 from foldline.backends.parsing_pool import PoolParsing
-from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
