@@ -62,8 +62,13 @@ def run(options: Namespace) -> int:
         lines = LineTable(analysis.text)
         file = found_in.shown(analysis.file)
         found += [
-            Found(file, each, lines.position(each.place.start), lines.position(each.place.end))
-            for each in diagnostics(
+            Found(
+                file,
+                diagnostic,
+                lines.position(diagnostic.place.start),
+                lines.position(diagnostic.place.end),
+            )
+            for diagnostic in diagnostics(
                 analysis,
                 severities=found_in.options.severity,
                 more=check_budget(analysis, budget, counter),
@@ -73,7 +78,7 @@ def run(options: Namespace) -> int:
         FORMATS[options.format](found, len(found_in.files), out)
     ranks = [Severity.ERROR, Severity.WARNING, Severity.INFORMATION, Severity.HINT]
     failing = ranks[: ranks.index(Severity(options.fail_on)) + 1]
-    return 1 if any(each.diagnostic.severity in failing for each in found) else 0
+    return 1 if any(reported.diagnostic.severity in failing for reported in found) else 0
 
 
 def _explain(code: str) -> int:

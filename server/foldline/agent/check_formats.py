@@ -28,12 +28,12 @@ class Found:
 
 
 def _text(found: Sequence[Found], files: int, out: TextIO) -> None:
-    for each in found:
-        line, column = each.start.line + 1, each.start.column + 1
-        diagnostic = each.diagnostic
+    for reported in found:
+        line, column = reported.start.line + 1, reported.start.column + 1
+        diagnostic = reported.diagnostic
         out.write(
             visible(
-                f"{each.file}:{line}:{column}: {diagnostic.severity}: {diagnostic.message} "
+                f"{reported.file}:{line}:{column}: {diagnostic.severity}: {diagnostic.message} "
                 f"[{diagnostic.code}]"
             )
             + "\n"
@@ -48,17 +48,17 @@ def _text(found: Sequence[Found], files: int, out: TextIO) -> None:
 def _json(found: Sequence[Found], files: int, out: TextIO) -> None:
     findings = [
         {
-            "file": each.file,
+            "file": reported.file,
             "range": {
-                "start": {"line": each.start.line + 1, "column": each.start.column + 1},
-                "end": {"line": each.end.line + 1, "column": each.end.column + 1},
+                "start": {"line": reported.start.line + 1, "column": reported.start.column + 1},
+                "end": {"line": reported.end.line + 1, "column": reported.end.column + 1},
             },
-            "code": each.diagnostic.code,
-            "severity": each.diagnostic.severity,
-            "message": each.diagnostic.message,
-            "fixes": [fix.title for fix in each.diagnostic.fixes],
+            "code": reported.diagnostic.code,
+            "severity": reported.diagnostic.severity,
+            "message": reported.diagnostic.message,
+            "fixes": [fix.title for fix in reported.diagnostic.fixes],
         }
-        for each in found
+        for reported in found
     ]
     out.write(f"{json_text({'files': files, 'findings': findings})}\n")
 
@@ -83,25 +83,25 @@ def _sarif(found: Sequence[Found], files: int, out: TextIO) -> None:
     ]
     results = [
         {
-            "ruleId": each.diagnostic.code,
-            "ruleIndex": list(Code).index(each.diagnostic.code),
-            "level": _SARIF_LEVELS[each.diagnostic.severity],
-            "message": {"text": each.diagnostic.message},
+            "ruleId": reported.diagnostic.code,
+            "ruleIndex": list(Code).index(reported.diagnostic.code),
+            "level": _SARIF_LEVELS[reported.diagnostic.severity],
+            "message": {"text": reported.diagnostic.message},
             "locations": [
                 {
                     "physicalLocation": {
-                        "artifactLocation": {"uri": each.file, "uriBaseId": "%SRCROOT%"},
+                        "artifactLocation": {"uri": reported.file, "uriBaseId": "%SRCROOT%"},
                         "region": {
-                            "startLine": each.start.line + 1,
-                            "startColumn": each.start.column + 1,
-                            "endLine": each.end.line + 1,
-                            "endColumn": each.end.column + 1,
+                            "startLine": reported.start.line + 1,
+                            "startColumn": reported.start.column + 1,
+                            "endLine": reported.end.line + 1,
+                            "endColumn": reported.end.column + 1,
                         },
                     }
                 }
             ],
         }
-        for each in found
+        for reported in found
     ]
     driver = {"name": "foldline", "version": VERSION, "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
@@ -123,14 +123,14 @@ _GITHUB_LEVELS = {
 
 def _github(found: Sequence[Found], files: int, out: TextIO) -> None:
     del files
-    for each in found:
-        diagnostic = each.diagnostic
+    for reported in found:
+        diagnostic = reported.diagnostic
         place = {
-            "file": each.file,
-            "line": each.start.line + 1,
-            "col": each.start.column + 1,
-            "endLine": each.end.line + 1,
-            "endColumn": each.end.column + 1,
+            "file": reported.file,
+            "line": reported.start.line + 1,
+            "col": reported.start.column + 1,
+            "endLine": reported.end.line + 1,
+            "endColumn": reported.end.column + 1,
             "title": f"foldline {diagnostic.code}",
         }
         properties = ",".join(f"{name}={_property(value)}" for name, value in place.items())

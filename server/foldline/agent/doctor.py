@@ -80,14 +80,14 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
         "packages": {name: _version(name) for name in PACKAGES},
         "servers": [
             {
-                "name": each.spec.name,
-                "languages": list(each.spec.languages),
+                "name": server.spec.name,
+                "languages": list(server.spec.languages),
                 "version": number,
-                "command": list(each.command),
-                "chosen_for": list(each.chosen_for),
-                "reason": each.reason,
+                "command": list(server.command),
+                "chosen_for": list(server.chosen_for),
+                "reason": server.reason,
             }
-            for each, number in zip(servers, versions, strict=True)
+            for server, number in zip(servers, versions, strict=True)
         ],
         "previews": previews,
         "ignored": ignored,
@@ -149,12 +149,16 @@ def format_report(report: dict[str, object]) -> str:
         "",
         "language servers, in the order in which they are tried (* chosen):",
     ]
-    for each in servers:
-        mark = "*" if each["chosen_for"] else " "
-        for_whom = ", ".join(each["chosen_for"] or each["languages"])
-        where = f"{each['command'][0]}: " if each["command"] else ""
-        number = f" {each['version'].removeprefix(each['name']).strip()}" if each["version"] else ""
-        lines.append(f"{mark} {each['name']}{number} for {for_whom}: {where}{each['reason']}")
+    for server in servers:
+        mark = "*" if server["chosen_for"] else " "
+        for_whom = ", ".join(server["chosen_for"] or server["languages"])
+        where = f"{server['command'][0]}: " if server["command"] else ""
+        number = (
+            f" {server['version'].removeprefix(server['name']).strip()}"
+            if server["version"]
+            else ""
+        )
+        lines.append(f"{mark} {server['name']}{number} for {for_whom}: {where}{server['reason']}")
     jedi = packages["jedi"] or "missing"
     lines.append(f"  Python without any of them: jedi {jedi} in a process of its own")
     if report["ignored"]:

@@ -169,7 +169,9 @@ def _choices_in_json(answer: str) -> Iterator[SymbolChoice]:
         if isinstance(read.get("path"), str):
             items = [(read["path"], read.get("symbols"))]
     elif isinstance(read, list):
-        items = [(each.get("path"), each.get("symbols")) for each in read if isinstance(each, dict)]
+        items = [
+            (entry.get("path"), entry.get("symbols")) for entry in read if isinstance(entry, dict)
+        ]
     else:
         return
     for path, names in items:

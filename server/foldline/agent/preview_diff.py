@@ -47,10 +47,11 @@ async def diff(
 def format_diff(found: dict[str, Any]) -> str:
     """The unified diff, and what the changes cost."""
     lines = [found["unified"]] if found["unified"] else []
-    changes = [(each["key"], each) for each in found["changes"]]
-    changes += [(f"tool {each['name']}", each) for each in found["tools"]]
+    changes = [(change["key"], change) for change in found["changes"]]
+    changes += [(f"tool {change['name']}", change) for change in found["tools"]]
     lines += [
-        f"{MARKS[each['change']]} {what}: {each['tokens']:+,} tokens" for what, each in changes
+        f"{MARKS[change['change']]} {what}: {change['tokens']:+,} tokens"
+        for what, change in changes
     ]
     tokens = found["tokens"]
     lines.append(

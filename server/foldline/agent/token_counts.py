@@ -93,19 +93,18 @@ def write_table(
     counts: Sequence[PromptCount], grown: Sequence[Growth], counter: TokenCounter, out: TextIO
 ) -> None:
     """The counts for people: a line for each prompt, and one for each section below it."""
-    for each in counts:
-        more = "" if each.certain else "  (parts of it are decided by code)"
-        out.write(
-            f"{counter.shown(each.tokens):>9}  {visible(f'{each.prompt}  {each.identity}')}{more}\n"
-        )
-        for section in each.sections:
+    for count in counts:
+        more = "" if count.certain else "  (parts of it are decided by code)"
+        name = visible(f"{count.prompt}  {count.identity}")
+        out.write(f"{counter.shown(count.tokens):>9}  {name}{more}\n")
+        for section in count.sections:
             opened = ""
             if section.if_opened is not None:
                 opened = f"  folded, {counter.shown_change(section.if_opened)} if opened"
             indent = "  " * section.key.count(".")
             title = visible(f"{indent}{section.number}. {section.title}")
             out.write(f"{counter.shown(section.tokens):>9}    {title}{opened}\n")
-    total = sum(each.tokens for each in counts)
+    total = sum(count.tokens for count in counts)
     kind = "" if counter.exact else ", estimated: install rs-bpe for exact counts"
     out.write(
         f"{counter.shown(total):>9}  in {len(counts)} prompt{'' if len(counts) == 1 else 's'} "
@@ -124,10 +123,10 @@ def write_json(
 ) -> None:
     """The counts for programs; also what `--baseline` reads."""
     prompts = {
-        each.identity: {
-            "prompt": each.prompt,
-            "tokens": each.tokens,
-            "certain": each.certain,
+        count.identity: {
+            "prompt": count.prompt,
+            "tokens": count.tokens,
+            "certain": count.certain,
             "sections": {
                 section.key: {
                     "number": section.number,
@@ -135,17 +134,18 @@ def write_json(
                     "tokens": section.tokens,
                     "if_opened": section.if_opened,
                 }
-                for section in each.sections
+                for section in count.sections
             },
         }
-        for each in counts
+        for count in counts
     }
     document = {
         "encoding": counter.encoding,
         "exact": counter.exact,
         "prompts": prompts,
         "grown": [
-            {"prompt": each.identity, "before": each.before, "after": each.after} for each in grown
+            {"prompt": growth.identity, "before": growth.before, "after": growth.after}
+            for growth in grown
         ],
     }
     out.write(f"{json_text(document)}\n")
@@ -179,7 +179,7 @@ def read_baseline(file: str) -> Baseline:
         return Baseline(
             str(document["encoding"]),
             bool(document["exact"]),
-            {str(name): int(each["tokens"]) for name, each in document["prompts"].items()},
+            {str(name): int(entry["tokens"]) for name, entry in document["prompts"].items()},
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise _no_baseline(file) from error
@@ -221,8 +221,8 @@ def percentage(text: str) -> float:
 def grown(counts: Sequence[PromptCount], baseline: Baseline, limit: float) -> list[Growth]:
     """The prompts beyond what the baseline allows; new prompts are not among them."""
     found: list[Growth] = []
-    for each in counts:
-        before = baseline.tokens.get(each.identity)
-        if before is not None and each.tokens > before * (1 + limit / 100):
-            found.append(Growth(each.identity, before, each.tokens))
+    for count in counts:
+        before = baseline.tokens.get(count.identity)
+        if before is not None and count.tokens > before * (1 + limit / 100):
+            found.append(Growth(count.identity, before, count.tokens))
     return found

@@ -84,7 +84,7 @@ def read_options(
     if not isinstance(values, Mapping):
         return options, (f"{path} must be a table, not {shown(values)}",)
     problems: list[str] = []
-    known = {each.name for each in fields(PromptOptions)}
+    known = {option.name for option in fields(PromptOptions)}
     for given, value in values.items():
         name = re.sub(r"(?<=[a-z])([A-Z])", r"_\1", str(given)).replace("-", "_").lower()
         if name not in known:
@@ -111,7 +111,7 @@ def _is_read_elsewhere(name: str) -> bool:
     """Whether it is a setting of the client, or a table that something else reads."""
     from foldline.ide.settings import Settings
 
-    if name in {each.name for each in fields(Settings)} | {"trace", "server"}:
+    if name in {setting.name for setting in fields(Settings)} | {"trace", "server"}:
         return True
     # They take long to import, and only what isn't an option gets here.
     from foldline.backends.lsp import configuration

@@ -43,9 +43,9 @@ def _structure_array(value: object, kind: type[tuple[T, ...]]) -> tuple[T, ...]:
     item = get_args(kind)[0]
     items: list[T] = []
     errors: list[Exception] = []
-    for index, each in enumerate(value):
+    for index, element in enumerate(value):
         try:
-            items.append(_converter.structure(each, item))
+            items.append(_converter.structure(element, item))
         except (ValueError, TypeError, BaseValidationError) as error:
             error.add_note(IterableValidationNote("", index, item))
             errors.append(error)

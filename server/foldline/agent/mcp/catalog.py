@@ -82,20 +82,20 @@ def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
         for folder in folders.folders
         for path, prompt, parameters in _prompts_of(folder)
     ]
-    found.sort(key=lambda each: not each[2].bound)
+    found.sort(key=lambda entry: not entry[2].bound)
     names: dict[str, CatalogPrompt] = {}
     for folder, path, prompt, parameters in found:
         plain = f"{prompt.ns}/{prompt.key}".strip("/") or prompt.name
         candidates = (plain, f"{plain}#{prompt.name}", f"{folder.shown(path)}#{prompt.name}")
-        name = next(each for each in candidates if each not in names)
+        name = next(candidate for candidate in candidates if candidate not in names)
         names[name] = CatalogPrompt(name, folder, folder.root / path, prompt, parameters)
-    return tuple(sorted(names.values(), key=lambda each: each.name))
+    return tuple(sorted(names.values(), key=lambda prompt: prompt.name))
 
 
 def _paths(folder: Folder) -> list[str]:
     # Unlike references, these are complete while the index is still being made.
     matches = folder.access.grep(PROMPT_WORD, "**/*.py")
-    return sorted({each.path for each in matches})
+    return sorted({match.path for match in matches})
 
 
 def _prompts_of(folder: Folder) -> Iterator[tuple[str, StaticPrompt, tuple[Parameter, ...]]]:
@@ -122,7 +122,7 @@ def _parameters(analysis: ModuleAnalysis) -> Mapping[str, tuple[Parameter, ...]]
             is_prompt = isinstance(value, PromptValue)
             template = value.template if isinstance(value, PromptValue) else value
             bound = [item.value for item in value.bound] if isinstance(value, PromptValue) else []
-            types = {each.dataclass.name for each in bound if isinstance(each, InstanceValue)}
+            types = {value.dataclass.name for value in bound if isinstance(value, InstanceValue)}
             # What is bound and not known may be anything.
             needed = not is_prompt or len(types) == len(bound)
             found[name.id] = tuple(_of_template(template, types, needed=needed))
@@ -190,7 +190,7 @@ def _kind_of_generic(value: ast.expr, inner: ast.expr) -> str | None:
         return _kind(inner)
     if name == "Literal":
         texts = all(
-            isinstance(each, ast.Constant) and isinstance(each.value, str) for each in items
+            isinstance(item, ast.Constant) and isinstance(item.value, str) for item in items
         )
         return "str" if texts else None
     if name in SEQUENCES and _kind(items[0]) == "str":

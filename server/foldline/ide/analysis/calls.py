@@ -72,7 +72,7 @@ def called(evaluator: Evaluator, func: FunctionValue, node: Call, scope: Scope) 
         return UNKNOWN
     arguments = evaluator.arguments(definition, node, scope, skip=0)
     inner = evaluator.function_scope(definition, func.scope, arguments)
-    returned = [evaluator.value(each, inner) for each in _returns(definition.body)]
+    returned = [evaluator.value(expression, inner) for expression in _returns(definition.body)]
     known = [value for value in returned if not isinstance(value, Unknown | Nothing)]
     if not known:
         return Nothing() if returned and not known and len(returned) == 1 else UNKNOWN
@@ -93,7 +93,7 @@ def _method(evaluator: Evaluator, func: MethodValue, node: Call, scope: Scope) -
     if isinstance(owner, TemplateValue | PromptValue) and name == "bind":
         template = owner.template if isinstance(owner, PromptValue) else owner
         bound = owner.bound if isinstance(owner, PromptValue) else ()
-        added = tuple(Item(each, evaluator.value(each, scope)) for each in node.args)
+        added = tuple(Item(argument, evaluator.value(argument, scope)) for argument in node.args)
         return PromptValue(template, node, (*bound, *added))
     if isinstance(owner, SectionValue) and name == "clone":
         return owner

@@ -255,7 +255,7 @@ class Evaluator:
     ) -> dict[str, Value]:
         """The values that a call gives to a function's parameters; the first `skip` are bound."""
         found: dict[str, Value] = {}
-        positional = [each for each in definition.parameters if not each.kind]
+        positional = [parameter for parameter in definition.parameters if not parameter.kind]
         for parameter in definition.parameters:
             default = parameter.default
             found[parameter.name.id] = (

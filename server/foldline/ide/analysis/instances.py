@@ -254,7 +254,7 @@ def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -
         arguments=given,
         opaque=opaque,
         scope=scope,
-        decides=any(_method(each.definition, "is_enabled") for each in lineage.classes),
+        decides=any(_method(ancestor.definition, "is_enabled") for ancestor in lineage.classes),
         cost=own + below,
     )
 
@@ -324,8 +324,8 @@ def _through_init(
             if not rest:
                 opaque = True
                 continue
-            made |= {name: each for name, each in given.items() if name not in consumed}
-            opaque = opaque or any(each.name is None for each in node.keywords)
+            made |= {name: argument for name, argument in given.items() if name not in consumed}
+            opaque = opaque or any(other.name is None for other in node.keywords)
             continue
         name = keyword.name.id
         argument = evaluator.argument(keyword.value, inner, keyword.name)
@@ -359,7 +359,7 @@ def declared_in(evaluator: Evaluator, value: ClassValue) -> SectionValue | None:
     call = next(_super_calls(init.body), None)
     if call is None:
         return None
-    arguments: dict[str, Value] = {each.name.id: UNKNOWN for each in init.parameters}
+    arguments: dict[str, Value] = {parameter.name.id: UNKNOWN for parameter in init.parameters}
     body = evaluator.body(value.definition, value.scope)
     inner = evaluator.function_scope(init, body, arguments)
     made = _section(evaluator, call, inner, replace(lineage, classes=()))

@@ -113,7 +113,7 @@ class StaticPrompt:
             yield from section.walk()
 
     def section(self, path: tuple[str, ...]) -> StaticSection | None:
-        return next((each for each in self.walk() if each.path == path), None)
+        return next((section for section in self.walk() if section.path == path), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,8 +142,8 @@ class ModuleAnalysis:
             value for call, value in made_by if isinstance(value, Made) and value.node is call.node
         ]
         sections = [value for value in values if isinstance(value, SectionValue)]
-        for each in classes:
-            declared = construct.declared_in(evaluator, ClassValue(*each))
+        for definition, scope in classes:
+            declared = construct.declared_in(evaluator, ClassValue(definition, scope))
             if declared is not None:
                 sections.append(declared)
         templates = tuple(value for value in values if isinstance(value, TemplateValue))
@@ -152,8 +152,8 @@ class ModuleAnalysis:
             (id(value), value) for _, value in made_by if isinstance(value, SectionValue)
         )
         for template in templates:
-            everywhere.update((id(each), each) for each in in_template(template))
-        made = [dataclass_of(evaluator, ClassValue(*each)) for each in classes]
+            everywhere.update((id(section), section) for section in in_template(template))
+        made = [dataclass_of(evaluator, ClassValue(*found)) for found in classes]
         return StatementFacts(
             statement=statement,
             calls=tuple(calls),
@@ -162,8 +162,8 @@ class ModuleAnalysis:
             tools=tuple(value for value in values if isinstance(value, ToolValue)),
             prompts=tuple(value for value in values if isinstance(value, PromptValue)),
             classes=tuple(classes),
-            dataclasses=tuple(each for each in made if each.is_dataclass is not False),
-            texts=tuple(text for each in everywhere.values() for text in texts_of(each)),
+            dataclasses=tuple(kind for kind in made if kind.is_dataclass is not False),
+            texts=tuple(text for section in everywhere.values() for text in texts_of(section)),
         )
 
     @property
@@ -172,10 +172,12 @@ class ModuleAnalysis:
         memory = self.evaluator.memory
         last = {prompt.name: prompt for prompt in self.module.prompts}
         for statement in self.statements:
-            for each in memory.fact(statement.anchor, "prompts", partial(self._prompts, statement)):
-                described = last.get(each.name.id)
-                if described is not None and described.name_range == span_of(each.name).span:
-                    yield replace(each, described=described)
+            for prompt in memory.fact(
+                statement.anchor, "prompts", partial(self._prompts, statement)
+            ):
+                described = last.get(prompt.name.id)
+                if described is not None and described.name_range == span_of(prompt.name).span:
+                    yield replace(prompt, described=described)
 
     def _prompts(self, statement: TopLevel) -> tuple[PromptFacts, ...]:
         return tuple(
@@ -276,16 +278,16 @@ def _calls_of(
         case Block():
             for inner in node.inner:
                 yield from _calls_in(inner, scope, statement)
-            for each in node.body:
-                yield from _calls_of(each, scope, statement, evaluator)
+            for child in node.body:
+                yield from _calls_of(child, scope, statement, evaluator)
         case FunctionDefinition():
             inside = evaluator.any_call(node, scope)
-            for each in node.body:
-                yield from _calls_of(each, inside, statement, evaluator)
+            for child in node.body:
+                yield from _calls_of(child, inside, statement, evaluator)
         case ClassDefinition():
             body = evaluator.body(node, scope)
-            for each in node.body:
-                yield from _calls_of(each, body, statement, evaluator)
+            for child in node.body:
+                yield from _calls_of(child, body, statement, evaluator)
 
 
 def _calls_in(node: Expression, scope: Scope, statement: TopLevel) -> Iterator[CallSite]:
@@ -304,12 +306,12 @@ def _classes_of(
         case ClassDefinition():
             yield node, scope
             body = evaluator.body(node, scope)
-            for each in node.body:
-                yield from _classes_of(each, body, evaluator)
+            for child in node.body:
+                yield from _classes_of(child, body, evaluator)
         case FunctionDefinition():
             inside = evaluator.any_call(node, scope)
-            for each in node.body:
-                yield from _classes_of(each, inside, evaluator)
+            for child in node.body:
+                yield from _classes_of(child, inside, evaluator)
         case Block():
-            for each in node.body:
-                yield from _classes_of(each, scope, evaluator)
+            for child in node.body:
+                yield from _classes_of(child, scope, evaluator)

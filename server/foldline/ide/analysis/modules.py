@@ -162,7 +162,7 @@ def _shown(value: TemplateValue | PromptValue, evaluator: Evaluator) -> Template
     template = value.template if isinstance(value, PromptValue) else value
     if evaluator.affords(template.cost):
         return value
-    hidden = {name: each for name, each in template.arguments.items() if name in _NAMES}
+    hidden = {name: argument for name, argument in template.arguments.items() if name in _NAMES}
     template = replace(template, arguments=hidden, opaque=True)
     return replace(value, template=template) if isinstance(value, PromptValue) else template
 

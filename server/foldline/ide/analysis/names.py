@@ -142,7 +142,9 @@ def _changed(evaluator: Evaluator, value: Value, bound: Bound, scope: Scope) -> 
             return value
         if bound.conditional:
             return replace(value, maybe=True)
-        items = tuple(Item(each, evaluator.value(each, scope)) for each in bound.value.args)
+        items = tuple(
+            Item(argument, evaluator.value(argument, scope)) for argument in bound.value.args
+        )
         return replace(value, bound=(*value.bound, *items))
     if not isinstance(value, Items):
         if isinstance(value, Text) and bound.change == "+=" and bound.value is not None:

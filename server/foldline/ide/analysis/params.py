@@ -97,8 +97,8 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
     complete = is_dataclass is not None and not definition.generic
     task = False
     computed = any(
-        isinstance(each, FunctionDefinition) and each.name.id in _COMPUTES
-        for each in definition.body
+        isinstance(member, FunctionDefinition) and member.name.id in _COMPUTES
+        for member in definition.body
     )
     for base in reversed(definition.bases):
         above = _base(evaluator, evaluator.value(base, scope), depth)
@@ -107,7 +107,7 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
         if not evaluator.affords(STEP * len(above.fields)):
             complete = False
             break
-        fields.update({each.id: each for each in above.fields})
+        fields.update({field.id: field for field in above.fields})
         complete = complete and above.complete
         task = task or above.task
         computed = computed or above.computed
@@ -116,7 +116,7 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
         elif is_dataclass is False and above.is_dataclass is None:
             is_dataclass = None
     if _decorated(evaluator, definition, scope) is not False:
-        fields.update({each.id: each for each in _fields(evaluator, definition, scope)})
+        fields.update({field.id: field for field in _fields(evaluator, definition, scope)})
     return Dataclass(
         definition.name.id,
         definition,
@@ -168,9 +168,9 @@ def _fields(evaluator: Evaluator, definition: ClassDefinition, scope: Scope) -> 
         last = head.attr.id if isinstance(head, Attribute) else head.source
         if last == "KW_ONLY":
             continue
-        each = _field(evaluator, target, annotation, statement.value, scope)
+        field = _field(evaluator, target, annotation, statement.value, scope)
         # Both can stand in a template, though neither is a field that an instance has.
-        found.append(replace(each, init=False) if last in ("ClassVar", "InitVar") else each)
+        found.append(replace(field, init=False) if last in ("ClassVar", "InitVar") else field)
     return found
 
 

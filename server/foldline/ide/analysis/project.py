@@ -199,7 +199,7 @@ class Project:
         for file in self.search():
             opened = self._open.get(file)
             text = opened.text if opened is not None else self._read(file) or ""
-            if word in text and any(each in text for each in near):
+            if word in text and any(other in text for other in near):
                 found.append(file)
         return tuple(found)
 

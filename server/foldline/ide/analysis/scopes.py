@@ -87,8 +87,8 @@ def _bindings(statement: Statement, *, conditional: bool) -> Iterator[Bound]:
         sure = statement.keyword == "with"
         for name in statement.bound:
             yield Bound(name, None, conditional=conditional, at=at)
-        for each in statement.body:
-            yield from _bindings(each, conditional=conditional or not sure)
+        for inner in statement.body:
+            yield from _bindings(inner, conditional=conditional or not sure)
     elif isinstance(statement, Evaluate) and isinstance(statement.value, Call):
         yield from _changed(statement.value, conditional=conditional)
 

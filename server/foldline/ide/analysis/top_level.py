@@ -151,7 +151,9 @@ class _Update:
         if middle is None or any(statement.broken for statement in around):
             whole = _parse(self.text)
             read = [] if whole.has_error else list(_read(whole, self.text, 0, self.file))
-            if not (whole.has_error or any(_is_cut_off(each, self.text) for each in read)):
+            if not (
+                whole.has_error or any(_is_cut_off(statement, self.text) for statement in read)
+            ):
                 return self._reread(read)
         if middle is None:
             middle = _with_rests(_cut(self.text, self.low, self.high, self.file), self.text)
@@ -199,7 +201,7 @@ class _Update:
                 result.append(new)
                 continue
             mine = set(defined(new))
-            old = next((each for each in lost if mine & set(defined(each))), lost[0])
+            old = next((candidate for candidate in lost if mine & set(defined(candidate))), lost[0])
             if _is_left_of(old, new):
                 lost.remove(old)
                 result.append(_stale(old, new))

@@ -172,7 +172,7 @@ class Dataclass:
         return self.definition if self.definition is not None else self.name
 
     def field(self, name: str) -> Field | None:
-        return next((each for each in self.fields if each.id == name), None)
+        return next((field for field in self.fields if field.id == name), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,9 @@ def diagnostics(
         key = (finding.code, place.start, place.end)
         if key not in result:
             result[key] = _diagnostic(finding, severity, place)
-    return tuple(sorted(result.values(), key=lambda each: (each.place, each.code)))
+    return tuple(
+        sorted(result.values(), key=lambda diagnostic: (diagnostic.place, diagnostic.code))
+    )
 
 
 def _rests_on_damage(facts: StatementFacts, analysis: ModuleAnalysis) -> bool:

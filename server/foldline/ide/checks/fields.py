@@ -64,8 +64,8 @@ def _uses(facts: StatementFacts) -> _Uses:
         params = section.params
         if not isinstance(params, Dataclass) or params.definition is None:
             continue
-        fields = {id(each.name): each for each in params.fields if each.name is not None}
-        found.declared.update((key, (params, each)) for key, each in fields.items())
+        fields = {id(field.name): field for field in params.fields if field.name is not None}
+        found.declared.update((key, (params, field)) for key, field in fields.items())
         if not params.complete or params.task or params.computed or not _says_all(section):
             found.unsure.update(fields)
     for text in facts.texts:
@@ -73,10 +73,10 @@ def _uses(facts: StatementFacts) -> _Uses:
         if not isinstance(params, Dataclass):
             continue
         names = {placeholder.name for placeholder in text.placeholders}
-        found.used.update(id(each.name) for each in params.fields if each.id in names)
+        found.used.update(id(field.name) for field in params.fields if field.id in names)
         # A misspelt placeholder is reported itself; it may well be the one that is missing.
         if text.mapped.dynamic or any(params.field(name) is None for name in names):
-            found.unsure.update(id(each.name) for each in params.fields)
+            found.unsure.update(id(field.name) for field in params.fields)
     return found
 
 

@@ -155,7 +155,7 @@ def _missing(
         kind = section.params
         if not isinstance(kind, Dataclass) or not kind.complete:
             continue
-        required = [each.id for each in kind.fields if each.init and not each.has_default]
+        required = [field.id for field in kind.fields if field.init and not field.has_default]
         identity = kind.identity
         if required and identity not in present and identity not in reported:
             reported.add(identity)
@@ -202,7 +202,7 @@ def _overrides(call: CallSite, template: TemplateValue, evaluator: Evaluator) ->
     if not complete:
         return
     # An override of a chapter has no effect, and is no mistake.
-    paths = {each.path for each in _walk(sections)}
+    paths = {section.path for section in _walk(sections)}
     for key in keyword.value.keys:
         value = evaluator.value(key, call.scope) if key is not None else None
         if not isinstance(value, Items) or not value.complete or key is None:
@@ -211,7 +211,7 @@ def _overrides(call: CallSite, template: TemplateValue, evaluator: Evaluator) ->
         path = tuple(part for part in parts if part is not None)
         if len(path) != len(value.items) or path in paths:
             continue
-        near = near_names(".".join(path), (".".join(each) for each in paths))
+        near = near_names(".".join(path), (".".join(known_path) for known_path in paths))
         repairs = tuple(
             replacement(
                 f"Change to `{name}`",
@@ -289,8 +289,10 @@ def _goal_in_chapter(
         if chapter.kind == "chapter"
         for section in chapter.walk()
     ]
-    named = [each for each in _walk(sections) if known in (each.key, ".".join(each.path))]
-    if named and all(each in inside for each in named):
+    named = [
+        section for section in _walk(sections) if known in (section.key, ".".join(section.path))
+    ]
+    if named and all(section in inside for section in named):
         yield Finding(
             Code.GOAL_SECTION,
             f"`{known}` is itself inside a chapter: INTENT_CLASSIFIER needs a goal that every "

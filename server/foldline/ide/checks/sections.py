@@ -182,7 +182,7 @@ def check_summary_size(texts: tuple[TemplateText, ...]) -> Iterator[Finding]:
         if children.items or not children.complete or text.mapped.dynamic or body.mapped.dynamic:
             continue
         # A value may be of any length.
-        values = sum(each.end - each.start for each in text.placeholders)
+        values = sum(placeholder.end - placeholder.start for placeholder in text.placeholders)
         least = len(text.mapped.text) - values
         if body.mapped.text and not body.placeholders and least > len(body.mapped.text):
             yield Finding(
@@ -289,7 +289,7 @@ def add_field(params: Dataclass, name: str) -> Repair:
         definition = params.definition
         if definition is None or not definition.body:
             return None
-        declared = [each for each in definition.body if isinstance(each, Assign)]
+        declared = [statement for statement in definition.body if isinstance(statement, Assign)]
         after = declared[-1] if declared else definition.body[0]
         first = definition.body[0]
         anchor = definition.anchor

@@ -133,12 +133,12 @@ class _Keys:
         argument = section.arguments.get("tools")
         if argument is None or not isinstance(argument.value, Items):
             return
-        for each in argument.value.items:
-            tool = each.value
+        for tool_item in argument.value.items:
+            tool = tool_item.value
             if not isinstance(tool, ToolValue) or tool.name is None:
                 continue
             if tool.name in self.tools:
-                node = each.node if each.node.file == item.node.file else item.node
+                node = tool_item.node if tool_item.node.file == item.node.file else item.node
                 self.found.append(
                     Finding(
                         Code.TOOL_NAME,

@@ -68,7 +68,7 @@ def always_false(value: object) -> bool:
     if isinstance(value, FunctionValue) and value.definition.simple:
         answers = list(_answers(value.definition.body))
         # Without any answer it may well raise an error.
-        return bool(answers) and all(each is None or _is_false(each) for each in answers)
+        return bool(answers) and all(answer is None or _is_false(answer) for answer in answers)
     return False
 
 

@@ -73,7 +73,7 @@ def completions(analysis: ModuleAnalysis, offset: int) -> tuple[Completion, ...]
         return tuple(_keys(analysis, offset, context))
     subscript = _SPECIALISE.search(line)
     if subscript is not None:
-        return tuple(sorted(_params(analysis, offset, subscript), key=lambda each: each.sort))
+        return tuple(sorted(_params(analysis, offset, subscript), key=lambda item: item.sort))
     return ()
 
 
@@ -128,7 +128,10 @@ def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Ite
 def _around(analysis: ModuleAnalysis, offset: int) -> list[SectionValue]:
     """The sections whose unfinished text an offset may be in."""
     found = [section for section in sections_at(analysis, offset) if section.kind != "chapter"]
-    broken = any(each.broken and each.start <= offset <= each.end for each in analysis.statements)
+    broken = any(
+        statement.broken and statement.start <= offset <= statement.end
+        for statement in analysis.statements
+    )
     if broken:
         return found
     # In a finished call, what is no template is something else.
@@ -145,7 +148,10 @@ def _around(analysis: ModuleAnalysis, offset: int) -> list[SectionValue]:
 
 def _unfinished(analysis: ModuleAnalysis, offset: int) -> dict[Dataclass | Nothing | Unknown, str]:
     """The params type and kind of a section of which only the beginning can be read."""
-    broken = any(each.broken and each.start <= offset <= each.end for each in analysis.statements)
+    broken = any(
+        statement.broken and statement.start <= offset <= statement.end
+        for statement in analysis.statements
+    )
     call = call_before(analysis.text, offset) if broken else None
     if call is None:
         return {}
@@ -174,12 +180,12 @@ def _keys(analysis: ModuleAnalysis, offset: int, context: KeyContext) -> Iterato
     seen: set[str] = set()
     # While a key is typed the call around it seldom parses: the keys of all templates are offered.
     for template in templates_of(analysis, None):
-        for each in placed(template):
-            label = _label(each.path, each.section, context)
+        for candidate in placed(template):
+            label = _label(candidate.path, candidate.section, context)
             if label is None or label in seen:
                 continue
             seen.add(label)
-            section = each.section
+            section = candidate.section
             summarised = section.visibility is Visibility.SUMMARY
             yield Completion(
                 label=label,

@@ -23,7 +23,7 @@ def definitions(analysis: ModuleAnalysis, offset: int) -> tuple[SourceSpan, ...]
         )
     key = key_at(analysis, offset)
     if key is not None:
-        return tuple(dict.fromkeys(_declared(each.section) for each in key.sections))
+        return tuple(dict.fromkeys(_declared(placed.section) for placed in key.sections))
     return ()
 
 

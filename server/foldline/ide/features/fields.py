@@ -127,8 +127,8 @@ def files_about(project: Project, target: FieldTarget, file: str) -> Iterator[Mo
     # Whoever uses the dataclass, or one derived from it, names it or imports its module.
     near = (target.dataclass.name, Path(target.declared.file).stem)
     files.update(dict.fromkeys(project.mentioning(target.field.id, near=near)))
-    for each in files:
-        analysis = project.analysis(each)
+    for path in files:
+        analysis = project.analysis(path)
         if analysis is not None:
             yield analysis
 
@@ -180,11 +180,11 @@ class _Reads:
             case Assign() | Return() | Evaluate():
                 if node.value is not None:
                     yield from self._expression(node.value, scope, instances)
-                for each in node.targets if isinstance(node, Assign) else ():
-                    yield from self._expression(each, scope, instances)
+                for target in node.targets if isinstance(node, Assign) else ():
+                    yield from self._expression(target, scope, instances)
             case Block():
-                for each in node.inner:
-                    yield from self._expression(each, scope, instances)
+                for part in node.inner:
+                    yield from self._expression(part, scope, instances)
                 for inner in node.body:
                     yield from self._statement(inner, scope, instances)
             case FunctionDefinition():
@@ -210,9 +210,9 @@ class _Reads:
             return
         params = params_of(self.evaluator, types.arguments[0])
         if isinstance(params, Dataclass):
-            for each in value.definition.body:
-                if isinstance(each, FunctionDefinition) and each.name.id in _WITH_PARAMS:
-                    self.selectors[id(each)] = params
+            for member in value.definition.body:
+                if isinstance(member, FunctionDefinition) and member.name.id in _WITH_PARAMS:
+                    self.selectors[id(member)] = params
 
     def _parameters(self, node: FunctionDefinition | Lambda, scope: Scope) -> frozenset[str]:
         names: set[str] = set()

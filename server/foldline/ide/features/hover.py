@@ -82,7 +82,7 @@ def _field_hover(
         if isinstance(text.section.params, Dataclass)
         and (own := text.section.params.field(field.id)) is not None
         and own.name is field.name
-        and any(each.name == field.id for each in text.placeholders)
+        and any(placeholder.name == field.id for placeholder in text.placeholders)
     ]
     if not users:
         return None

@@ -81,14 +81,17 @@ def templates_of(analysis: ModuleAnalysis, call: CallSite | None) -> tuple[Templ
         evaluator = analysis.evaluator
         func = call.node.func
         owner = evaluator.value(getattr(func, "value", func), call.scope)
-        candidates = [owner, *(evaluator.value(each, call.scope) for each in call.node.args[:1])]
+        candidates = [
+            owner,
+            *(evaluator.value(argument, call.scope) for argument in call.node.args[:1]),
+        ]
         for value in candidates:
             if isinstance(value, PromptValue):
                 return (value.template,)
             if isinstance(value, TemplateValue):
                 return (value,)
     known = {id(prompt.template): prompt.template for prompt in analysis.prompts}
-    known.update((id(each), each) for each in analysis.templates)
+    known.update((id(template), template) for template in analysis.templates)
     for name in analysis.scope.names:
         value = analysis.evaluator.member(analysis.scope, name)
         if isinstance(value, PromptValue):
@@ -139,7 +142,10 @@ def key_at(analysis: ModuleAnalysis, offset: int) -> KeyAt | None:
             if known is None:
                 return None
             every = _candidates(analysis, call)
-            return KeyAt(place, tuple(each for each in every if _means(each, kind, known, before)))
+            return KeyAt(
+                place,
+                tuple(candidate for candidate in every if _means(candidate, kind, known, before)),
+            )
     return None
 
 
@@ -148,15 +154,15 @@ def _candidates(analysis: ModuleAnalysis, call: CallSite) -> Iterator[Placed]:
         yield from placed(template)
 
 
-def _means(each: Placed, kind: KeyKind, known: str, before: tuple[str, ...]) -> bool:
-    chapter = each.section.kind == "chapter"
+def _means(candidate: Placed, kind: KeyKind, known: str, before: tuple[str, ...]) -> bool:
+    chapter = candidate.section.kind == "chapter"
     if kind is KeyKind.CHAPTER:
-        return chapter and each.section.key == known
+        return chapter and candidate.section.key == known
     if chapter:
         return False
     if kind is KeyKind.PATH:
-        return each.path == (*before, known)
-    return ".".join(each.path) == known or each.section.key == known
+        return candidate.path == (*before, known)
+    return ".".join(candidate.path) == known or candidate.section.key == known
 
 
 _KEY_STRING = rf"""["']([{KEY_CHARACTERS}]*)["']"""

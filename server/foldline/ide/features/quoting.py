@@ -27,7 +27,7 @@ class Quoted:
 
 def quoted_at(analysis: ModuleAnalysis, offset: int) -> Quoted | None:
     """The literal around an offset; None in code and in comments."""
-    starts = [each.start for each in analysis.statements if each.start <= offset]
+    starts = [statement.start for statement in analysis.statements if statement.start <= offset]
     return _open_at(analysis.text, max(starts, default=0), offset)
 
 

@@ -26,7 +26,7 @@ def references(
         return ()
     found = occurrences(target, files_about(project, target, analysis.file))
     return tuple(
-        each.place for each in found if include_declaration or each.role is not Role.DECLARATION
+        use.place for use in found if include_declaration or use.role is not Role.DECLARATION
     )
 
 
@@ -36,4 +36,4 @@ def highlights(analysis: ModuleAnalysis, offset: int) -> tuple[Occurrence, ...]:
     if target is None:
         return ()
     found = occurrences(target, [analysis])
-    return tuple(each for each in found if each.place.file == analysis.file)
+    return tuple(use for use in found if use.place.file == analysis.file)

@@ -47,11 +47,11 @@ def rename(
         raise RenameRefusedError(f"{name!r} is computed by the task section itself")
     if name != target.field.id and target.dataclass.field(name) is not None:
         raise RenameRefusedError(f"{target.dataclass.name} already has a field {name!r}")
-    for each in files_about(project, target, analysis.file):
-        for kind in each.dataclasses:
+    for module in files_about(project, target, analysis.file):
+        for kind in module.dataclasses:
             if target.is_declared_by(kind.field(target.field.id)) and kind.field(name) is not None:
                 raise RenameRefusedError(f"{kind.name} already has a field {name!r}")
-        _refuse_what_code_puts_together(each, target)
+        _refuse_what_code_puts_together(module, target)
     changes: dict[object, Change] = {}
     for occurrence in occurrences(target, files_about(project, target, analysis.file)):
         changes.setdefault(occurrence.place, Change(occurrence.place, name))

@@ -49,22 +49,22 @@ def selection(analysis: ModuleAnalysis, offset: int) -> tuple[Span, ...]:
             if place is not None:
                 found.add(place.span)
     text = analysis.text
-    for each in text_at(analysis, offset):
-        place = each.written.place(0, len(each.written.text))
+    for piece in text_at(analysis, offset):
+        place = piece.written.place(0, len(piece.written.text))
         if place is not None and place.file == analysis.file:
             found.update(_lines(offset, text, place.span))
-        argument = each.section.arguments.get(each.role)
+        argument = piece.section.arguments.get(piece.role)
         if argument is not None and argument.node.file == analysis.file:
             found.add(span_of(argument.node).span)
     for facts in analysis.facts:
         if facts.statement.start <= offset <= facts.statement.end:
-            spans = {span_of(each.node).span for each in facts.sections}
-            spans.update(span_of(each.node).span for each in facts.templates)
+            spans = {span_of(section.node).span for section in facts.sections}
+            spans.update(span_of(template.node).span for template in facts.templates)
             if found or any(span.holds(offset) for span in spans):
                 found.add(Span(facts.statement.start, facts.statement.end))
             found.update(spans)
     ordered: list[Span] = []
-    for span in sorted(found, key=lambda each: each.end - each.start):
+    for span in sorted(found, key=lambda span: span.end - span.start):
         if (
             span.holds(offset)
             and span.start < span.end
@@ -174,10 +174,10 @@ def _strings_of(node: object) -> Iterator[String]:
     reads = node.func.source.rpartition(".")[2] in _FILE_READERS
     pending = list(expressions(node)) if reads else []
     while pending:
-        each = pending.pop()
-        if isinstance(each, String):
-            yield each
-        pending.extend(expressions(each))
+        expression = pending.pop()
+        if isinstance(expression, String):
+            yield expression
+        pending.extend(expressions(expression))
 
 
 def _existing(file: str, name: str) -> Path | None:

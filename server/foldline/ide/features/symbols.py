@@ -50,20 +50,24 @@ class Symbol:
 def symbols(analysis: ModuleAnalysis) -> tuple[Symbol, ...]:
     """The outline of a file's prompts; of nothing else, which other servers know better."""
     prompts = tuple(_prompts(analysis))
-    inside = {each.range for prompt in prompts for each in prompt.walk() if not each.reference}
+    inside = {
+        symbol.range for prompt in prompts for symbol in prompt.walk() if not symbol.reference
+    }
     loose = tuple(_loose(analysis, inside))
     # One of several that a prompt may hold stands inside it, though not in its tree.
     nested = [
         replace(prompt, children=(*prompt.children, *_within(prompt, loose))) for prompt in prompts
     ]
     alone = [
-        each for each in loose if not any(prompt.range.covers(each.range) for prompt in prompts)
+        symbol
+        for symbol in loose
+        if not any(prompt.range.covers(symbol.range) for prompt in prompts)
     ]
     return tuple(sorted([*nested, *alone], key=lambda symbol: symbol.range))
 
 
 def _within(prompt: Symbol, loose: Iterable[Symbol]) -> Iterator[Symbol]:
-    return (each for each in loose if prompt.range.covers(each.range))
+    return (symbol for symbol in loose if prompt.range.covers(symbol.range))
 
 
 def _prompts(analysis: ModuleAnalysis) -> Iterator[Symbol]:

@@ -17,7 +17,9 @@ OPTIONS = None
 
 async def handle(ls: FoldlineServer, params: DidChangeWatchedFilesParams) -> None:
     # The others are files of values, which previews alone look at.
-    read = [each.uri for each in params.changes if each.uri.endswith((".py", "/pyproject.toml"))]
+    read = [
+        change.uri for change in params.changes if change.uri.endswith((".py", "/pyproject.toml"))
+    ]
     for uri in read:
         ls.prompts.changed_on_disk(uri)
     if read:

@@ -28,7 +28,7 @@ async def handle(ls: FoldlineServer, params: DocumentSymbolParams) -> list[Docum
     def question(asked: Asked) -> list[DocumentSymbol]:
         from foldline.ide.features import symbols
 
-        return [_symbol(asked, each) for each in symbols.symbols(asked.analysis)]
+        return [_symbol(asked, symbol) for symbol in symbols.symbols(asked.analysis)]
 
     return await ask(ls, params.text_document.uri, question)
 

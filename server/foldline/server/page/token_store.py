@@ -38,11 +38,11 @@ class Admission:
         return secret is not None and _find(secret, self._secrets) is not None
 
 
-def _find(given: str, known: deque[str]) -> str | None:
+def _find(token: str, known: deque[str]) -> str | None:
     """The one of `known` that is `given`, in a time that does not tell how much of it is alike."""
-    data = given.encode("utf-8", "surrogateescape")
+    data = token.encode("utf-8", "surrogateescape")
     found = None
-    for each in known:
-        if hmac.compare_digest(each.encode(), data):
-            found = each
+    for candidate in known:
+        if hmac.compare_digest(candidate.encode(), data):
+            found = candidate
     return found

@@ -169,7 +169,7 @@ class Reader(ExpressionReader):
         if node.type in _LOOPS:
             left = node.child_by_field_name("left")
             heads = [left] if left is not None else []
-            heads += [each for each in node.named_children if each.type == "with_clause"]
+            heads += [child for child in node.named_children if child.type == "with_clause"]
             bound = [self.text(name) for head in heads for name in _identifiers(head)]
         return Block(*self.at(node), keyword, tuple(bound), tuple(inner), tuple(body))
 

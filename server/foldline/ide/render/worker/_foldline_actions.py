@@ -65,7 +65,7 @@ class _Session:
             "name": self.name,
             "generated": self.values.generated,
             "parameter_set": self.values.chosen,
-            "parameter_sets": [each.described() for each in self.values.sets],
+            "parameter_sets": [parameters.described() for parameters in self.values.sets],
             "parameters": _foldline_parameters.described(self.values),
             "chapters": self.chapters,
         }

@@ -28,7 +28,7 @@ def open_chapters(
         return prompt, []
     held = {type(value): value for value in prompt.params}
     bound = Prompt(prompt.template).bind(*{**held, **values}.values())
-    asked = {key for each in places if each.chapter.key in wanted for key in _all_of(each)}
+    asked = {key for place in places if place.chapter.key in wanted for key in _all_of(place)}
     told: list[dict[str, object]] = []
     opening: set[str] = set()
     for place in places:
@@ -70,5 +70,7 @@ def _decision(prompt: Prompt[Any], place: Place) -> tuple[bool, tuple[str, ...]]
         expanded = prompt.expand_chapters(only=_all_of(place)).template
     except PromptError as error:
         return False, (str(error),)
-    decision = next(each for each in expanded.chapter_decisions if each.key == place.chapter.key)
+    decision = next(
+        decision for decision in expanded.chapter_decisions if decision.key == place.chapter.key
+    )
     return decision.opened, decision.reasons

@@ -66,7 +66,7 @@ def _converted(hint: Any, value: object, generated: list[str], where: str, asked
         return value if value is None else _converted(options[0], value, generated, where, asked)
     if isinstance(value, list) and kind in (tuple, set, frozenset, list):
         item = next(iter(typing.get_args(hint)), object)
-        return kind(_converted(item, each, generated, where, asked) for each in value)
+        return kind(_converted(item, element, generated, where, asked) for element in value)
     if isinstance(value, Mapping) and is_dataclass(kind) and isinstance(kind, type):
         return make(kind, value, generated, where, asked)
     if isinstance(kind, type) and issubclass(kind, Enum) and not isinstance(value, kind):

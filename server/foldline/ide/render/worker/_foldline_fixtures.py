@@ -44,8 +44,8 @@ class ParameterSet:
     files: list[_foldline_job.ValuesFile] = field(default_factory=list)
 
     def described(self) -> dict[str, object]:
-        origins = [_function_origin(each) for each in self.functions]
-        origins += [{"source": "file", "file": each["file"]} for each in self.files]
+        origins = [_function_origin(function) for function in self.functions]
+        origins += [{"source": "file", "file": file["file"]} for file in self.files]
         return {"name": self.name, "origins": origins}
 
 
@@ -65,21 +65,21 @@ class Fixtures:
             return
         keys = (name, f"{prompt.ns}/{prompt.key}")
         own = [sources["prompts"][key] for key in keys if key in sources["prompts"]]
-        self._own_files = [file for each in own for file in each["files"]]
+        self._own_files = [file for source in own for file in source["files"]]
         modules = [module]
-        for each in (*own, sources["all"]):
-            self._files += each["files"]
+        for source in (*own, sources["all"]):
+            self._files += source["files"]
             modules += [
                 _foldline_modules.import_file(Path(file), Path(request["root"]))
-                for file in each["fixtures"]
+                for file in source["fixtures"]
             ]
-        for source in modules:
-            self._find_functions(source, module, name)
+        for fixtures in modules:
+            self._find_functions(fixtures, module, name)
         for file in self._files:
             for set_name in file["sets"]:
                 self._set(set_name).files.append(file)
         wanted = request.get("parameter_set") or next(
-            (each["use"] for each in (*own, sources["all"]) if each["use"]), None
+            (source["use"] for source in (*own, sources["all"]) if source["use"]), None
         )
         if wanted is not None and wanted != NONE and wanted not in self._sets:
             # What a project sets may be mended while the preview goes on; a request is refused.
@@ -129,7 +129,7 @@ class Fixtures:
         """Refuse a file that is for this prompt alone and names what it does not take."""
         known = {kind.__name__ for kind in kinds}
         for file in self._own_files:
-            unknown = {name for each in file["sets"].values() for name in each} - known
+            unknown = {name for values in file["sets"].values() for name in values} - known
             if unknown:
                 raise RequestError(
                     "values",
@@ -152,7 +152,7 @@ class Fixtures:
             if not name.startswith(PREFIX) or not inspect.isfunction(value):
                 continue
             rest = name.removeprefix(PREFIX)
-            owners = [each for each in prompts if f"{rest}_".startswith(f"{each}_")]
+            owners = [variable for variable in prompts if f"{rest}_".startswith(f"{variable}_")]
             owner = max(owners, key=len, default=None)
             if owner is not None and owner != prompt:
                 continue
@@ -166,9 +166,10 @@ class Fixtures:
 def _called(function: Callable[[], object]) -> Iterator[object]:
     """The instances that a function gives: one, or several in a list, a tuple or a generator."""
     needed = [
-        each.name
-        for each in inspect.signature(function).parameters.values()
-        if each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+        parameter.name
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
     if needed:
         raise _refused(function, f"is called without arguments, and needs {', '.join(needed)}")

@@ -121,7 +121,7 @@ def module_name(file: Path) -> tuple[Path, str]:
 
 
 def _import_as(name: str, file: Path) -> ModuleType:
-    finder = next(each for each in sys.meta_path if isinstance(each, OverlayFinder))
+    finder = next(finder for finder in sys.meta_path if isinstance(finder, OverlayFinder))
     loader = finder.loader(name, str(file))
     spec = importlib.util.spec_from_file_location(name, file, loader=loader)
     if spec is None or spec.loader is None:

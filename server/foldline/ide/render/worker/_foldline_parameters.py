@@ -114,10 +114,10 @@ def as_json(value: object) -> object:
         return value
     if is_dataclass(value) and not isinstance(value, type):
         return {
-            each.name: as_json(getattr(value, each.name)) for each in fields(value) if each.init
+            field.name: as_json(getattr(value, field.name)) for field in fields(value) if field.init
         }
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [as_json(each) for each in value]
+        return [as_json(item) for item in value]
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {key: as_json(each) for key, each in value.items()}
+        return {key: as_json(item) for key, item in value.items()}
     raise NotJsonError(type(value).__name__)

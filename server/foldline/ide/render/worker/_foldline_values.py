@@ -50,7 +50,7 @@ def values_for(
     fields generated, so that there is a preview.
     """
     sections = list(walk(prompt.template.sections))
-    kinds = [kind for kind in dict.fromkeys(each.params_type for each in sections) if kind]
+    kinds = [kind for kind in dict.fromkeys(section.params_type for section in sections) if kind]
     values = Values(kinds)
     fixtures = _foldline_fixtures.Fixtures(module, name, prompt, request)
     values.sets = fixtures.sets
@@ -105,7 +105,7 @@ def _own(
             origin: Origin = {"source": "default_params", "name": section.key}
             return value, dict.fromkeys(init_values(value), origin)
     return None, {
-        each.name: {"source": "default"} for each in fields(kind) if not is_required(each)
+        field.name: {"source": "default"} for field in fields(kind) if not is_required(field)
     }
 
 
