@@ -60,7 +60,7 @@ def test_a_finding_is_written_with_its_place_and_fails(
     status, out, _ = run(capsys, "check", project)
     assert status == 1
     assert out.splitlines() == [
-        "bad.py:9:71: error: `nmae` is no field of `Params`. Did you mean `name`? "
+        "bad.py:9:71: error: `nmae` isn't a field of `Params`. Did you mean `name`? "
         "[unknown-placeholder]",
         "1 finding in 2 prompt modules",
     ]

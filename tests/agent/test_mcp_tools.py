@@ -274,7 +274,7 @@ def test_a_range_beyond_the_file_and_an_empty_file_say_so(
             {"path": "a", "cursr": "b"},
             "cursr: unknown argument; did you mean 'cursor'",
         ),
-        ("read_file", {"path": "a", "budget": 5}, "budget: 100 to 100000 fit, not 5"),
+        ("read_file", {"path": "a", "budget": 5}, "budget: must be from 100 to 100000, not 5"),
         (
             "read_lines",
             {"path": "a", "start": "x", "end": 2},

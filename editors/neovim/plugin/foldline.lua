@@ -21,7 +21,7 @@ command('FoldlineOpen', function(args)
 end, {
   nargs = '*',
   bar = true,
-  desc = 'Open summarised sections of the preview',
+  desc = 'Open summarized sections of the preview',
   complete = function(lead)
     return require('foldline').complete_section(lead, 'open')
   end,

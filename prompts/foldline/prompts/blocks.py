@@ -70,7 +70,7 @@ class Block:
     span: Span
     segments: tuple[Segment, ...]
     opened_by: str | None = None
-    """The tool that the summary suffix names; None where nothing is summarised."""
+    """The tool that the summary suffix names; None where nothing is summarized."""
 
     @property
     def key(self) -> str:

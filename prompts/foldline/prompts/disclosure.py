@@ -166,7 +166,7 @@ class _Disclosure:
         """The section in full as Markdown; what is shown does not change.
 
         Raises:
-            ToolValidationError: The key names no summarised section.
+            ToolValidationError: The key names no summarized section.
         """
         try:
             self._overrides((params.section_key,))
@@ -210,7 +210,7 @@ class _Disclosure:
             else:
                 overrides.update(dict.fromkeys(self._closed(node), SectionVisibility.FULL))
         if refusals:
-            available = ", ".join(self._summarised_keys())
+            available = ", ".join(self._summarized_keys())
             raise ToolValidationError(
                 f"Cannot open: {'; '.join(refusals)}. Summarized sections: {available}.",
                 near=near,
@@ -235,14 +235,14 @@ class _Disclosure:
         return None
 
     def _closed(self, node: Node) -> list[SectionPath]:
-        """The section and those summarised ancestors that keep it from being shown."""
+        """The section and those summarized ancestors that keep it from being shown."""
         closed = []
         for ancestor in self._ancestry(node):
             piece = self._pieces.get(ancestor.path)
             if ancestor is node or (
                 piece.visibility is SectionVisibility.SUMMARY
                 if piece is not None
-                else self._source.would_be_summarised(ancestor)
+                else self._source.would_be_summarized(ancestor)
             ):
                 closed.append(ancestor.path)
         return closed
@@ -252,7 +252,7 @@ class _Disclosure:
         by_path = self._source.plan.by_path
         return [by_path[node.path[:end]] for end in range(1, len(node.path) + 1)]
 
-    def _summarised_keys(self) -> list[str]:
+    def _summarized_keys(self) -> list[str]:
         return [
             piece.node.dotted
             for piece in self._pieces.values()
@@ -262,7 +262,7 @@ class _Disclosure:
     def _openable_keys(self) -> list[str]:
         return [
             node.dotted
-            for key in self._summarised_keys()
+            for key in self._summarized_keys()
             for node in self._source.plan.by_dotted[key].walk()
         ]
 

@@ -202,12 +202,12 @@ class ToolValidationError(PromptError, ValueError):
 
 
 class VisibilityExpansionRequired(PromptError):  # noqa: N818 - the specified name; a request
-    """The model asks for summarised sections to be opened: render again with these overrides.
+    """The model asks for summarized sections to be opened: render again with these overrides.
 
     Args:
         message: Replaces the text that `str()` gives.
         requested_overrides: Section paths and the visibility to give them, always FULL; ready
-            for `render(visibility_overrides=…)`. Summarised ancestors are included.
+            for `render(visibility_overrides=…)`. Summarized ancestors are included.
         reason: Why the model needs the content.
         section_keys: The dotted keys exactly as the model gave them.
         expansion_instructions: What to tell the model after the sections are open.

@@ -54,7 +54,7 @@ class Arrangeable(Protocol):
 
     @property
     def tools(self) -> Sequence[object]:
-        """The tools that are hidden while the section is summarised."""
+        """The tools that are hidden while the section is summarized."""
 
     @property
     def children(self) -> Sequence[Arrangeable]:
@@ -78,7 +78,7 @@ class Place(Generic[SectionT_co]):
     heading: Segment | None
     children: tuple[Self, ...]
     opened_by: str
-    """The disclosure tool that the suffix names while the section is summarised."""
+    """The disclosure tool that the suffix names while the section is summarized."""
 
     def walk(self) -> Iterator[Self]:
         """This place and all below it, parents first."""

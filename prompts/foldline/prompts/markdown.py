@@ -40,7 +40,7 @@ class MarkdownSection(Section[ParamsT_co]):
         title: The heading, one line of literal text.
         key: The name within the parent.
         template: The text in full.
-        summary: The text while the section is summarised; without one it cannot be.
+        summary: The text while the section is summarized; without one it cannot be.
         children: The sections below this one, in order.
         tools: The tools that the model has while this section is shown in full.
         enabled: Decides from the parameters whether the section exists in a render.
@@ -50,7 +50,7 @@ class MarkdownSection(Section[ParamsT_co]):
             take `session`.
 
     Raises:
-        PromptValidationError: A placeholder is no field, a `$` begins no placeholder, the
+        PromptValidationError: A placeholder isn't a field, a `$` doesn't start a placeholder, the
             visibility is SUMMARY without a summary, or another argument can never work.
     """
 
@@ -127,7 +127,7 @@ class MarkdownSection(Section[ParamsT_co]):
         """A copy with other texts, checked like those of a new section.
 
         Raises:
-            PromptValidationError: A placeholder is no field, or a `$` begins no placeholder.
+            PromptValidationError: A placeholder isn't a field, or a `$` doesn't start one.
         """
         twin = copy.copy(self)
         if template is not None:

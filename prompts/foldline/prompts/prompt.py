@@ -102,7 +102,7 @@ class Prompt(Generic[OutputT_co]):
 
         Args:
             params: Instances for this render alone, in place of bound ones of the same type.
-            visibility_overrides: Sections to show in full or summarised, by path.
+            visibility_overrides: Sections to show in full or summarized, by path.
             session: Given to visibility callables that ask for it; one that is a
                 `VisibilityOverrideSource` also overrides visibility, below the explicit ones.
             deadline: Kept with the result for whoever evaluates it.

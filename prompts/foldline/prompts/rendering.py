@@ -168,7 +168,7 @@ class RenderPass:
         except PromptError as error:
             raise located(error, node) from error.__cause__
 
-    def would_be_summarised(self, node: Node) -> bool:
+    def would_be_summarized(self, node: Node) -> bool:
         """Whether a hidden section would be a summary if its parent were open."""
         try:
             params, _ = self.params(node)

@@ -152,7 +152,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         """
 
     def render_summary(self, params: ParamsT_co) -> Sequence[Segment] | str | None:  # type: ignore[misc]
-        """The text below the heading when the section is summarised; None if it cannot be."""
+        """The text below the heading when the section is summarized; None if it cannot be."""
         return None
 
     def render(

@@ -49,7 +49,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         sections: The root sections, in order; chapters may stand among them.
         chapters: Chapters after the sections.
         allow_extra_keys: Whether unknown keys of a structured output are ignored.
-        disclosure: `auto` lets the model open summarised sections that have tools and read the
+        disclosure: `auto` lets the model open summarized sections that have tools and read the
             others; `open` lets it open all.
         heading: Gives the heading of each section; `undotted_heading` is the older form.
 

@@ -72,7 +72,7 @@ class CompiledTemplate:
         column = offset - (self.source.rfind("\n", 0, offset) + 1) + 1
         return PromptValidationError(
             f"Section {self.key!r}: the `$` in line {line}, column {column} of `{self.what}` "
-            "begins no placeholder; write `$$` for a dollar sign, or `${field}`.",
+            "doesn't start a placeholder; write `$$` for a dollar sign, or `${field}`.",
             section_path=(self.key,),
         )
 

@@ -143,7 +143,7 @@ class _Everything:
         if not section.is_specialised:
             name = type(section).__name__
             raise PromptValidationError(
-                f"Section {'.'.join(path)!r} does not say what its parameters are: write "
+                f"Section {'.'.join(path)!r} doesn't declare its parameters: write "
                 f"`{name}[Params](…)`, or `{name}[None](…)` if it has none.",
                 section_path=path,
             )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from foldline.agent.index_bar import index_bar
 from foldline.agent.terminal import complain, json_text, show
 from foldline.ide.operations import OPERATIONS
-from foldline.ide.operations.arguments import LinesArguments, PlaceArguments
+from foldline.ide.operations.arguments import LinesArguments, PositionArguments
 from foldline.ide.operations.operation import Role
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def add_operation(verbs: Verbs, operation: Operation[Any, Any]) -> argparse.Argu
 
 def _add_shape(parser: argparse.ArgumentParser, arguments: type) -> frozenset[str]:
     """The options that stand for several arguments, as compilers and editors write them."""
-    if issubclass(arguments, PlaceArguments):
+    if issubclass(arguments, PositionArguments):
         parser.add_argument(
             "place", type=_place, metavar="FILE[:LINE[:COLUMN]]", help="where the symbol stands"
         )
@@ -107,6 +107,7 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
     from foldline.backends.waiting import run
     from foldline.ide.errors import ArgumentsError
     from foldline.ide.operations.reading import read_arguments
+    from foldline.ide.structuring import unstructure
 
     parsing = PoolParsing()
     try:
@@ -131,7 +132,8 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
         return _refuse(error, NOT_ASKED)
     if options.json:
         data = [operation.data(result) for result in results]
-        show(_as_json(data if len(data) > 1 else data[0]))
+        answer = unstructure(data if len(data) > 1 else data[0])
+        show(json.dumps(answer, ensure_ascii=False, indent=2))
     else:
         show("\n\n".join(map(operation.text, results, asked)))
     found = [operation.found(result) for result in results]
@@ -154,7 +156,7 @@ def _values(
             given[argument.name] = " ".join(given[argument.name])
     if getattr(options, "all", False):
         given["budget"] = None
-    if issubclass(operation.arguments, PlaceArguments):
+    if issubclass(operation.arguments, PositionArguments):
         given |= dict(zip(("path", "line", "column"), options.place, strict=True))
     if issubclass(operation.arguments, LinesArguments):
         given |= dict(zip(("start", "end"), options.range, strict=True))

@@ -101,7 +101,7 @@ class BaseAdapter(ABC):
             params: Instances to bind for this evaluation alone.
             session: Its visibility overrides count below the explicit ones; tools get it.
             bus: Where events go; the session's bus if none is given.
-            visibility_overrides: Sections to show in full or summarised.
+            visibility_overrides: Sections to show in full or summarized.
             goal_section_key: The section that says what the user wants.
             chapters_expansion_policy: Which chapters open.
             parse_output: Whether `output` of the response is filled.

@@ -17,7 +17,7 @@ __all__ = ["ClearVisibilityOverride", "SetVisibilityOverride", "VisibilityOverri
 
 @FrozenDataclass()
 class SetVisibilityOverride:
-    """Show the section at `path` in full or summarised from the next render on."""
+    """Show the section at `path` in full or summarized from the next render on."""
 
     path: SectionPath
     visibility: SectionVisibility

@@ -1,4 +1,4 @@
-"""Strings that name sections: in `visibility_overrides`, `open_sections` and their like."""
+"""Strings that name sections: in `visibility_overrides`, `open_sections` and the like."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class KeyKind(StrEnum):
-    """How a string names a section."""
+    """The way a string names a section."""
 
     PATH = "path"
-    """One key of a path that is a tuple: `("context", "examples")`."""
+    """One key of a path tuple: `("context", "examples")`."""
     DOTTED = "dotted"
     """A whole path: `"context.examples"`."""
     CHAPTER = "chapter"
@@ -42,8 +42,8 @@ ARGUMENTS = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Placed:
-    """A section of a template, by its path."""
+class PlacedSection:
+    """A section of a template and its path."""
 
     path: tuple[str, ...]
     section: SectionValue
@@ -51,22 +51,22 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyAt:
-    """A string that names a section, and the sections that it may mean."""
+    """A string that names a section, and the sections it may refer to."""
 
     place: SourceSpan
-    sections: tuple[Placed, ...]
+    sections: tuple[PlacedSection, ...]
 
 
-def placed(template: TemplateValue) -> tuple[Placed, ...]:
-    """The sections of a template with their paths, chapters and what is in them included."""
-    found: list[Placed] = []
+def sections_with_paths(template: TemplateValue) -> tuple[PlacedSection, ...]:
+    """Return a template's sections with their paths, including chapters and their sections."""
+    found: list[PlacedSection] = []
 
     def visit(items: Items, parent: tuple[str, ...], depth: int) -> None:
         for item in items.items:
             section = item.value
             if isinstance(section, SectionValue) and depth < 32:
                 path = (*parent, section.key or "?")
-                found.append(Placed(path, section))
+                found.append(PlacedSection(path, section))
                 inner = parent if section.kind == "chapter" else path
                 visit(section.children, inner, depth + 1)
 
@@ -76,7 +76,7 @@ def placed(template: TemplateValue) -> tuple[Placed, ...]:
 
 
 def templates_of(analysis: ModuleAnalysis, call: CallSite | None) -> tuple[TemplateValue, ...]:
-    """The templates that a call is about; where that cannot be told, all that the file knows."""
+    """Return the templates that a call concerns; all templates of the file if that is unknown."""
     if call is not None:
         evaluator = analysis.evaluator
         func = call.node.func
@@ -104,7 +104,7 @@ def templates_of(analysis: ModuleAnalysis, call: CallSite | None) -> tuple[Templ
 def key_uses(
     analysis: ModuleAnalysis, offset: int | None = None
 ) -> Iterator[tuple[CallSite, KeyKind, String, tuple[str, ...]]]:
-    """The strings of the file that name sections, each with the keys before it in its path."""
+    """Yield the strings that name sections, each with the keys before it in its path."""
     for facts in analysis.facts:
         if offset is not None and not facts.statement.start <= offset <= facts.statement.end:
             continue
@@ -133,7 +133,7 @@ def _strings(value: Expression, kind: KeyKind) -> Iterator[tuple[String, tuple[s
 
 
 def key_at(analysis: ModuleAnalysis, offset: int) -> KeyAt | None:
-    """The string at an offset that names a section."""
+    """Return the section-naming string at an offset, and its sections."""
     for call, kind, node, before in key_uses(analysis, offset):
         place = span_of(node)
         if place.span.holds(offset):
@@ -149,12 +149,12 @@ def key_at(analysis: ModuleAnalysis, offset: int) -> KeyAt | None:
     return None
 
 
-def _candidates(analysis: ModuleAnalysis, call: CallSite) -> Iterator[Placed]:
+def _candidates(analysis: ModuleAnalysis, call: CallSite) -> Iterator[PlacedSection]:
     for template in templates_of(analysis, call):
-        yield from placed(template)
+        yield from sections_with_paths(template)
 
 
-def _means(candidate: Placed, kind: KeyKind, known: str, before: tuple[str, ...]) -> bool:
+def _means(candidate: PlacedSection, kind: KeyKind, known: str, before: tuple[str, ...]) -> bool:
     chapter = candidate.section.kind == "chapter"
     if kind is KeyKind.CHAPTER:
         return chapter and candidate.section.key == known
@@ -172,7 +172,7 @@ _KEYS_BEFORE = re.compile(rf"""\(\s*((?:["'][{KEY_CHARACTERS}]*["']\s*,\s*)*)\Z"
 
 @dataclass(frozen=True, slots=True)
 class KeyContext:
-    """A string that is being typed where sections are named."""
+    """A string being typed where a section key is expected."""
 
     kind: KeyKind
     typed: str
@@ -180,7 +180,7 @@ class KeyContext:
 
 
 def key_context(text: str, offset: int) -> KeyContext | None:
-    """What is being typed, from the text alone: while it is typed it seldom parses."""
+    """Return the key being typed, from the text alone: unfinished code seldom parses."""
     string = _OPEN_STRING.search(text, max(0, offset - 80), offset)
     if string is None:
         return None
@@ -207,7 +207,7 @@ _STRINGS = re.compile(r"""("[^"\n]*"|'[^'\n]*')""")
 
 
 def _inside(between: str) -> bool:
-    """Whether an argument's value goes on to the end of what follows its name."""
+    """Return True if an argument's value extends to the end of `between`."""
     depth = 0
     for character in _STRINGS.sub("", between):
         if character in "([{":

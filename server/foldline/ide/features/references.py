@@ -20,7 +20,7 @@ def references(
     *,
     include_declaration: bool,
 ) -> tuple[SourceSpan, ...]:
-    """Every place that means the field at an offset, in all files that may."""
+    """Return every reference to the field at an offset, in all files that may have one."""
     target = target_at(analysis, offset)
     if target is None:
         return ()
@@ -31,7 +31,7 @@ def references(
 
 
 def highlights(analysis: ModuleAnalysis, offset: int) -> tuple[Occurrence, ...]:
-    """The places in this file that mean the field at an offset."""
+    """Return the references in this file to the field at an offset."""
     target = target_at(analysis, offset)
     if target is None:
         return ()

@@ -1,17 +1,18 @@
-"""Arguments that several operations share, with their bounds and documentation."""
+"""Arguments shared by several operations, with their bounds and documentation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
+from foldline.backends.budget import NAVIGATION_BUDGET
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.ide.operations.operation import Between, Doc, Role
 
 SMALLEST_BUDGET = 100
-"""Less doesn't hold the first line of an answer and its cursor."""
+"""The least that holds an answer's first line and its cursor, in bytes."""
 LARGEST_BUDGET = 100_000
-"""Bytes of an answer that a model's context still takes; people may have no limit."""
+"""The most that fits a model's context, in bytes; people may have no limit."""
 
 FilePath: TypeAlias = Annotated[str, Doc("a file"), Role.FILE]
 FolderPath: TypeAlias = Annotated[str, Doc("a folder"), Role.FOLDER, Role.POSITIONAL]
@@ -37,17 +38,17 @@ class FileArguments:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinesArguments(FileArguments):
-    """Lines of a file, both ends included; without an end, to the file's."""
+    """Lines of a file, both ends included; without `end`, up to the last line."""
 
     start: Annotated[int, Doc("the first line, from 1"), Between(1)] = 1
     end: Annotated[int | None, Doc("the last line, included", "included"), Between(1)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlaceArguments(FileArguments):
-    """A symbol in a file: its `name`, or the line and column where it stands.
+class PositionArguments(FileArguments):
+    """A symbol in a file, by its `name`, or by line and column.
 
-    Without any of them it is the file's first symbol.
+    Without any of them, the file's first symbol.
     """
 
     name: Annotated[
@@ -58,3 +59,5 @@ class PlaceArguments(FileArguments):
     line: LineNumber = None
     column: Annotated[int | None, Doc("its column, from 1"), Between(1)] = None
     seconds: Seconds = DEFAULT_SECONDS
+    budget: Budget = NAVIGATION_BUDGET
+    cursor: Cursor = None

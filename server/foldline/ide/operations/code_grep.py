@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from foldline.backends.budget import GREP_BUDGET
 from foldline.backends.text import format_grep
 from foldline.ide.operations.arguments import Budget, Cursor
-from foldline.ide.operations.operation import Between, Doc, Operation, Role, ask
+from foldline.ide.operations.operation import Between, Doc, Operation, Role, run_query
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -34,7 +34,7 @@ class Arguments:
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> GrepResults:
-    return await ask(
+    return await run_query(
         access.grep,
         arguments.pattern,
         arguments.glob,

@@ -120,7 +120,7 @@ def _prompts_at(
 
 
 def _sections_at(prompt: StaticPrompt, file: str, start: int, end: int) -> list[StaticSection]:
-    """The summarised sections that a selection touches, or else all that the prompt has."""
+    """The summarized sections that a selection touches, or else all that the prompt has."""
     return _summaries(_at(prompt, file, start, end)) or _summaries(prompt.walk())
 
 
