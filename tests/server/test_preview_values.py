@@ -207,7 +207,7 @@ REFUSED = {
     "def preview_x(who): return Who(who)": "preview_x() is called without arguments, and needs who",
     "async def preview_x(): return Who('x')": "preview_x() must not be async",
     "def preview_x(): return 'Ada'": "give an instance of a dataclass",
-    "def preview_x():\n    return Tone_(1)\n@dataclass\nclass Tone_:\n    x: int": "gives Tone_",
+    "def preview_x():\n    return Tone_(1)\n@dataclass\nclass Tone_:\n    x: int": "returns Tone_",
 }
 
 

@@ -1,4 +1,4 @@
-"""`textDocument/completion`: fields in templates, section keys where they are named, params."""
+"""`textDocument/completion`: fields in templates, section keys in calls, params types."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
 
 METHOD = TEXT_DOCUMENT_COMPLETION
-# Editors do not suggest inside strings by themselves.
+# By default, editors don't suggest inside strings.
 OPTIONS = CompletionOptions(trigger_characters=["$", "{", '"', "'", ".", "["])
 
 

@@ -1,4 +1,4 @@
-"""`workspace/didChangeWatchedFiles`: files that changed outside the editor are read anew."""
+"""`workspace/didChangeWatchedFiles`: reads files again that changed outside of the editor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OPTIONS = None
 
 
 async def handle(ls: FoldlineServer, params: DidChangeWatchedFilesParams) -> None:
-    # The others are files of values, which previews alone look at.
+    # Only previews read the others, which are files of values.
     read = [
         change.uri for change in params.changes if change.uri.endswith((".py", "/pyproject.toml"))
     ]

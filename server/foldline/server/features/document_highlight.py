@@ -1,4 +1,4 @@
-"""`textDocument/documentHighlight`: the other places of a field in the document."""
+"""`textDocument/documentHighlight`: the references to a field in the document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`textDocument/documentLink`: addresses in templates, and files that templates are read from."""
+"""`textDocument/documentLink`: web addresses in templates, and files they are read from."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ async def handle(ls: FoldlineServer, params: DocumentSymbolParams) -> list[Docum
 
 
 def kind_of(symbol: symbols.Symbol) -> SymbolKind:
-    """The kind by which an editor chooses an icon."""
+    """Return the LSP kind, by which editors choose an icon."""
     from foldline.ide.features.symbols import SymbolKind as Kind
 
     match symbol.kind:

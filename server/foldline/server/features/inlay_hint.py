@@ -1,4 +1,4 @@
-"""`textDocument/inlayHint`: the number and the tokens of each section."""
+"""`textDocument/inlayHint`: the number and token count of each section."""
 
 from __future__ import annotations
 

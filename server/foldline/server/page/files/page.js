@@ -721,12 +721,12 @@ var NOTHING = {
   ...{ tools: [], tokens: null, kept: null, effects: [], stale: null, whole: true, reveals: false },
   ...{ parameter_sets: [], parameter_set: null, steps: 1 }
 };
-async function send(deed) {
+async function send(action) {
   try {
-    const answer = await fetch("deeds", {
+    const answer = await fetch("actions", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(deed)
+      body: JSON.stringify(action)
     });
     return answer.ok ? null : await answer.text();
   } catch (error) {
