@@ -152,7 +152,7 @@ async def test_an_address_opens_once(url: str, visitor: Visitor, stranger: Visit
     refused = await stranger.get(f"?{query}")
     assert refused.status == 403
     assert refused.headers["Set-Cookie"] is None
-    assert b"opens once" in refused.read()
+    assert b"works once" in refused.read()
     again = await visitor.get(f"?{query}")
     assert (again.status, again.headers["Location"]) == (303, visitor.path)
 

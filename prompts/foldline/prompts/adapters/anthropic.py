@@ -188,7 +188,7 @@ class _Exchange:
             return self._turn(message, getattr(message, "_request_id", None))
         with messages.stream(**self._request, timeout=request.timeout) as stream:
             for piece in stream.text_stream:
-                request.lifeline.emit(piece)
+                request.scope.emit(piece)
             return self._turn(stream.get_final_message(), stream.request_id)
 
     def _turn(self, message: Message, request_id: str | None) -> ModelTurn:

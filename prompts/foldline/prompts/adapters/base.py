@@ -248,7 +248,7 @@ class _Run(Generic[OutputT]):
         usage = TokenUsage()
         outcomes: list[ToolOutcome] = []
         while True:
-            turn = self._ask(conversation)
+            turn = self._next_turn(conversation)
             usage += turn.usage
             if not turn.tool_calls:
                 break
@@ -266,7 +266,7 @@ class _Run(Generic[OutputT]):
                     conversation.revise(revisions)
         return self._response(turn, usage, tuple(outcomes), parse_output=parse_output)
 
-    def _ask(self, conversation: Conversation) -> ModelTurn:
+    def _next_turn(self, conversation: Conversation) -> ModelTurn:
         self._check("the conversation")
         if self._turns == self._adapter.max_turns:
             raise PromptEvaluationError(

@@ -157,7 +157,7 @@ class _Chat:
         with completions.create(
             **{**self._request, "stream_options": options}, stream=True, timeout=request.timeout
         ) as stream:
-            answer = _pieced(stream, request.lifeline.emit)
+            answer = _pieced(stream, request.scope.emit)
             return self._turn(answer, stream.response.headers.get("x-request-id"))
 
     def _turn(self, answer: _Answer, request_id: str | None) -> ModelTurn:

@@ -19,7 +19,7 @@ from foldline.prompts.errors import (
     PromptEvaluationError,
     near_names,
 )
-from foldline.prompts.runtime.bounded import Abandoned, Lifeline, bounded
+from foldline.prompts.runtime.bounded import CallCancelled, CancelScope, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -40,7 +40,7 @@ DEFAULT_TIMEOUT = 120.0
 """Seconds without a byte from the provider after which a request is given up."""
 DEFAULT_MAX_RETRIES = 2
 
-_LIFELINE: contextvars.ContextVar[Lifeline | None] = contextvars.ContextVar(
+_SCOPE: contextvars.ContextVar[CancelScope | None] = contextvars.ContextVar(
     "foldline_lifeline", default=None
 )
 
@@ -61,7 +61,7 @@ class SdkErrors:
 class Request:
     """One request that is under way, in its own thread."""
 
-    lifeline: Lifeline
+    scope: CancelScope
     timeout: float
     streaming: bool
 
@@ -194,15 +194,15 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         A request that is left behind is not repeated and stops reading at the next byte.
         """
 
-        def call(lifeline: Lifeline) -> ModelTurn:
-            _LIFELINE.set(lifeline)
+        def call(scope: CancelScope) -> ModelTurn:
+            _SCOPE.set(scope)
             timeout = self._timeout
             if deadline is not None:
                 # Never 0, which would not even let a request of the last moment connect.
                 timeout = max(min(timeout, deadline.remaining), 0.001)
             try:
-                return request(Request(lifeline, timeout, streaming=on_text is not None))
-            except (PromptEvaluationError, PromptConfigurationError, Abandoned):
+                return request(Request(scope, timeout, streaming=on_text is not None))
+            except (PromptEvaluationError, PromptConfigurationError, CallCancelled):
                 raise
             except Exception as error:
                 # Whatever an SDK raises about an answer, callers handle one kind of error.
@@ -293,9 +293,9 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
 
 def _still_wanted(_: object) -> None:
     """Keep the SDK from repeating a request that nobody waits for."""
-    lifeline = _LIFELINE.get()
-    if lifeline is not None:
-        lifeline.check()
+    scope = _SCOPE.get()
+    if scope is not None:
+        scope.check()
 
 
 def _watch(response: httpx2.Response) -> None:
@@ -303,21 +303,21 @@ def _watch(response: httpx2.Response) -> None:
     from httpx2 import SyncByteStream
 
     class Watched(SyncByteStream):
-        def __init__(self, stream: SyncByteStream, lifeline: Lifeline) -> None:
+        def __init__(self, stream: SyncByteStream, scope: CancelScope) -> None:
             self._stream = stream
-            self._lifeline = lifeline
+            self._scope = scope
 
         def __iter__(self) -> Iterator[bytes]:
             for chunk in self._stream:
-                self._lifeline.check()
+                self._scope.check()
                 yield chunk
 
         def close(self) -> None:
             self._stream.close()
 
-    lifeline = _LIFELINE.get()
-    if lifeline is not None and isinstance(response.stream, SyncByteStream):
-        response.stream = Watched(response.stream, lifeline)
+    scope = _SCOPE.get()
+    if scope is not None and isinstance(response.stream, SyncByteStream):
+        response.stream = Watched(response.stream, scope)
 
 
 def _seconds(value: str | None) -> float | None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from foldline.prompts.deadline import Deadline
-    from foldline.prompts.runtime.bounded import Cancellation, Lifeline
+    from foldline.prompts.runtime.bounded import Cancellation, CancelScope
     from foldline.prompts.tool import Tool
 
 __all__ = ["ToolCall", "ToolOutcome", "dispatch_tool_calls", "tool_text"]
@@ -103,7 +103,7 @@ def dispatch_tool_calls(
         check_bounds(f"the tool {call.name!r}", context.deadline, cancellation)
         tool = by_name.get(call.name)
         if tool is None:
-            outcome = ToolOutcome(call, _failed(_unknown(call.name, by_name)))
+            outcome = ToolOutcome(call, _failed_result(_unknown(call.name, by_name)))
             report(outcome)
         else:
             outcome = _run(call, tool, context, cancellation, report)
@@ -137,7 +137,7 @@ def _run(
     try:
         params = tool.decode(call.arguments)
     except ToolValidationError as error:
-        outcome = ToolOutcome(call, _failed(str(error)))
+        outcome = ToolOutcome(call, _failed_result(str(error)))
         report(outcome)
         return outcome
     metadata = NO_METADATA
@@ -167,53 +167,53 @@ def _run(
     return outcome
 
 
-def _called(
-    tool: Tool[object, object], params: object, context: ToolContext, lifeline: Lifeline | None
+def _call_handler(
+    tool: Tool[object, object], params: object, context: ToolContext, scope: CancelScope | None
 ) -> ToolResult[object]:
     try:
         result: object = tool.handler(params, context=context)
         if inspect.isawaitable(result):
-            result = _awaited(result, context.deadline, lifeline)
+            result = _await(result, context.deadline, scope)
     except VisibilityExpansionRequired:
         raise
     except Exception as error:
         if not isinstance(error, ToolValidationError):
             _log.debug("The tool %r failed", tool.name, exc_info=True)
-        return _failed(str(error) or type_name(type(error)))
+        return _failed_result(str(error) or type_name(type(error)))
     if not isinstance(result, ToolResult):
-        return _failed(
+        return _failed_result(
             f"The tool {tool.name!r} is broken: its handler returned "
             f"{type_name(type(result))} instead of a ToolResult."
         )
     return result
 
 
-def _awaited(
-    awaitable: Awaitable[object], deadline: Deadline | None, lifeline: Lifeline | None
+def _await(
+    awaitable: Awaitable[object], deadline: Deadline | None, scope: CancelScope | None
 ) -> object:
     # Most tools are plain functions, and this import costs more than all others here.
     import asyncio
 
-    if lifeline is not None:
-        return asyncio.run(_until_cut(awaitable, lifeline))
+    if scope is not None:
+        return asyncio.run(_until_cancelled(awaitable, scope))
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(_plain(awaitable))
+        return asyncio.run(_as_coroutine(awaitable))
     # The caller blocks this thread's loop, so another one must drive the handler.
     return bounded(
-        lambda line: asyncio.run(_until_cut(awaitable, line)),
+        lambda line: asyncio.run(_until_cancelled(awaitable, line)),
         what="an asynchronous tool",
         deadline=deadline,
         cancellation=None,
     )
 
 
-async def _plain(awaitable: Awaitable[object]) -> object:
+async def _as_coroutine(awaitable: Awaitable[object]) -> object:
     return await awaitable
 
 
-async def _until_cut(awaitable: Awaitable[object], lifeline: Lifeline) -> object:
+async def _until_cancelled(awaitable: Awaitable[object], scope: CancelScope) -> object:
     import asyncio
 
     loop = asyncio.get_running_loop()
@@ -226,11 +226,11 @@ async def _until_cut(awaitable: Awaitable[object], lifeline: Lifeline) -> object
             # The loop ended in the same moment; there is nothing left to cancel.
             _log.debug("The handler ended by itself")
 
-    lifeline.on_cut(cancel)
+    scope.on_cancel(cancel)
     return await task
 
 
-def _failed(message: str) -> ToolResult[Any]:
+def _failed_result(message: str) -> ToolResult[Any]:
     return ToolResult(message=message, value=None, success=False)
 
 
