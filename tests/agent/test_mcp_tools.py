@@ -12,7 +12,7 @@ import pytest
 
 from foldline.agent.mcp.calls import Tools
 from foldline.agent.mcp.folders import FolderCache, Folders, NoFolderError
-from foldline.agent.mcp.operations import answer
+from foldline.agent.mcp.operations import call_operation
 from foldline.backends.errors import (
     BackendError,
     InvalidArgumentError,
@@ -51,7 +51,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def ask(folders: Folders, name: str, arguments: Mapping[str, object]) -> str:
-    return asyncio.run(answer(TOOLS.find(name), folders, arguments))
+    return asyncio.run(call_operation(TOOLS.find(name), folders, arguments))
 
 
 def test_the_schemas_of_all_tools_are_small() -> None:

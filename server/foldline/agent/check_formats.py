@@ -1,4 +1,4 @@
-"""The forms in which `foldline check` writes what it found; lines and columns are from 1."""
+"""Output formats of `foldline check`; lines and columns are one-based."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A diagnostic with its place as people name it."""
+class FileDiagnostic:
+    """A diagnostic with its file and positions."""
 
     file: str
     diagnostic: Diagnostic
@@ -27,38 +27,40 @@ class Found:
     end: Position
 
 
-def _text(found: Sequence[Found], files: int, out: TextIO) -> None:
-    for reported in found:
-        line, column = reported.start.line + 1, reported.start.column + 1
-        diagnostic = reported.diagnostic
+def _text(diagnostics: Sequence[FileDiagnostic], files: int, out: TextIO) -> None:
+    for located in diagnostics:
+        line, column = located.start.line + 1, located.start.column + 1
+        diagnostic = located.diagnostic
         out.write(
             visible(
-                f"{reported.file}:{line}:{column}: {diagnostic.severity}: {diagnostic.message} "
+                f"{located.file}:{line}:{column}: {diagnostic.severity}: {diagnostic.message} "
                 f"[{diagnostic.code}]"
             )
             + "\n"
         )
     what = f"{files} prompt module{'' if files == 1 else 's'}"
-    if found:
-        out.write(f"{len(found)} finding{'' if len(found) == 1 else 's'} in {what}\n")
+    if diagnostics:
+        out.write(
+            f"{len(diagnostics)} diagnostic{'' if len(diagnostics) == 1 else 's'} in {what}\n"
+        )
     else:
-        out.write(f"{what}: nothing found\n")
+        out.write(f"{what}: no diagnostics\n")
 
 
-def _json(found: Sequence[Found], files: int, out: TextIO) -> None:
-    findings = [
+def _json(diagnostics: Sequence[FileDiagnostic], files: int, out: TextIO) -> None:
+    items = [
         {
-            "file": reported.file,
+            "file": located.file,
             "range": {
-                "start": {"line": reported.start.line + 1, "column": reported.start.column + 1},
-                "end": {"line": reported.end.line + 1, "column": reported.end.column + 1},
+                "start": {"line": located.start.line + 1, "column": located.start.column + 1},
+                "end": {"line": located.end.line + 1, "column": located.end.column + 1},
             },
-            "code": reported.diagnostic.code,
-            "severity": reported.diagnostic.severity,
-            "message": reported.diagnostic.message,
-            "fixes": [fix.title for fix in reported.diagnostic.fixes],
+            "code": located.diagnostic.code,
+            "severity": located.diagnostic.severity,
+            "message": located.diagnostic.message,
+            "fixes": [fix.title for fix in located.diagnostic.fixes],
         }
-        for reported in found
+        for located in diagnostics
     ]
     out.write(f"{json_text({'files': files, 'findings': findings})}\n")
 
@@ -71,7 +73,7 @@ _SARIF_LEVELS = {
 }
 
 
-def _sarif(found: Sequence[Found], files: int, out: TextIO) -> None:
+def _sarif(diagnostics: Sequence[FileDiagnostic], files: int, out: TextIO) -> None:
     del files
     rules = [
         {
@@ -83,25 +85,25 @@ def _sarif(found: Sequence[Found], files: int, out: TextIO) -> None:
     ]
     results = [
         {
-            "ruleId": reported.diagnostic.code,
-            "ruleIndex": list(Code).index(reported.diagnostic.code),
-            "level": _SARIF_LEVELS[reported.diagnostic.severity],
-            "message": {"text": reported.diagnostic.message},
+            "ruleId": located.diagnostic.code,
+            "ruleIndex": list(Code).index(located.diagnostic.code),
+            "level": _SARIF_LEVELS[located.diagnostic.severity],
+            "message": {"text": located.diagnostic.message},
             "locations": [
                 {
                     "physicalLocation": {
-                        "artifactLocation": {"uri": reported.file, "uriBaseId": "%SRCROOT%"},
+                        "artifactLocation": {"uri": located.file, "uriBaseId": "%SRCROOT%"},
                         "region": {
-                            "startLine": reported.start.line + 1,
-                            "startColumn": reported.start.column + 1,
-                            "endLine": reported.end.line + 1,
-                            "endColumn": reported.end.column + 1,
+                            "startLine": located.start.line + 1,
+                            "startColumn": located.start.column + 1,
+                            "endLine": located.end.line + 1,
+                            "endColumn": located.end.column + 1,
                         },
                     }
                 }
             ],
         }
-        for reported in found
+        for located in diagnostics
     ]
     driver = {"name": "foldline", "version": VERSION, "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
@@ -121,16 +123,16 @@ _GITHUB_LEVELS = {
 }
 
 
-def _github(found: Sequence[Found], files: int, out: TextIO) -> None:
+def _github(diagnostics: Sequence[FileDiagnostic], files: int, out: TextIO) -> None:
     del files
-    for reported in found:
-        diagnostic = reported.diagnostic
+    for located in diagnostics:
+        diagnostic = located.diagnostic
         place = {
-            "file": reported.file,
-            "line": reported.start.line + 1,
-            "col": reported.start.column + 1,
-            "endLine": reported.end.line + 1,
-            "endColumn": reported.end.column + 1,
+            "file": located.file,
+            "line": located.start.line + 1,
+            "col": located.start.column + 1,
+            "endLine": located.end.line + 1,
+            "endColumn": located.end.column + 1,
             "title": f"foldline {diagnostic.code}",
         }
         properties = ",".join(f"{name}={_property(value)}" for name, value in place.items())
@@ -146,10 +148,10 @@ def _property(value: object) -> str:
     return _escaped(str(value)).replace(":", "%3A").replace(",", "%2C")
 
 
-FORMATS: Mapping[str, Callable[[Sequence[Found], int, TextIO], None]] = {
+FORMATS: Mapping[str, Callable[[Sequence[FileDiagnostic], int, TextIO], None]] = {
     "text": _text,
     "json": _json,
     "sarif": _sarif,
     "github": _github,
 }
-"""The writers by name: findings, the number of files, where to write."""
+"""Writers by name, called with the diagnostics, the number of files, and the stream."""

@@ -396,7 +396,7 @@ def test_malformed_arguments_of_a_tool_go_back_to_the_model(
         check_request(line.wire, provider.requests[-1])
         ((_, text, success),) = line.wire.tool_results(provider.requests[-1])
         assert not success
-        assert "no JSON" in text
+        assert "not JSON" in text
 
 
 def test_a_connection_cut_in_a_whole_answer_is_an_error(wire: Wire, provider: Provider) -> None:

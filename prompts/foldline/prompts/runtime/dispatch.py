@@ -1,4 +1,4 @@
-"""Tool calls of a model: decoded, run in order, answered."""
+"""Dispatch of a model's tool calls: decode, run in order, return outcomes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call as a model asked for it: JSON text, or a mapping that was made of it."""
+    """A model's call; the arguments are JSON text or a parsed mapping."""
 
     id: str
     name: str
@@ -42,12 +42,12 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """A call and what came of it."""
+    """A call and its result."""
 
     call: ToolCall
     result: ToolResult[object]
     params: object = None
-    """The decoded parameters; None if they could not be decoded."""
+    """The decoded parameters; None if decoding failed."""
     metadata: Mapping[str, object] = field(default_factory=lambda: NO_METADATA)
 
 
@@ -59,15 +59,15 @@ def dispatch_tool_calls(
     cancellation: Cancellation | None = None,
     on_outcome: Callable[[ToolOutcome], object] | None = None,
 ) -> tuple[ToolOutcome, ...]:
-    """The outcomes of one turn's calls, in their order, one after the other.
+    """Run one turn's calls in order, one after the other, and return their outcomes.
 
-    Whatever is wrong with a call (no such tool, arguments that are no JSON or do not fit, a
-    handler that raises) becomes a failed result that tells the model what to mend. Only an
-    expansion request, the deadline and the cancellation end the turn; no later call runs then.
+    A call that fails (unknown tool, arguments that aren't JSON or don't fit, a handler that raises)
+    has a failed result that tells the model what to fix. Only an expansion request, the deadline
+    and the cancellation end the turn; later calls don't run then.
 
-    A handler may be a plain or an asynchronous function. With a deadline or a cancellation it
-    runs in a thread of its own, where a plain function that overruns is left behind and an
-    asynchronous one is cancelled; without either it runs in the caller's thread.
+    A handler may be a plain or an asynchronous function. With a deadline or a cancellation it runs
+    in its own thread: when time is up, a plain function is abandoned there, and an asynchronous one
+    is cancelled. Otherwise it runs in the caller's thread.
 
     Args:
         calls: What the model asked for.
@@ -79,9 +79,9 @@ def dispatch_tool_calls(
             request, right before that is raised.
 
     Raises:
-        VisibilityExpansionRequired: The model asked for sections to be opened.
+        VisibilityExpansionRequired: The model asked to open sections.
         EvaluationTimeoutError: The deadline passed.
-        PromptEvaluationError: It was called off.
+        PromptEvaluationError: The caller cancelled.
     """
     by_name = {tool.name: tool for tool in tools}
     if context.evaluation_id is None:
@@ -112,7 +112,7 @@ def dispatch_tool_calls(
 
 
 def tool_text(result: ToolResult[object]) -> str:
-    """A result as the model reads it: the message, then the value, as JSON unless it is text."""
+    """Return a result's text for the model: the message, then the value, as JSON unless text."""
     value = result.value
     if value is None:
         return result.message or ("Done." if result.success else "The tool failed.")
@@ -191,7 +191,7 @@ def _call_handler(
 def _await(
     awaitable: Awaitable[object], deadline: Deadline | None, scope: CancelScope | None
 ) -> object:
-    # Most tools are plain functions, and this import costs more than all others here.
+    # Most tools are plain functions, and this is the slowest import here.
     import asyncio
 
     if scope is not None:
@@ -200,7 +200,7 @@ def _await(
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(_as_coroutine(awaitable))
-    # The caller blocks this thread's loop, so another one must drive the handler.
+    # This thread's event loop is blocked by the caller, so another one must run the handler.
     return bounded(
         lambda line: asyncio.run(_until_cancelled(awaitable, line)),
         what="an asynchronous tool",
@@ -223,7 +223,7 @@ async def _until_cancelled(awaitable: Awaitable[object], scope: CancelScope) -> 
         try:
             loop.call_soon_threadsafe(task.cancel)
         except RuntimeError:
-            # The loop ended in the same moment; there is nothing left to cancel.
+            # The loop has just ended, so there is nothing to cancel.
             _log.debug("The handler ended by itself")
 
     scope.on_cancel(cancel)

@@ -26,12 +26,12 @@ def register(verbs: Verbs) -> None:
         default=[],
         metavar="DIR",
         type=Path,
-        help="the folder to serve, also when the client names others; may be given several times",
+        help="the folder to serve, instead of the client's; may be repeated",
     )
     parser.add_argument(
         "--trust",
         action="store_true",
-        help="let the code of the workspace run: its prompt modules, for prompts/get",
+        help="allow the workspace's code to run: its prompt modules, for prompts/get",
     )
     parser.add_argument(
         "--interpreter", metavar="PYTHON", help="the Python that executes prompt modules"
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
         stream=sys.stderr,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    # Which handlers it registers for each language server concerns nobody here.
+    # pygls logs the handlers that it registers for each language server.
     logging.getLogger("pygls").setLevel(max(logging.WARNING, logging.root.level))
     serve_stdio(
         Options(

@@ -24,7 +24,7 @@ def check_budget(
         if tokens > budget:
             yield LazyDiagnostic(
                 Code.TOKEN_BUDGET,
-                f"`{prompt.name.id}` renders to {counter.shown(tokens)} tokens, "
-                f"{counter.shown(tokens - budget)} more than its budget of {budget:,}.",
+                f"`{prompt.name.id}` renders to {counter.format(tokens)} tokens, "
+                f"{counter.format(tokens - budget)} more than its budget of {budget:,}.",
                 at_node(prompt.name),
             )

@@ -135,11 +135,11 @@ def _in_prompt(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter
     if block.visibility is Visibility.SUMMARY:
         cost = cost_if_opened(prompt, path, counter)
         return (
-            f"{shown}SUMMARY, {counter.shown(size)} tokens; "
-            f"{counter.shown_change(cost)} if opened by `{block.opened_by}`"
+            f"{shown}SUMMARY, {counter.format(size)} tokens; "
+            f"{counter.format_change(cost)} if opened by `{block.opened_by}`"
         )
     decided = "FULL" if block.visibility is Visibility.FULL else "decided by code"
-    return f"{shown}{decided}, {counter.shown(size)} tokens"
+    return f"{shown}{decided}, {counter.format(size)} tokens"
 
 
 def cost_if_opened(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter) -> int:

@@ -43,7 +43,7 @@ def lenses(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Lens, ...]:
         render = prompt.render
         parts = ["Preview"]
         if render.blocks:
-            parts.append(f"{counter.shown(render.tokens(counter))} tokens")
+            parts.append(f"{counter.format(render.tokens(counter))} tokens")
         summarized = [block for block in render.blocks if block.visibility is Visibility.SUMMARY]
         if summarized:
             parts.append(f"{len(summarized)} summarized")
@@ -54,7 +54,7 @@ def lenses(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Lens, ...]:
             # A section shared by several prompts has one lens, that of the first bound prompt.
             if place.file == analysis.file and place.span not in opened:
                 opened.add(place.span)
-                title = f"Open · {counter.shown_change(costs[block.path])} tokens"
+                title = f"Open · {counter.format_change(costs[block.path])} tokens"
                 found.append(Lens(place.span, title, name, ".".join(block.path)))
     return tuple(sorted(found, key=lambda lens: lens.place))
 
@@ -71,7 +71,7 @@ def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]
             place = span_of(argument.node)
             if place.file != analysis.file or place.end in found:
                 continue
-            tokens = counter.shown(counter.count(block.text))
+            tokens = counter.format(counter.count(block.text))
             number = f"{block.number}. · " if prompt.render.certain else ""
             folded = " folded" if block.visibility is Visibility.SUMMARY else ""
             found[place.end] = Inlay(
