@@ -183,7 +183,7 @@ def test_growth_beyond_the_baseline_fails(
     ("baseline", "growth", "complaint"),
     [
         ("{}", "5%", "is not a baseline"),
-        ('{"encoding": "cl100k", "exact": false, "prompts": {}}', "5%", "write it anew"),
+        ('{"encoding": "cl100k", "exact": false, "prompts": {}}', "5%", "write it again"),
         ("{}", "much", "takes a percentage"),
         ("{}", "-3%", "0% or more"),
     ],

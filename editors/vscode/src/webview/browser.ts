@@ -50,8 +50,8 @@ class Browser {
     events.addEventListener('error', () =>
       this.lose(
         events.readyState === EventSource.CLOSED
-          ? 'The preview is not served any more.'
-          : 'The preview does not answer any more. It is asked again every few seconds.',
+          ? 'The preview is no longer served.'
+          : 'The preview does not respond. Trying again every few seconds.',
       ),
     );
   }

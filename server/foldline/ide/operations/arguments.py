@@ -19,10 +19,10 @@ FolderPath: TypeAlias = Annotated[str, Doc("a folder"), Role.FOLDER, Role.POSITI
 Budget: TypeAlias = Annotated[
     int | None, Doc("the most bytes of the text"), Between(SMALLEST_BUDGET, LARGEST_BUDGET)
 ]
-Cursor: TypeAlias = Annotated[str | None, Doc("go on where an answer ended")]
+Cursor: TypeAlias = Annotated[str | None, Doc("the cursor at the end of an earlier answer")]
 Seconds: TypeAlias = Annotated[
     float,
-    Doc("how long a language server may take; 0: don't ask it"),
+    Doc("the time limit for a language server; 0: don't use one"),
     Between(0, 600),
     Role.PEOPLE,
 ]
@@ -53,7 +53,7 @@ class PositionArguments(FileArguments):
 
     name: Annotated[
         str | None,
-        Doc("its name on that line, or without a line Class.method or a name that the file uses"),
+        Doc("its name on that line; without a line, Class.method or a name that the file uses"),
         Role.POSITIONAL,
     ] = None
     line: LineNumber = None

@@ -37,7 +37,7 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> Diagnostics:
 
 OPERATION = Operation(
     "code.diagnostics",
-    "list what is wrong in a file",
+    "list the diagnostics of a file",
     Arguments,
     run,
     lambda diagnostics, _: format_diagnostics(diagnostics),

@@ -28,7 +28,7 @@ class Arguments:
     context: Annotated[
         int, Doc("lines around each match", "lines around a match"), Between(0, 100)
     ] = 0
-    ignore_case: Annotated[bool, Doc("letters in any case")] = False
+    ignore_case: Annotated[bool, Doc("ignore case")] = False
     budget: Budget = GREP_BUDGET
     cursor: Cursor = None
 

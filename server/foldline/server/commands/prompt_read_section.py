@@ -1,4 +1,4 @@
-"""`foldline.server.prompt.readSection`: one section's text, which opens nothing."""
+"""`foldline.server.prompt.readSection`: a section's text, without opening it."""
 
 from __future__ import annotations
 
