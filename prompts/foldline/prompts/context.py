@@ -125,7 +125,7 @@ class ContextPolicy:
     Attributes:
         keep_turns: How many of the last turns are left alone; None leaves all alone, so that
             nothing is ever replaced or removed.
-        budget: The most bytes that all messages together should have; None is no limit.
+        budget: The most bytes of all messages together; None for no limit.
 
     Raises:
         PromptConfigurationError: A number is negative.
@@ -157,7 +157,7 @@ def summarise(messages: Iterable[Message], keep_turns: int = KEEP_TURNS) -> tupl
     messages = tuple(messages)
     recent = _recent(messages, keep_turns)
     return tuple(
-        message if place in recent else _summarised(message)
+        message if place in recent else _summarized(message)
         for place, message in enumerate(messages)
     )
 
@@ -204,7 +204,7 @@ def _recent(messages: Sequence[Message], keep_turns: int) -> frozenset[int]:
     return frozenset(kept)
 
 
-def _summarised(message: Message) -> Message:
+def _summarized(message: Message) -> Message:
     if message.summary is None or _size_of(message.summary) >= message.size:
         return message
     return replace(message, content=message.summary)

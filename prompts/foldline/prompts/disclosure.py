@@ -184,7 +184,7 @@ class _Disclosure:
         if not keys:
             raise ToolValidationError(
                 "`section_keys` is empty; name the sections to open: "
-                f"{', '.join(self._summarised_keys())}."
+                f"{', '.join(self._summarized_keys())}."
             )
         if len(reason) > MAX_REASON_LENGTH:
             raise ToolValidationError(
@@ -287,16 +287,16 @@ class _Disclosure:
     def _add_hidden(
         self, nodes: Sequence[Node], visible: dict[SectionPath, SectionVisibility]
     ) -> None:
-        """Add sections below a summarised one, with the visibility that they get in its place."""
+        """Add sections below a summarized one, with the visibility that they get in its place."""
         for node in nodes:
             try:
                 if not self._source.is_shown(node):
                     continue
-                summarised = self._source.would_be_summarised(node)
+                summarized = self._source.would_be_summarized(node)
             except PromptError:
                 # Its own callables fail, which is for the render that shows it to say.
                 continue
-            visible[node.path] = SectionVisibility.SUMMARY if summarised else SectionVisibility.FULL
+            visible[node.path] = SectionVisibility.SUMMARY if summarized else SectionVisibility.FULL
             self._add_hidden(node.children, visible)
 
 

@@ -62,7 +62,7 @@ class ToolContext:
     """Gets a `ToolInvoked` for each call."""
     deadline: Deadline | None = None
     telemetry: Callable[[ToolTelemetry], None] | None = None
-    """Called by tools that raise instead of returning, before they do."""
+    """Called by tools that raise instead of returning, before they raise."""
     evaluation_id: str | None = None
     provider: str | None = None
     turn: int = 1
@@ -113,8 +113,8 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         name: 1 to 64 characters of a-z, 0-9, `_` and `-`.
         description: Tells the model what the tool does.
         handler: Called as `handler(params, context=context)`.
-        examples: Calls that show how it is used.
-        accepts_overrides: Whether stored overrides may replace the descriptions.
+        examples: Example calls.
+        accepts_overrides: Let stored overrides replace the descriptions.
         context_policy: How much a conversation with this tool keeps of results, unless an
             evaluation or its adapter says otherwise. Of several tools' the first one counts.
 

@@ -109,8 +109,8 @@ class BaseAdapter(ABC):
             chapter_params: Parameters of chapters, by key.
             intent_classifier: Replaces the default classifier.
             cancellation: Anything with `is_set()`, such as a `threading.Event`.
-            on_text: Called with each piece of the model's text as it arrives, in the caller's
-                thread. Without it answers are not streamed.
+            on_text: Called in the caller's thread with each piece of the model's text as it
+                arrives. Without it, answers aren't streamed.
             context_policy: How much the conversation keeps of its tool results, in place of the
                 adapter's policy.
 

@@ -136,7 +136,7 @@ class _Chat:
             result: dict[str, object] = {
                 "role": "tool",
                 "tool_call_id": outcome.call.id,
-                # The protocol has no flag for failures, so the text must say it.
+                # The protocol has no flag for failures, so the text says it.
                 "content": text if outcome.result.success else f"Error: {text}",
             }
             self._results.append(result)

@@ -41,7 +41,7 @@ DEFAULT_TIMEOUT = 120.0
 DEFAULT_MAX_RETRIES = 2
 
 _SCOPE: contextvars.ContextVar[CancelScope | None] = contextvars.ContextVar(
-    "foldline_lifeline", default=None
+    "foldline_cancel_scope", default=None
 )
 
 
@@ -74,11 +74,11 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         client: A client of the SDK to use as is, for settings without an argument here.
         api_key: The key; by default from the SDK's environment variable.
         base_url: Another endpoint that speaks the same protocol.
-        max_turns: How many messages a model may need for one answer.
-        timeout: Seconds without a byte from the provider after which a request is given up; a
-            deadline shortens them.
-        max_retries: How often the SDK repeats a request that failed for a passing reason.
-        options: More arguments of the SDK's function for each request.
+        max_turns: The most messages of the model per answer.
+        timeout: Seconds without a byte from the provider after which a request fails; a deadline
+            can shorten them.
+        max_retries: How often the SDK repeats a request after a transient failure.
+        options: Further arguments for the SDK's request function.
         context_policy: See `BaseAdapter`.
 
     Raises:

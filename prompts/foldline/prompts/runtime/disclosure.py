@@ -72,9 +72,9 @@ def evaluate_with_disclosure(
     call.
 
     Args:
-        adapter: Who evaluates.
-        prompt: A prompt or a template; a rendered prompt could not be rendered again.
-        params: Instances to bind for these evaluations alone.
+        adapter: The adapter that evaluates.
+        prompt: A prompt or a template; a rendered prompt can't be rendered again.
+        params: Instances to bind for these evaluations only.
         session: See `BaseAdapter.evaluate`, also for the other arguments up to `context_policy`.
         bus: As above.
         visibility_overrides: The overrides of the first evaluation.
@@ -85,10 +85,10 @@ def evaluate_with_disclosure(
         chapter_params: As above.
         intent_classifier: As above.
         cancellation: As above.
-        on_text: As above; it also hears what a model said before it asked for sections.
+        on_text: As above; it also gets the text before a request for sections.
         context_policy: As above.
-        max_expansions: How often the model may ask.
-        expansion_budget: By how many tokens the prompt may grow in all; None is no limit.
+        max_expansions: The number of requests that are granted.
+        expansion_budget: Tokens by which the prompt may grow in total; None for no limit.
         count_tokens: Counts for the budget; the default is an estimate.
         rollback_session: Undo the tools' changes to the session when an evaluation ends in a
             request.
@@ -118,6 +118,7 @@ def evaluate_with_disclosure(
         intent_classifier=intent_classifier,
         cancellation=cancellation,
         on_text=on_text,
+        context_policy=context_policy,
     )
     bound = copy.copy(prompt).bind(*params)
     overrides = dict(visibility_overrides or {})
@@ -134,21 +135,7 @@ def evaluate_with_disclosure(
     while True:
         snapshot = session.snapshot() if session is not None and rollback_session else None
         try:
-            response = adapter.evaluate(
-                bound,
-                session=session,
-                bus=bus,
-                visibility_overrides=overrides,
-                goal_section_key=goal_section_key,
-                chapters_expansion_policy=chapters_expansion_policy,
-                parse_output=parse_output,
-                deadline=deadline,
-                chapter_params=chapter_params,
-                intent_classifier=intent_classifier,
-                cancellation=cancellation,
-                on_text=on_text,
-                context_policy=context_policy,
-            )
+            response = options.evaluate(adapter, bound, overrides)
         except VisibilityExpansionRequired as request:
             budget.spend(request)
             if session is not None and snapshot is not None:
@@ -187,6 +174,7 @@ class _EvaluationOptions:
     intent_classifier: IntentClassifier | None
     cancellation: Cancellation | None
     on_text: Callable[[str], object] | None
+    context_policy: ContextPolicy | None
 
     def render(
         self,

@@ -70,13 +70,13 @@ def dispatch_tool_calls(
     is cancelled. Otherwise it runs in the caller's thread.
 
     Args:
-        calls: What the model asked for.
-        tools: What it was offered.
+        calls: The model's calls.
+        tools: The tools that the model was offered.
         context: Given to every handler; its deadline is observed. Its `bus` gets a `ToolInvoked`
             for each call.
-        cancellation: Stops the turn once it is set.
-        on_outcome: Called once for each call: after it, or, for a tool that raises an expansion
-            request, right before that is raised.
+        cancellation: Ends the turn once set.
+        on_outcome: Called once per call: after it, or for a tool that raises an expansion request,
+            right before that.
 
     Raises:
         VisibilityExpansionRequired: The model asked to open sections.
@@ -151,10 +151,10 @@ def _run(
     bound = replace(context, telemetry=telemetry, call_id=call.id)
     try:
         if context.deadline is None and cancellation is None:
-            result = _called(tool, params, bound, None)
+            result = _call_handler(tool, params, bound, None)
         else:
             result = bounded(
-                lambda lifeline: _called(tool, params, bound, lifeline),
+                lambda scope: _call_handler(tool, params, bound, scope),
                 what=f"the tool {tool.name!r}",
                 deadline=context.deadline,
                 cancellation=cancellation,
