@@ -1,4 +1,4 @@
-"""What a conversation keeps of its tool results, so that it stays small.
+"""Policies that keep a conversation small by shortening its tool results.
 
 Every request to a model sends all earlier tool results again. A `ContextPolicy` keeps them small in
 two steps. A result that has a summary, such as a file's outline, is replaced by it once the reading
@@ -35,11 +35,11 @@ __all__ = [
 ]
 
 KEEP_TURNS = 3
-"""How many of the last turns a policy leaves alone unless it says otherwise."""
+"""The default number of last turns that a policy leaves unchanged."""
 
 
 class Priority(StrEnum):
-    """How long a tool result is kept. Ordered: `LOW` is removed first."""
+    """Priority of a tool result; `LOW` is removed first."""
 
     HIGH = "high"
     """Navigation: searches and outlines tell a model where it has been."""
@@ -120,7 +120,7 @@ class ManagedContext:
 
 @FrozenDataclass()
 class ContextPolicy:
-    """How much a conversation keeps of its tool results.
+    """The policy for the tool results of a conversation.
 
     Attributes:
         keep_turns: How many of the last turns are left alone; None leaves all alone, so that

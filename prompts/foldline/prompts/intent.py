@@ -16,7 +16,7 @@ __all__ = ["ChapterVerdict", "IntentClassifier", "IntentQuery", "term_overlap"]
 
 @dataclass(frozen=True, slots=True)
 class IntentQuery:
-    """What a classifier decides from.
+    """A classifier's input.
 
     Attributes:
         goal: The text of the goal section, without its heading.

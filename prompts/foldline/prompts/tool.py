@@ -73,7 +73,7 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult(Generic[ResultT_co]):
-    """What a tool call gave: a message for the model, and the value behind it.
+    """A tool call's result: a message for the model, and a value.
 
     A `ContextPolicy` shows `summary` in place of a result that is some turns old, and removes
     results of low `priority` first; without one a result has the priority MEDIUM.

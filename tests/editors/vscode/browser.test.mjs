@@ -277,7 +277,7 @@ test('a name that was made to resolve to this machine gets nothing', async () =>
 test('the page says when its server is gone', async () => {
   const { page, server } = await open();
   server.kill('SIGKILL');
-  await page.getByText('does not answer any more').waitFor();
+  await page.getByText('does not respond').waitFor();
   assert.equal(await text(page, 'first'), 'One.');
 });
 

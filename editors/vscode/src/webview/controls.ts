@@ -18,7 +18,7 @@ export class Controls {
   constructor(act: (action: 'undo' | 'reset' | 'set', key: string) => void) {
     this.undo = button('', { title: 'Undo the last step' }, () => act('undo', ''));
     this.undo.append('Undo');
-    this.reset = button('', { title: 'Show the prompt as it was at first' }, () => act('reset', ''));
+    this.reset = button('', { title: 'Show the prompt as it first was' }, () => act('reset', ''));
     this.reset.append('Reset');
     this.sets.addEventListener('change', () => act('set', this.sets.value));
     this.root.append(this.sets, this.undo, this.reset);

@@ -140,7 +140,7 @@ def evaluate_with_disclosure(
             budget.spend(request)
             if session is not None and snapshot is not None:
                 session.restore(snapshot)
-            # A request goes into the session only once it is granted, its size being measured.
+            # Measured with the overrides alone: the session gets only granted requests.
             overrides.update(request.requested_overrides)
             bound = rebind_tasks(bound, request)
             grown = None

@@ -205,7 +205,7 @@ class Session:
         return self[VisibilityOverrides].state.by_path
 
     def thread(self) -> Thread:
-        """What was said in this session; intent classifiers get it."""
+        """The exchanges of this session so far; intent classifiers get them."""
         return self[Thread].state
 
     def apply_visibility_overrides(

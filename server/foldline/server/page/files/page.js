@@ -52,7 +52,7 @@ var Controls = class {
   constructor(act) {
     this.undo = button("", { title: "Undo the last step" }, () => act("undo", ""));
     this.undo.append("Undo");
-    this.reset = button("", { title: "Show the prompt as it was at first" }, () => act("reset", ""));
+    this.reset = button("", { title: "Show the prompt as it first was" }, () => act("reset", ""));
     this.reset.append("Reset");
     this.sets.addEventListener("change", () => act("set", this.sets.value));
     this.root.append(this.sets, this.undo, this.reset);
