@@ -51,7 +51,11 @@ command(
   function(args)
     require('foldline').trust(not args.bang)
   end,
-  { bang = true, bar = true, desc = 'Trust the folder so that previews run its code; with ! revoke it' }
+  {
+    bang = true,
+    bar = true,
+    desc = 'Trust the folder so that previews run its code; with ! revoke it',
+  }
 )
 
 vim.api.nvim_create_autocmd('BufReadCmd', {
