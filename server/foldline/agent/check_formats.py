@@ -40,9 +40,8 @@ def _text(diagnostics: Sequence[FileDiagnostic], files: int, out: TextIO) -> Non
         )
     what = f"{files} prompt module{'' if files == 1 else 's'}"
     if diagnostics:
-        out.write(
-            f"{len(diagnostics)} diagnostic{'' if len(diagnostics) == 1 else 's'} in {what}\n"
-        )
+        plural = "" if len(diagnostics) == 1 else "s"
+        out.write(f"{len(diagnostics)} diagnostic{plural} in {what}\n")
     else:
         out.write(f"{what}: no diagnostics\n")
 
@@ -62,7 +61,7 @@ def _json(diagnostics: Sequence[FileDiagnostic], files: int, out: TextIO) -> Non
         }
         for located in diagnostics
     ]
-    out.write(f"{json_text({'files': files, 'findings': findings})}\n")
+    out.write(f"{json_text({'files': files, 'findings': items})}\n")
 
 
 _SARIF_LEVELS = {

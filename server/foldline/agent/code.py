@@ -134,7 +134,7 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
     if options.json:
         data = [operation.data(result) for result in results]
         answer = unstructure(data if len(data) > 1 else data[0])
-        show(json.dumps(answer, ensure_ascii=False, indent=2))
+        show(json_text(answer))
     else:
         show("\n\n".join(map(operation.text, results, all_arguments)))
     found = [operation.found(result) for result in results]
@@ -194,9 +194,3 @@ def _place(text: str) -> tuple[str, int | None, int | None]:
         raise argparse.ArgumentTypeError("name a file")
     file, line, column = match.groups()
     return file, int(line) if line else None, int(column) if column else None
-
-
-def _as_json(data: object) -> str:
-    from cattrs import Converter
-
-    return json_text(Converter().unstructure(data))

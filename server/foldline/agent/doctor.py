@@ -118,9 +118,9 @@ def _previews(file: Path, root: Path, *, trusted: bool) -> dict[str, str | None]
         # The file may be in another project, which isn't trusted then.
         project = root_of(file)
         if interpreter.found_in or any(
-            is_in_project(interpreter.path, one) for one in (root, project)
+            is_in_project(interpreter.path, folder) for folder in (root, project)
         ):
-            return told
+            return identity
         environment = outside_environment(root, outside_environment(project))
         where = {"cwd": empty_folder(root), "env": environment}
     try:

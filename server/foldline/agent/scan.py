@@ -57,12 +57,12 @@ def scan(paths: Sequence[str]) -> Scan:
     resolved = [Path(path).resolve() for path in paths or ["."]]
     for path, argument in zip(resolved, paths or ["."], strict=True):
         if not path.exists():
-            raise ScanError(f"{visible(cut(shown))}: there is no such file or directory")
-    root = root_of(given[0])
-    outside = [path for path in given if not path.is_relative_to(root)]
+            raise ScanError(f"{visible(cut(argument))}: there is no such file or directory")
+    root = root_of(resolved[0])
+    outside = [path for path in resolved if not path.is_relative_to(root)]
     if outside:
         named, around = visible(str(outside[0])), visible(str(root))
-        raise ScanError(f"{named} lies outside {around}: check it by itself")
+        raise ScanError(f"{named} lies outside {around}: check it separately")
     options, problems = read_project_options(root)
     if problems:
         raise ScanError("; ".join(problems))

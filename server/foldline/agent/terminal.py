@@ -28,7 +28,7 @@ def complain(message: str) -> None:
 
 
 def json_text(data: object) -> str:
-    """The data as JSON for programs, in which nothing controls a terminal or the order of text."""
+    """Return the data as JSON without characters that control a terminal or reorder text."""
     return for_json(json.dumps(data, ensure_ascii=False, indent=2))
 
 

@@ -186,8 +186,9 @@ def read_baseline(file: str) -> Baseline:
 
 
 def _no_baseline(file: str) -> ScanError:
+    shown = visible(file)
     return ScanError(
-        f"{visible(file)} is no baseline: write one with `foldline tokens --json > {visible(file)}`"
+        f"{shown} is not a baseline: write one with `foldline tokens --json > {shown}`"
     )
 
 

@@ -31,19 +31,19 @@ async def call_operation(
     """
     arguments = read_arguments(operation, values, from_model=True)
     texts = []
-    for folder, asked in _asked(operation, folders, arguments):
-        result = await run_async(operation.run(folder.access, asked), operation.threads)
-        # It may be of any size, and the event loop has others to answer.
-        text = partial(_text, operation, result, folder, asked)
+    for folder, own in _targets(operation, folders, arguments):
+        result = await run_async(operation.run(folder.access, own), operation.threads)
+        # Formatting may take long, so it runs in a thread.
+        text = partial(_text, operation, result, folder, own)
         texts.append(await in_thread(text, operation.threads))
     return "\n".join(texts)
 
 
-def _text(operation: Operation[Any, Any], result: object, folder: Folder, asked: Any) -> str:
-    return operation.text(_shown(result, folder), asked)
+def _text(operation: Operation[Any, Any], result: object, folder: Folder, arguments: Any) -> str:
+    return operation.text(_with_prefix(result, folder), arguments)
 
 
-def _asked(
+def _targets(
     operation: Operation[Any, Any], folders: Folders, arguments: Any
 ) -> Iterator[tuple[Folder, Any]]:
     """Yield the folders to run in, each with its own arguments."""
