@@ -50,7 +50,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 def test_nothing_found_is_said_and_is_success(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(capsys, "check", project) == (0, "1 prompt module: nothing found\n", "")
+    assert run(capsys, "check", project) == (0, "1 prompt module: no diagnostics\n", "")
 
 
 def test_a_finding_is_written_with_its_place_and_fails(
@@ -60,9 +60,9 @@ def test_a_finding_is_written_with_its_place_and_fails(
     status, out, _ = run(capsys, "check", project)
     assert status == 1
     assert out.splitlines() == [
-        "bad.py:9:71: error: `nmae` is no field of `Params`. Did you mean `name`? "
+        "bad.py:9:71: error: `nmae` isn't a field of `Params`. Did you mean `name`? "
         "[unknown-placeholder]",
-        "1 finding in 2 prompt modules",
+        "1 diagnostic in 2 prompt modules",
     ]
 
 
@@ -119,7 +119,7 @@ def test_the_configuration_decides_what_fails(
         ("[tool.foldline]\ntokens = 'p50k'", "tool.foldline.tokens must be one of o200k, cl100k"),
         ("[tool.foldline]\nbudget = 1", "tool.foldline.budget is not an option; options are"),
         ("[tool.foldline]\ntoken-budget = true", "must be a whole number above 0, not True"),
-        ("[tool.foldline.severity]\nnonsense = 'error'", "severity.nonsense is no diagnostic"),
+        ("[tool.foldline.severity]\nnonsense = 'error'", "severity.nonsense isn't a diagnostic"),
         ("[tool.foldline.severity]\nlong-summary = 'loud'", "must be one of error, warning"),
         ("[tool", "pyproject.toml: "),
     ],
@@ -182,8 +182,8 @@ def test_growth_beyond_the_baseline_fails(
 @pytest.mark.parametrize(
     ("baseline", "growth", "complaint"),
     [
-        ("{}", "5%", "is no baseline"),
-        ('{"encoding": "cl100k", "exact": false, "prompts": {}}', "5%", "write it anew"),
+        ("{}", "5%", "is not a baseline"),
+        ('{"encoding": "cl100k", "exact": false, "prompts": {}}', "5%", "write it again"),
         ("{}", "much", "takes a percentage"),
         ("{}", "-3%", "0% or more"),
     ],

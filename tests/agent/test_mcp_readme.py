@@ -8,7 +8,7 @@ from pathlib import Path
 
 from foldline.agent.mcp.calls import Tools
 from foldline.agent.mcp.folders import Folders
-from foldline.agent.mcp.operations import answer
+from foldline.agent.mcp.operations import call_operation
 from foldline.ide.errors import REFUSALS
 
 from .mcp_process import EXAMPLE
@@ -27,7 +27,7 @@ def test_every_answer_that_is_shown_is_given(open_folders: Callable[..., Folders
     for question, _, told in shown:
         name, _, arguments = question.partition(" ")
         try:
-            text = asyncio.run(answer(TOOLS.find(name), folders, json.loads(arguments)))
+            text = asyncio.run(call_operation(TOOLS.find(name), folders, json.loads(arguments)))
         except REFUSALS as error:
             text = str(error)
         assert f"{text}\n" == told

@@ -12,7 +12,7 @@ import pytest
 
 from foldline.agent.mcp.calls import Tools
 from foldline.agent.mcp.folders import FolderCache, Folders, NoFolderError
-from foldline.agent.mcp.operations import answer
+from foldline.agent.mcp.operations import call_operation
 from foldline.backends.errors import (
     BackendError,
     InvalidArgumentError,
@@ -51,7 +51,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def ask(folders: Folders, name: str, arguments: Mapping[str, object]) -> str:
-    return asyncio.run(answer(TOOLS.find(name), folders, arguments))
+    return asyncio.run(call_operation(TOOLS.find(name), folders, arguments))
 
 
 def test_the_schemas_of_all_tools_are_small() -> None:
@@ -274,7 +274,7 @@ def test_a_range_beyond_the_file_and_an_empty_file_say_so(
             {"path": "a", "cursr": "b"},
             "cursr: unknown argument; did you mean 'cursor'",
         ),
-        ("read_file", {"path": "a", "budget": 5}, "budget: 100 to 100000 fit, not 5"),
+        ("read_file", {"path": "a", "budget": 5}, "budget: must be from 100 to 100000, not 5"),
         (
             "read_lines",
             {"path": "a", "start": "x", "end": 2},

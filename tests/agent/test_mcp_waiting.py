@@ -1,32 +1,20 @@
-"""Nothing waits for a frozen language server but the call that asks it."""
+"""A frozen language server delays only the calls that need it."""
 
 import asyncio
-import json
-import sys
 from pathlib import Path
 
 import psutil
-from tests.backends.lsp.faulty import FILES, SERVER
+from tests.backends.lsp.faulty import write_workspace
 
 from .mcp_process import call, connect
 
 
 async def test_calls_that_wait_for_a_frozen_server_delay_no_other(tmp_path: Path) -> None:
-    root, state = tmp_path / "workspace", tmp_path / "state"
-    for path in (root, state):
-        path.mkdir()
-    for name, text in FILES.items():
-        (root / name).write_text(text)
-    (root / "notes.txt").write_text("unrelated\n")
-    command = json.dumps([sys.executable, str(SERVER), str(state), "asks nothing"])
-    (root / "pyproject.toml").write_text(
-        f'[tool.foldline.lsp]\nuse = ["faulty"]\n[tool.foldline.lsp.servers.faulty]\n'
-        f'command = {command}\nlanguages = ["python"]\n'
-    )
+    root = write_workspace(tmp_path)
     async with connect("--root", str(root), "--trust") as client:
         while "3 confirmed" not in (await call(client, "find_references", name="pay"))[0]:
             pass
-        server = psutil.Process(int((state / "pids").read_text()))
+        server = psutil.Process(int((tmp_path / "state" / "pids").read_text()))
         server.suspend()
         # An answer that is known already would be no question.
         (root / "more.py").write_text("import shop\n\nshop.pay()\n")

@@ -65,7 +65,7 @@ def test_a_new_operation_is_a_server_command(root: Path) -> None:
 
     try:
         assert asyncio.run(run(path="a.txt"))["text"] == "HEY HEY "
-        with pytest.raises(JsonRpcException, match="times: 1 to 3 fit, not 9") as caught:
+        with pytest.raises(JsonRpcException, match="times: must be from 1 to 3, not 9") as caught:
             asyncio.run(run(path="a.txt", times=9))
         assert caught.value.data == {"kind": "arguments", "fields": ["times"]}
     finally:
@@ -110,7 +110,7 @@ def test_a_new_operation_is_a_verb(root: Path, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == "HEY \n"
     options = parser.parse_args(["shout", "a.txt", "--root", str(root), "--times", "7"])
     assert options.run(options) == 2
-    assert "times: 1 to 3 fit, not 7" in capsys.readouterr().err
+    assert "times: must be from 1 to 3, not 7" in capsys.readouterr().err
 
 
 def test_a_new_operation_is_a_python_tool(root: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_new_operation_is_a_python_tool(root: Path) -> None:
     assert tool.parameters["required"] == ["path"]
     result = tool.handler(tool.decode('{"path": "a.txt"}'), context=ToolContext())
     assert result.value == "HEY HEY "
-    with pytest.raises(ToolValidationError, match="times: 1 to 3 fit, not 0"):
+    with pytest.raises(ToolValidationError, match="times: must be from 1 to 3, not 0"):
         tool.decode({"path": "a.txt", "times": 0})
     missing = tool.handler(tool.decode({"path": "b.txt"}), context=ToolContext())
     assert not missing.success

@@ -63,7 +63,7 @@ class Row:
 
 
 def template_of(sections: int) -> PromptTemplate[None]:
-    """A template in which every fifth section is summarised and the last of each five a parent."""
+    """A template in which every fifth section is summarized and the last of each five a parent."""
     roots: list[MarkdownSection[Params]] = []
     while sections > 0:
         below = min(CHILDREN, sections - 1)

@@ -490,7 +490,7 @@ def test_a_damaged_trust_file_trusts_nothing(tmp_path: Path) -> None:
     with start(tmp_path) as nvim:
         assert trusted_at_start(nvim) is False
         nvim.command("checkhealth foldline")
-        assert f"{store} is no list of folders" in nvim.buffer()
+        assert f"{store} is not a list of folders" in nvim.buffer()
 
 
 def test_a_file_of_no_project_is_at_home_in_its_folder(tmp_path: Path) -> None:

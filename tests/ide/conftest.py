@@ -83,7 +83,7 @@ class Fixtures:
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> WorkspaceFiles:
     """An empty folder to open files in that are not on disk."""
     files = WorkspaceFiles()
-    files.set_roots([tmp_path_factory.mktemp("desk").as_uri()])
+    files.set_roots([tmp_path_factory.mktemp("editor").as_uri()])
     return files
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from .answers import ANSWERS
-from .desk import PLAIN_WAYS, WAYS, cases, set_up
+from .editor_fixture import PLAIN_WAYS, WAYS, cases, set_up
 
 if TYPE_CHECKING:
     from foldline.server.workspace import WorkspaceFiles

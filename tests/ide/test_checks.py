@@ -46,38 +46,38 @@ def in_template(sections: str) -> str:
     [
         """
 MarkdownSection[P](title="T", key="k", template="Hi ${nam}, ${focus}, $$5, $name")
-#                                                   ^^^^^^ unknown-placeholder `nam` is no field of `P`. Did you mean `name`?
+#                                                   ^^^^^^ unknown-placeholder `nam` isn't a field of `P`. Did you mean `name`?
 """,
         """
 MarkdownSection[P](title="T", key="k", template="Costs $ 5 and ${}.", summary="s $")
-#                                                      ^ stray-dollar This `$` begins no placeholder: write `$$` for a dollar sign, or `${field}`.
-#                                                              ^ stray-dollar This `$` begins no placeholder: write `$$` for a dollar sign, or `${field}`.
-#                                                                                ^ stray-dollar This `$` begins no placeholder: write `$$` for a dollar sign, or `${field}`.
+#                                                      ^ stray-dollar This `$` doesn't start a placeholder: write `$$` for a dollar sign, or `${field}`.
+#                                                              ^ stray-dollar This `$` doesn't start a placeholder: write `$$` for a dollar sign, or `${field}`.
+#                                                                                ^ stray-dollar This `$` doesn't start a placeholder: write `$$` for a dollar sign, or `${field}`.
 """,
         '''
 MarkdownSection[P](title="T", key="k", template="""
     🎉 \\t ${name} \\N{BULLET} ${nmae}
-#                           ^^^^^^^ unknown-placeholder `nmae` is no field of `P`. Did you mean `name`?
+#                           ^^^^^^^ unknown-placeholder `nmae` isn't a field of `P`. Did you mean `name`?
     """)
 ''',
         """
 MarkdownSection[P](title="T", key="k", template="a" 'b ${x' "y} "
-#                                                      ^^^^^^^^ unknown-placeholder `xy` is no field of `P`.
+#                                                      ^^^^^^^^ unknown-placeholder `xy` isn't a field of `P`.
     r"\\${name} ${q}")
-#              ^^^^ unknown-placeholder `q` is no field of `P`.
+#              ^^^^ unknown-placeholder `q` isn't a field of `P`.
 """,
         """
 MarkdownSection[None](title="T", key="k", template="${name}")
-#                                                   ^^^^^^^ unknown-placeholder `name` is no field: the section takes no parameters (it is specialised with None).
+#                                                   ^^^^^^^ unknown-placeholder `name` isn't a field: the section takes no parameters (it is specialised with None).
 """,
         """
 MarkdownSection[P](title="T", key="k", template=f"{x} ${{name}} ${{nam}} ${name}")
-#                                                               ^^^^^^^^ unknown-placeholder `nam` is no field of `P`. Did you mean `name`?
+#                                                               ^^^^^^^^ unknown-placeholder `nam` isn't a field of `P`. Did you mean `name`?
 """,
         '''
 BODY = """
     Hello ${who}
-#         ^^^^^^ unknown-placeholder `who` is no field of `P`.
+#         ^^^^^^ unknown-placeholder `who` isn't a field of `P`.
 """
 import textwrap
 MarkdownSection[P](title="T", key="k", template=textwrap.dedent(BODY) + "${name}")
@@ -86,16 +86,16 @@ MarkdownSection[P](title="T", key="k", template=textwrap.dedent(BODY) + "${name}
 def section(text, key="k"):
     return MarkdownSection[P](title="T", key=key, template=text)
 A = section("${nam}")
-#            ^^^^^^ unknown-placeholder `nam` is no field of `P`. Did you mean `name`?
+#            ^^^^^^ unknown-placeholder `nam` isn't a field of `P`. Did you mean `name`?
 """
         + in_template(
-            '    section("${wrong}", "l"), A,\n#            ^^^^^^^^ unknown-placeholder `wrong` is no field of `P`.'
+            '    section("${wrong}", "l"), A,\n#            ^^^^^^^^ unknown-placeholder `wrong` isn\'t a field of `P`.'
         ),
         """
 class Mine(MarkdownSection[P]):
     def __init__(self, **kwargs):
         super().__init__(title="T", key="k", template="${nam}", **kwargs)
-#                                                      ^^^^^^ unknown-placeholder `nam` is no field of `P`. Did you mean `name`?
+#                                                      ^^^^^^ unknown-placeholder `nam` isn't a field of `P`. Did you mean `name`?
 """,
     ],
 )
@@ -126,7 +126,7 @@ MarkdownSection[P](title=" ", key="k", template="t")
 ''',
         '''
 MarkdownSection(title="T", key="k", template="t")
-^^^^^^^^^^^^^^^ unspecialised-section The section does not say what its parameters are: write `MarkdownSection[Params](…)`, or `MarkdownSection[None](…)` if it has none.
+^^^^^^^^^^^^^^^ unspecialised-section The section doesn't declare its parameters: write `MarkdownSection[Params](…)`, or `MarkdownSection[None](…)` if it has none.
 ''',
         '''
 class Plain: name: str
@@ -137,11 +137,11 @@ MarkdownSection[str](title="T", key="k", template="t")
 ''',
         '''
 MarkdownSection[P](title="T", key="k", template="${name} ${focus}", tools=[Tool[None, str](name="open_sections", description="d", handler=h)])
-#                                                                                               ^^^^^^^^^^^^^^^ tool-name The tool name `open_sections` is the library's own; rename yours.
+#                                                                                               ^^^^^^^^^^^^^^^ tool-name The tool name `open_sections` is reserved by the library; rename yours.
 ''',
         '''
 MarkdownSection[P](title="T", key="k", template="t", enabled=lambda p: False)
-#                                                            ^^^^^^^^^^^^^^^ unreachable-section Neither a render nor a model can ever reach the section: `enabled` is always false.
+#                                                            ^^^^^^^^^^^^^^^ unreachable-section The section can never be shown: `enabled` is always false.
 Chapter[None](title="T", key="k", sections=[])
 #                            ^^^ chapter-never-opens The chapter holds no sections, so opening it shows nothing.
 ''',
@@ -274,9 +274,9 @@ def test_types_of_other_files_are_known(check: Callable[[str], None]) -> None:
 import types_of_mine
 from types_of_mine import Mine as M
 MarkdownSection[M](title="T", key="k", template="${one} ${two} ${three}")
-#                                                              ^^^^^^^^ unknown-placeholder `three` is no field of `Mine`.
+#                                                              ^^^^^^^^ unknown-placeholder `three` isn't a field of `Mine`.
 MarkdownSection[types_of_mine.Mine](title="T", key="k", template="${oen}")
-#                                                                 ^^^^^^ unknown-placeholder `oen` is no field of `Mine`. Did you mean `one`?
+#                                                                 ^^^^^^ unknown-placeholder `oen` isn't a field of `Mine`. Did you mean `one`?
 #- types_of_mine.py
 from foldline.prompts.dataclasses import FrozenDataclass
 from base import Base
@@ -339,7 +339,7 @@ def test_severities_are_configurable(fixtures: Fixtures) -> None:
         ('M = MarkdownSection[P](title="T", key="k", template="${nmae}")', "Write it literally, with `$$`", "$${nmae}"),
         ('M = MarkdownSection[P](title="T", key="k", template="${nmae}")', "Add the field `nmae` to `P`", '    focus: str = "security"\n    nmae: str = ""\n'),
         ('M = MarkdownSection[P](title="T", key="k", template="$ 5")', "Write `$$`, a dollar sign", '"$$ 5"'),
-        ('M = MarkdownSection(title="T", key="k", template="5")', "Say that the section has no parameters: `[None]`", "MarkdownSection[None](title"),
+        ('M = MarkdownSection(title="T", key="k", template="5")', "Declare that the section has no parameters: `[None]`", "MarkdownSection[None](title"),
         ('M = MarkdownSection[P](title="T", key="A b", template="5")', "Change the key to 'a-b'", 'key="a-b"'),
         ('class Q: x: int\nM = MarkdownSection[Q](title="T", key="k", template="${x}")', "Make `Q` a dataclass", "@dataclass(frozen=True)\nclass Q"),
     ],

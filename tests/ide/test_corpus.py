@@ -201,7 +201,7 @@ def test_a_module_renders_the_same_after_any_of_its_fields_is_renamed(
     analysis = analysed(project, folder, name)
     for number, (field, place) in enumerate(fields_of(analysis).items()):
         if name == "generic_subclass.py":
-            with pytest.raises(RenameRefusedError, match="puts together"):
+            with pytest.raises(RenameRefusedError, match="code builds"):
                 rename(project, analysis, place, "renamed")
             continue
         changes = rename(project, analysis, place, "renamed")

@@ -13,13 +13,13 @@ from foldline.ide.checks import Code, Severity, default_severity
 from foldline.server.diagnostic_items import SOURCE
 from foldline.server.features import diagnostic
 
-from .desk import WAYS, Way, cases, set_up
+from .editor_fixture import WAYS, Way, cases, set_up
 
 if TYPE_CHECKING:
     from foldline.server.workspace import WorkspaceFiles
 
     from .conftest import Fixtures
-    from .desk import Desk
+    from .editor_fixture import EditorFixture
 
 SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
@@ -31,24 +31,24 @@ SEVERITIES = {
 CASES = cases("diagnostics.txt")
 
 
-def found_in(desk: Desk) -> list[types.Diagnostic]:
-    report = desk.ask(diagnostic, types.DocumentDiagnosticParams)
+def found_in(editor: EditorFixture) -> list[types.Diagnostic]:
+    report = editor.ask(diagnostic, types.DocumentDiagnosticParams)
     return list(report.items)
 
 
 def check_diagnostics(
     fixtures: Fixtures, workspace: WorkspaceFiles, source: str, way: Way, about: str
 ) -> None:
-    desk = set_up(workspace, source, way)
+    editor = set_up(workspace, source, way)
     spans = []
-    for each in found_in(desk):
+    for each in found_in(editor):
         assert each.source == SOURCE
         assert each.severity == SEVERITIES[default_severity(Code(str(each.code)))]
         assert each.message.endswith((".", "?"))
         # The fixtures' own head declares fields that few of them use.
         if each.code != Code.UNUSED_FIELD or about == Code.UNUSED_FIELD:
-            spans.append((*desk.span(each.range), str(each.code)))
-    assert fixtures.render(desk.written.fixture, spans) == source.partition("#- ")[0]
+            spans.append((*editor.span(each.range), str(each.code)))
+    assert fixtures.render(editor.written.fixture, spans) == source.partition("#- ")[0]
 
 
 ELSEWHERE = {Code.TOKEN_BUDGET, Code.NOT_EVALUATED}
@@ -74,10 +74,10 @@ def test_every_code_has_cases_that_are_found_and_cases_that_are_not() -> None:
 @pytest.mark.parametrize("code", sorted(set(Code) - ELSEWHERE))
 def test_every_code_can_be_turned_off_and_down(workspace: WorkspaceFiles, code: Code) -> None:
     source = next(case for case in CASES.values() if f"^ {code}\n" in case)
-    desk = set_up(workspace, source)
+    editor = set_up(workspace, source)
     for severity, expected in (("hint", types.DiagnosticSeverity.Hint), ("off", None)):
-        assert desk.server.prompts.set_client_options({"severity": {str(code): severity}}) == ()
-        found = {each.severity for each in found_in(desk) if each.code == code}
+        assert editor.server.prompts.set_client_options({"severity": {str(code): severity}}) == ()
+        found = {each.severity for each in found_in(editor) if each.code == code}
         assert found == ({expected} if expected is not None else set())
 
 
@@ -90,13 +90,13 @@ SMALL = PromptTemplate(ns="a", key="b", sections=[MarkdownSection[None](title="T
 LARGE = PromptTemplate(ns="a", key="c", sections=[MarkdownSection[None](title="T", key="k", template="🎉 A text of more than ten tokens, as far as anybody can count them.")])
 ^^^^^ token-budget
 """
-    desk = set_up(workspace, source, way)
-    desk.server.prompts.set_client_options({"tokenBudget": 10})
+    editor = set_up(workspace, source, way)
+    editor.server.prompts.set_client_options({"tokenBudget": 10})
     spans = [
-        (*desk.span(each.range), str(each.code))
-        for each in found_in(desk)
+        (*editor.span(each.range), str(each.code))
+        for each in found_in(editor)
         if each.code == Code.TOKEN_BUDGET
     ]
-    assert fixtures.render(desk.written.fixture, spans) == source
-    desk.server.prompts.set_client_options({"tokenBudget": 1000})
-    assert all(each.code != Code.TOKEN_BUDGET for each in found_in(desk))
+    assert fixtures.render(editor.written.fixture, spans) == source
+    editor.server.prompts.set_client_options({"tokenBudget": 1000})
+    assert all(each.code != Code.TOKEN_BUDGET for each in found_in(editor))

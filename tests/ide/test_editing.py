@@ -394,7 +394,7 @@ def test_lenses_tell_what_a_prompt_and_its_folded_sections_cost(fixtures: Fixtur
     found = lenses(analysis_of(fixture), COUNTER)
     assert [(each.prompt, each.section_key) for each in found] == [("X", "ref"), ("X", None)]
     assert found[1].title.startswith("Preview · ~")
-    assert found[1].title.endswith(" tokens · 1 summarised")
+    assert found[1].title.endswith(" tokens · 1 summarized")
     assert found[0].title.startswith("Open · ~")
 
 

@@ -16,7 +16,7 @@ def test_counts_are_exact_with_a_tokenizer(text: str, tokens: int) -> None:
     counter = token_counter()
     assert counter.exact
     assert counter.count(text) == tokens
-    assert counter.shown(1234) == "1,234"
+    assert counter.format(1234) == "1,234"
 
 
 def test_another_encoding_counts_otherwise() -> None:
@@ -27,9 +27,9 @@ def test_another_encoding_counts_otherwise() -> None:
 def test_an_estimate_says_that_it_is_one() -> None:
     counter = token_counter(exact=False)
     assert not counter.exact
-    assert counter.shown(1234) == "~1,234"
-    assert counter.shown_change(-3) == "~-3"
-    assert counter.shown_change(3) == "~+3"
+    assert counter.format(1234) == "~1,234"
+    assert counter.format_change(-3) == "~-3"
+    assert counter.format_change(3) == "~+3"
 
 
 @given(st.text())

@@ -160,7 +160,7 @@ def test_reading_gives_the_section_and_leaves_it_folded() -> None:
     assert folded().text == FOLDED
 
 
-def test_a_summarised_block_tells_what_it_would_render_to() -> None:
+def test_a_summarized_block_tells_what_it_would_render_to() -> None:
     assert folded().if_opened(("context",)) == CONTEXT_OPEN
 
 

@@ -131,7 +131,7 @@ def test_vd_01_visibility_has_two_states() -> None:
     assert [member.name for member in SectionVisibility] == ["FULL", "SUMMARY"]
 
 
-def test_vd_02_ts_01_a_summarised_section_brings_a_tool() -> None:
+def test_vd_02_ts_01_a_summarized_section_brings_a_tool() -> None:
     assert names(template(folded("a")).render()) == ["read_section"]
 
 
@@ -301,7 +301,7 @@ def test_when_open_sections_is_there_it_opens_any_summary() -> None:
     assert open_sections(rendered, "without").requested_overrides == {("without",): FULL}
 
 
-def test_opening_a_child_opens_its_summarised_ancestors_too() -> None:
+def test_opening_a_child_opens_its_summarized_ancestors_too() -> None:
     made = template(folded("a", full("b", folded("c")), tool="t"))
     request = open_sections(made.render(), "a.b.c")
     assert request.requested_overrides == {("a",): FULL, ("a", "b", "c"): FULL}

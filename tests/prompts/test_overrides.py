@@ -285,9 +285,9 @@ def test_links_that_lead_out_of_the_store_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("{", "no JSON"),
-        ("[]", "no overrides file"),
-        ('{"format": 9}', "no overrides file of format 1"),
+        ("{", "not JSON"),
+        ("[]", "not an overrides file"),
+        ('{"format": 9}', "not an overrides file of format 1"),
         ('{"format": 1, "ns": "team/demo", "key": 3}', r"\$\.key: expected a string"),
         ('{"format": 1, "ns": "else", "key": "k"}', "says it is for else/k"),
     ],

@@ -41,7 +41,7 @@ class Shape:
     key: str
     body: str
     summary: str
-    summarised: bool
+    summarized: bool
     tool: bool
     children: tuple["Shape", ...]
 
@@ -71,7 +71,7 @@ def shapes(draw: st.DrawFn, path: str, depth: int) -> Shape:
         key=path.rpartition(".")[2],
         body=draw(body(f"<BODY {path}>")),
         summary=draw(body(f"<SUMMARY {path}>")),
-        summarised=draw(st.booleans()),
+        summarized=draw(st.booleans()),
         tool=draw(st.booleans()),
         children=tuple(draw(shapes(f"{path}.s{i}", depth + 1)) for i in range(size)),
     )
@@ -98,7 +98,7 @@ def section(shape: Shape, parent: str = "") -> MarkdownSection[Params]:
         key=shape.key,
         template=shape.body,
         summary=shape.summary,
-        visibility=SUMMARY if shape.summarised else FULL,
+        visibility=SUMMARY if shape.summarized else FULL,
         enabled=lambda params: dotted not in params.off,
         tools=[tool] if shape.tool else [],
         children=[section(child, dotted) for child in shape.children],
@@ -160,7 +160,7 @@ def test_numbers_follow_the_template_whatever_is_shown(case: Case) -> None:
 
 
 @given(cases())
-def test_a_summarised_section_shows_nothing_of_its_body_or_below(case: Case) -> None:
+def test_a_summarized_section_shows_nothing_of_its_body_or_below(case: Case) -> None:
     made, _, overrides = case
     rendered = made.render(visibility_overrides=overrides)
     for block in rendered.blocks:
@@ -225,7 +225,7 @@ def test_opening_one_by_one_or_all_at_once_gives_the_same_text(
     closed = [b for b in start.blocks if b.visibility is SUMMARY]
     if not closed:
         return
-    # Anything that is summarised or below a summary can be asked for.
+    # Anything that is summarized or below a summary can be asked for.
     openable = [
         ".".join(path)
         for path in made.plan.by_path

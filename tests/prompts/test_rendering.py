@@ -229,7 +229,7 @@ def test_rn_09_user_tools_come_first_and_the_librarys_last() -> None:
     ]
 
 
-def test_rn_10_children_of_a_summarised_section_are_no_blocks() -> None:
+def test_rn_10_children_of_a_summarized_section_are_no_blocks() -> None:
     made = template(section("a", "x", section("b"), summary="s"))
     rendered = made.render(visibility_overrides={("a",): SUMMARY})
     assert [block.path for block in rendered.blocks] == [("a",)]
@@ -316,7 +316,7 @@ def test_the_last_block_has_no_separator_even_before_a_disabled_one() -> None:
     assert rendered.blocks[1].span.start == len(rendered.text)
 
 
-def test_a_summarised_block_tells_what_it_would_render_to_if_opened() -> None:
+def test_a_summarized_block_tells_what_it_would_render_to_if_opened() -> None:
     inner = section("b", "inner ${value}", summary="in short")
     made = template(section("a", "outer", inner, section("c", on=False), summary="short"))
     overrides = {("a",): SUMMARY, ("a", "b"): SUMMARY}
@@ -437,8 +437,8 @@ def test_the_sections_around_one_that_fails_are_rendered_where_a_handler_says_so
 
 
 def test_a_summary_that_fails_stays_a_summary_and_can_be_opened() -> None:
-    summarised = Broken(title="B", key="b", visibility=SUMMARY, children=[section("c", "inside")])
-    rendered = template(summarised).render(on_error=lambda path, error: "[failed]")
+    summarized = Broken(title="B", key="b", visibility=SUMMARY, children=[section("c", "inside")])
+    rendered = template(summarized).render(on_error=lambda path, error: "[failed]")
     assert [(block.path, block.visibility) for block in rendered.blocks] == [(("b",), SUMMARY)]
     assert [tool.name for tool in rendered.tools] == ["read_section"]
     with pytest.raises(PromptRenderError):

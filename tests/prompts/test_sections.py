@@ -316,7 +316,7 @@ def test_sm_09_a_disabled_parent_spares_its_children_their_parameters() -> None:
         render(section)
 
 
-def test_sm_10_a_summarised_section_shows_its_summary_and_not_its_tools() -> None:
+def test_sm_10_a_summarized_section_shows_its_summary_and_not_its_tools() -> None:
     tool = Tool[Flag, None](name="go", description="Go.", handler=nothing)
     section = MarkdownSection[None](
         title="T", key="t", template="BODY", summary="short", visibility=SUMMARY, tools=[tool]

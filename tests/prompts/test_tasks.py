@@ -146,7 +146,7 @@ def test_instructions_and_requests_are_literal_text() -> None:
     )
 
 
-def test_tk_12_a_task_section_can_be_summarised_like_any_other() -> None:
+def test_tk_12_a_task_section_can_be_summarized_like_any_other() -> None:
     section = TaskSection[Task](summary="About ${request}", visibility=SectionVisibility.SUMMARY)
     text = PromptTemplate(ns="n", key="k", sections=[section]).render(Task(request="it")).text
     assert text.startswith("## 1. Task\n\nAbout it\n\n---\n")

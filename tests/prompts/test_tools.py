@@ -140,7 +140,7 @@ def test_arguments_are_decoded_from_text_or_a_mapping() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         ("[1]", "must be a JSON object"),
         ('{"query": 3}', r"\$\.query: expected a string"),
         ('{"qeury": "x"}', "did you mean 'query'"),

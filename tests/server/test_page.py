@@ -19,7 +19,7 @@ from foldline.ide.previews.session import Preview
 from foldline.server.app import create_server
 from foldline.server.page import listener
 from foldline.server.page.feed import Feed
-from foldline.server.page.token_store import KEPT, Admission
+from foldline.server.page.token_store import MAX_TOKENS, TokenStore
 from foldline.server.server import FoldlineServer
 
 from .conftest import Connect, Editor
@@ -51,10 +51,10 @@ class Visitor:
         return await asyncio.to_thread(self._send, "GET", path, None, headers)
 
     async def do(self, body: object, **headers: str) -> HTTPResponse:
-        """Send a deed, as the page itself does unless `headers` say otherwise."""
+        """Send an action, as the page itself does unless `headers` say otherwise."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         own = {"Origin": f"http://{self.authority}", "Content-Type": "application/json"}
-        return await asyncio.to_thread(self._send, "POST", "deeds", data, own | headers)
+        return await asyncio.to_thread(self._send, "POST", "actions", data, own | headers)
 
     def _send(
         self, method: str, path: str, body: bytes | None, headers: dict[str, str]
@@ -152,7 +152,7 @@ async def test_an_address_opens_once(url: str, visitor: Visitor, stranger: Visit
     refused = await stranger.get(f"?{query}")
     assert refused.status == 403
     assert refused.headers["Set-Cookie"] is None
-    assert b"opens once" in refused.read()
+    assert b"works once" in refused.read()
     again = await visitor.get(f"?{query}")
     assert (again.status, again.headers["Location"]) == (303, visitor.path)
 
@@ -282,9 +282,9 @@ async def test_what_is_no_deed_is_refused(
 
 
 async def test_other_methods_and_paths_are_refused(visitor: Visitor) -> None:
-    for path in ("app.py", "..%2fapp.py", "%2e%2e/app.py", "deeds"):
+    for path in ("app.py", "..%2fapp.py", "%2e%2e/app.py", "actions"):
         assert (await visitor.get(path)).status in (404, 405)
-    answer = await asyncio.to_thread(visitor._send, "PUT", "deeds", b"{}", {})
+    answer = await asyncio.to_thread(visitor._send, "PUT", "actions", b"{}", {})
     assert answer.status == 405
 
 
@@ -359,14 +359,14 @@ async def test_the_markdown_of_a_prompt_makes_no_markup(connect: Connect, tmp_pa
 
 async def test_a_slow_reader_is_told_the_sum_of_what_changed() -> None:
     feed = Feed(state("a", "b"))
-    feed.tell(state("b", order=["a", "b"], version=2))
-    feed.tell(state("c", order=["a", "c"], version=3))
-    news = await feed.next()
-    assert news is not None
-    assert (news["whole"], news["version"]) == (True, 3)
-    assert [block["id"] for block in news["blocks"]] == ["a", "c"]
-    feed.tell(state("c", order=["a", "c"], version=4))
-    feed.tell(None)
+    feed.push(state("b", order=["a", "b"], version=2))
+    feed.push(state("c", order=["a", "c"], version=3))
+    event = await feed.next()
+    assert event is not None
+    assert (event["whole"], event["version"]) == (True, 3)
+    assert [block["id"] for block in event["blocks"]] == ["a", "c"]
+    feed.push(state("c", order=["a", "c"], version=4))
+    feed.push(None)
     last = await feed.next()
     assert last is not None
     assert (last["whole"], last["version"]) == (False, 4)
@@ -375,15 +375,15 @@ async def test_a_slow_reader_is_told_the_sum_of_what_changed() -> None:
 
 
 def test_a_page_remembers_as_many_browsers_as_a_person_has() -> None:
-    admission = Admission()
-    first = admission.exchange(admission.issue())
-    for _ in range(KEPT - 1):
-        admission.exchange(admission.issue())
-    assert admission.admits(first)
-    admission.exchange(admission.issue())
-    assert not admission.admits(first)
-    assert not admission.admits(None)
-    assert not admission.admits("\udcff")
+    tokens = TokenStore()
+    first = tokens.exchange(tokens.issue())
+    for _ in range(MAX_TOKENS - 1):
+        tokens.exchange(tokens.issue())
+    assert tokens.admits(first)
+    tokens.exchange(tokens.issue())
+    assert not tokens.admits(first)
+    assert not tokens.admits(None)
+    assert not tokens.admits("\udcff")
 
 
 def state(*blocks: str, order: list[str] | None = None, version: int = 1) -> dict[str, Any]:

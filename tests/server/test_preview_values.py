@@ -206,8 +206,8 @@ async def test_what_the_author_bound_is_there_until_a_set_is_chosen(editor: Edit
 REFUSED = {
     "def preview_x(who): return Who(who)": "preview_x() is called without arguments, and needs who",
     "async def preview_x(): return Who('x')": "preview_x() must not be async",
-    "def preview_x(): return 'Ada'": "give an instance of a dataclass",
-    "def preview_x():\n    return Tone_(1)\n@dataclass\nclass Tone_:\n    x: int": "gives Tone_",
+    "def preview_x(): return 'Ada'": "return an instance of a dataclass",
+    "def preview_x():\n    return Tone_(1)\n@dataclass\nclass Tone_:\n    x: int": "returns Tone_",
 }
 
 

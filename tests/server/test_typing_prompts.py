@@ -77,7 +77,7 @@ async def test_a_change_of_another_open_file_counts(typed: Editor) -> None:
     assert await diagnostics_of(typed, uri) == []
     typed.change(other, SHARED.replace("topic", "subject"))
     (found,) = await diagnostics_of(typed, uri)
-    assert "`topic` is no field of `Shared`" in found.message
+    assert "`topic` isn't a field of `Shared`" in found.message
     typed.client.text_document_did_close(
         types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(other))
     )
@@ -199,7 +199,7 @@ async def test_a_client_that_tells_nothing_of_the_disk_gets_what_is_there(
     assert await diagnostics_of(typed, uri) == []
     (root / "shared.py").write_text(SHARED.replace("topic", "subject_of_it"))
     (found,) = await diagnostics_of(typed, uri)
-    assert "`topic` is no field of `Shared`" in found.message
+    assert "`topic` isn't a field of `Shared`" in found.message
 
 
 async def test_sections_of_other_files_are_listed_and_lead_there(typed: Editor, root: Path) -> None:

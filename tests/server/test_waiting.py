@@ -1,15 +1,13 @@
-"""Nothing waits for a frozen language server but the question that asks it."""
+"""A frozen language server delays only the requests that need it."""
 
 import asyncio
-import json
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from tests.backends.lsp.faulty import FILES, PATIENCE, SERVER
+from tests.backends.lsp.faulty import PATIENCE, write_workspace
 
 from foldline.backends.waiting import LONG, PROMPTS, QUICK, STATUS, WALKS
 from foldline.server.workspace import WorkspaceFiles
@@ -34,7 +32,7 @@ class Frozen:
     def server(self) -> psutil.Process:
         """The process of foldline's own server."""
         found = self.process.parents()
-        return next(each for each in found if "serve" in each.cmdline())
+        return next(process for process in found if "serve" in process.cmdline())
 
     def ask(self, number: int) -> None:
         """Ask a question that the language server does not answer."""
@@ -57,25 +55,9 @@ class Frozen:
         return server
 
 
-def workspace(folder: Path) -> Path:
-    """A folder with Python files, and the scripted server for them."""
-    root, state = folder / "workspace", folder / "state"
-    for path in (root, state):
-        path.mkdir()
-    for name, text in FILES.items():
-        (root / name).write_text(text)
-    (root / "notes.txt").write_text("unrelated\n")
-    command = json.dumps([sys.executable, str(SERVER), str(state), "asks nothing"])
-    (root / "pyproject.toml").write_text(
-        f'[tool.foldline.lsp]\nuse = ["faulty"]\n[tool.foldline.lsp.servers.faulty]\n'
-        f'command = {command}\nlanguages = ["python"]\n'
-    )
-    return root
-
-
 @pytest.fixture
 async def frozen(tmp_path: Path, connect: Connect) -> AsyncIterator[Frozen]:
-    editor = await connect(workspace(tmp_path), trusted=True)
+    editor = await connect(write_workspace(tmp_path), trusted=True)
     answer = await editor.command("code.findReferences", name="pay", seconds=PATIENCE)
     assert answer["data"]["confirmed"] == 3, answer["text"]
     [pid] = map(int, (tmp_path / "state" / "pids").read_text().split())

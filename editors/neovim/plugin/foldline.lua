@@ -21,7 +21,7 @@ command('FoldlineOpen', function(args)
 end, {
   nargs = '*',
   bar = true,
-  desc = 'Open summarised sections of the preview',
+  desc = 'Open summarized sections of the preview',
   complete = function(lead)
     return require('foldline').complete_section(lead, 'open')
   end,
@@ -46,13 +46,13 @@ command('FoldlineRestart', function()
   require('foldline').restart()
 end, { bar = true, desc = 'Start language servers and previews afresh' })
 
-command(
-  'FoldlineTrust',
-  function(args)
-    require('foldline').trust(not args.bang)
-  end,
-  { bang = true, bar = true, desc = 'Let the folder be executed for previews; with ! take it back' }
-)
+command('FoldlineTrust', function(args)
+  require('foldline').trust(not args.bang)
+end, {
+  bang = true,
+  bar = true,
+  desc = 'Trust the folder so that previews run its code; with ! revoke it',
+})
 
 vim.api.nvim_create_autocmd('BufReadCmd', {
   group = vim.api.nvim_create_augroup('foldline', {}),

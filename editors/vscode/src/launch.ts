@@ -55,7 +55,7 @@ export async function findServer(where: Surroundings): Promise<Launch | null> {
   const interpreter =
     where.interpreter === null ? undefined : programsOf(where.interpreter, where)[0];
   if (interpreter === undefined) {
-    where.log('No interpreter is chosen; looking on PATH');
+    where.log('No interpreter is chosen; searching PATH');
   } else if (allowed(interpreter)) {
     if (await holdsServer(interpreter)) {
       return {

@@ -36,7 +36,7 @@ export class Server implements vscode.Disposable {
   readonly onDidChangeState = this.stateChanged.event;
   readonly onDidUpdatePreview = this.previewUpdated.event;
 
-  private current: ServerState = { kind: 'stopped', reason: 'The server was not started yet.' };
+  private current: ServerState = { kind: 'stopped', reason: 'The server has not been started.' };
   private client: LanguageClient | undefined;
   private process: ServerProcess | undefined;
   private plan: Plan = { launch: null, interpreter: null };

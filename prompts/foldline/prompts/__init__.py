@@ -1,7 +1,7 @@
 """Typed prompts: sections with parameters, summaries that unfold, tools, structured output.
 
-The names that a prompt module needs are imported at once; what only some programs need (chapters'
-policies, parsing of answers, overrides, retry helpers) is imported when it is first asked for.
+The names that prompt modules need are imported at once. Names that only some programs need (chapter
+policies, parsing of answers, overrides, retry helpers) are imported at first use.
 """
 
 from typing import TYPE_CHECKING

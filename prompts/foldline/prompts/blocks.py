@@ -1,4 +1,4 @@
-"""What a rendered text is made of: blocks, one per section, and their segments."""
+"""The parts of a rendered text: blocks, one per section, and their segments."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ __all__ = ["Block", "Segment", "SegmentKind", "Span"]
 
 
 class SegmentKind(StrEnum):
-    """Where a stretch of rendered text comes from."""
+    """The source of a stretch of rendered text."""
 
     HEADING = "heading"
     LITERAL = "literal"
-    """Text of the author's template."""
+    """Literal text of the template."""
     PARAM = "param"
-    """The value of a field of bound parameters."""
+    """A field's value from bound parameters."""
     DEFAULT = "default"
-    """The value of a field of parameters that nobody bound."""
+    """A field's value from default parameters."""
     DERIVED = "derived"
     """Text that the section computes, such as a task's background."""
     SUFFIX = "suffix"
-    """The note below a summary that says how to open it."""
+    """The note below a summary on how to open it."""
     ERROR = "error"
-    """What a render's `on_error` says in place of a section that cannot be rendered."""
+    """The text from `on_error` in place of a section that can't be rendered."""
     SEPARATOR = "separator"
     """The blank line after a heading or a block."""
 
@@ -54,11 +54,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What one section contributes to a rendered text, without its children.
+    """One section's part of a rendered text, without its children.
 
     The segments of all blocks, joined in order, are the text. `span` includes the blank line that
     separates this block from the next. A disabled section has no segments and an empty span at
-    the place where it would stand.
+    the position where it would be.
     """
 
     path: SectionPath
@@ -70,7 +70,7 @@ class Block:
     span: Span
     segments: tuple[Segment, ...]
     opened_by: str | None = None
-    """The tool that the summary suffix names; None where nothing is summarised."""
+    """The tool that the summary's suffix names; None unless summarized."""
 
     @property
     def key(self) -> str:
@@ -79,10 +79,10 @@ class Block:
 
     @property
     def dotted_key(self) -> str:
-        """The key by which a model and a user name the section: the path joined with dots."""
+        """The path joined with dots, by which models and users name the section."""
         return ".".join(self.path)
 
     @property
     def text(self) -> str:
-        """The block's own text with the blank line that separates it from the next."""
+        """The block's own text, including the blank line that separates it from the next."""
         return "".join([segment.text for segment in self.segments])

@@ -19,20 +19,20 @@ class Chapter(Section[ParamsT_co]):
     """A group of sections that enter a prompt together or not at all.
 
     A chapter is closed unless an evaluation opens it (`PromptTemplate.expand_chapters`). An open
-    chapter dissolves: its sections stand where it stood, with headings, numbers and paths of
-    their own; it has no text and no tools itself.
+    chapter dissolves: its sections take its place, with headings, numbers and paths of their own.
+    A chapter has no text and no tools itself.
 
     Args:
         key: The name, unique among the chapters and sections of the prompt.
         title: A headline for people and classifiers; it is not rendered.
-        description: What the chapter is for, how sensitive it is.
-        sections: What stands in the prompt when the chapter is open.
-        enabled: Decides from the chapter's parameters whether it may open.
-        default_params: The chapter's parameters where none are bound or given.
-        keywords: Terms that tell the intent classifier what the chapter is about.
+        description: Its purpose, and how sensitive it is.
+        sections: The sections that an open chapter adds to the prompt.
+        enabled: Decides from the chapter's parameters if it may open.
+        default_params: The chapter's parameters if none are bound.
+        keywords: Terms for the intent classifier.
 
     Raises:
-        PromptValidationError: Something can never work as it is given.
+        PromptValidationError: An argument can never work.
     """
 
     def __init__(
@@ -60,11 +60,11 @@ class Chapter(Section[ParamsT_co]):
 
     @property
     def sections(self) -> tuple[Section[object], ...]:
-        """What stands in the prompt when the chapter is open."""
+        """The sections that an open chapter adds to the prompt."""
         return self.children
 
     def render_body(self, params: ParamsT_co) -> NoReturn:  # type: ignore[misc]
-        """Never: a chapter has no text."""
+        """Raise: a chapter has no text."""
         raise self._not_rendered()
 
     def render(
@@ -73,7 +73,7 @@ class Chapter(Section[ParamsT_co]):
         *,
         visibility: SectionVisibility | None = None,
     ) -> NoReturn:
-        """Never: a chapter has no text."""
+        """Raise: a chapter has no text."""
         raise self._not_rendered()
 
     def _not_rendered(self) -> PromptRenderError:

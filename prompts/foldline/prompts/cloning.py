@@ -1,4 +1,4 @@
-"""Copies of sections that share nothing mutable with the original."""
+"""Copies of sections that share no mutable state with the original."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _CONTAINERS = (list, dict, set, bytearray)
 
 
 def clone_section(section: SectionT, bindings: Mapping[str, object]) -> SectionT:
-    """A copy of `section` whose children and tools are clones bound to `bindings`.
+    """Return a copy of `section` whose children and tools are clones, bound to `bindings`.
 
-    An attribute that has the name of a binding, such as `session`, gets its value. Methods of the
-    section that serve as handlers or selectors become methods of the copy. At the end the copy's
+    An attribute with the name of a binding, such as `session`, gets its value. Handlers and
+    selectors that are methods of the section become methods of the copy. Finally, the copy's
     `bind_runtime` is called with the bindings.
     """
     twin = copy.copy(section)
@@ -48,7 +48,7 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 
 
 def _moved(function: FunctionT, old: object, new: object) -> FunctionT:
-    """A method of `old` as the same method of `new`; any other function as it is."""
+    """Rebind a method of `old` to `new`; other functions stay the same."""
     if isinstance(function, MethodType) and function.__self__ is old:
         return MethodType(function.__func__, new)  # type: ignore[return-value]  # The same method.
     return function

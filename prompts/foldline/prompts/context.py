@@ -1,4 +1,4 @@
-"""What a conversation keeps of its tool results, so that it stays small.
+"""Policies that keep a conversation small by shortening its tool results.
 
 Every request to a model sends all earlier tool results again. A `ContextPolicy` keeps them small in
 two steps. A result that has a summary, such as a file's outline, is replaced by it once the reading
@@ -35,11 +35,11 @@ __all__ = [
 ]
 
 KEEP_TURNS = 3
-"""How many of the last turns a policy leaves alone unless it says otherwise."""
+"""The default number of last turns that a policy leaves unchanged."""
 
 
 class Priority(StrEnum):
-    """How long a tool result is kept. Ordered: `LOW` is removed first."""
+    """Priority of a tool result; `LOW` is removed first."""
 
     HIGH = "high"
     """Navigation: searches and outlines tell a model where it has been."""
@@ -120,12 +120,12 @@ class ManagedContext:
 
 @FrozenDataclass()
 class ContextPolicy:
-    """How much a conversation keeps of its tool results.
+    """The policy for the tool results of a conversation.
 
     Attributes:
         keep_turns: How many of the last turns are left alone; None leaves all alone, so that
             nothing is ever replaced or removed.
-        budget: The most bytes that all messages together should have; None is no limit.
+        budget: The most bytes of all messages together; None for no limit.
 
     Raises:
         PromptConfigurationError: A number is negative.
@@ -157,7 +157,7 @@ def summarise(messages: Iterable[Message], keep_turns: int = KEEP_TURNS) -> tupl
     messages = tuple(messages)
     recent = _recent(messages, keep_turns)
     return tuple(
-        message if place in recent else _summarised(message)
+        message if place in recent else _summarized(message)
         for place, message in enumerate(messages)
     )
 
@@ -204,7 +204,7 @@ def _recent(messages: Sequence[Message], keep_turns: int) -> frozenset[int]:
     return frozenset(kept)
 
 
-def _summarised(message: Message) -> Message:
+def _summarized(message: Message) -> Message:
     if message.summary is None or _size_of(message.summary) >= message.size:
         return message
     return replace(message, content=message.summary)

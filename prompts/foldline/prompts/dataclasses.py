@@ -14,13 +14,13 @@ T = TypeVar("T")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field, dataclasses.Field))
-def FrozenDataclass(  # noqa: N802 - the specified name; it reads as a declaration
+def FrozenDataclass(  # noqa: N802 - The specified name; it reads as a declaration.
     *, kw_only: bool = False, order: bool = False, slots: bool = True
 ) -> Callable[[type[T]], type[T]]:
-    """A decorator that makes a class a frozen dataclass with slots.
+    """Decorator that makes a class a frozen dataclass with slots.
 
-    Instances can be bound to prompts, compared, hashed when their fields can be, and copied with
-    changes by `dataclasses.replace`.
+    Instances can be bound to prompts, compared, hashed if their fields can, and copied with changes
+    by `dataclasses.replace`.
 
     >>> @FrozenDataclass()
     ... class Tone:

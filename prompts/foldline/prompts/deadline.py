@@ -1,4 +1,4 @@
-"""A point in time by which something has to be done."""
+"""Deadlines of evaluations."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ __all__ = ["Deadline"]
 
 @FrozenDataclass(order=True)
 class Deadline:
-    """A point on the monotonic clock: it neither jumps nor depends on the time of day."""
+    """A point on the monotonic clock, independent of changes to the time of day."""
 
     at: float
 
     @classmethod
     def after(cls, seconds: float) -> Deadline:
-        """The deadline that many seconds from now."""
+        """Return the deadline `seconds` from now."""
         return cls(time.monotonic() + seconds)
 
     @property
     def remaining(self) -> float:
-        """Seconds that are left, 0.0 if there are none."""
+        """Seconds left; 0.0 once it has passed."""
         return max(0.0, self.at - time.monotonic())
 
     @property
     def expired(self) -> bool:
-        """Whether no time is left."""
+        """True once it has passed."""
         return self.remaining == 0.0

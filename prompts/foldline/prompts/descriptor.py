@@ -1,4 +1,4 @@
-"""What a prompt declares, as data: for versioning, overrides and programs that look at prompts."""
+"""Descriptors of prompts as data, for versioning, overrides and tools."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ChapterDescriptor:
 
 @dataclass(frozen=True, slots=True)
 class SectionDescriptor:
-    """A section as declared, with hashes in place of its texts."""
+    """A section as declared, with hashes instead of texts."""
 
     path: SectionPath
     title: str
@@ -46,10 +46,10 @@ class SectionDescriptor:
     """The name of the section's class."""
     params: str | None
     visibility: str
-    """`FULL`, `SUMMARY`, or `SELECTED` where a callable decides."""
+    """`FULL`, `SUMMARY`, or `SELECTED` if a callable decides."""
     accepts_overrides: bool
     chapters: tuple[str, ...]
-    """The keys of the chapters around the section, outermost first."""
+    """Keys of the enclosing chapters, outermost first."""
     text_hash: str | None
     summary_hash: str | None
     tools: tuple[str, ...]
@@ -57,7 +57,7 @@ class SectionDescriptor:
 
 @dataclass(frozen=True, slots=True)
 class ToolDescriptor:
-    """A tool as declared, with a hash of what it tells the model about itself."""
+    """A tool as declared, with a hash of its descriptions."""
 
     name: str
     section_path: SectionPath
@@ -67,7 +67,7 @@ class ToolDescriptor:
 
 @dataclass(frozen=True, slots=True)
 class PromptDescriptor:
-    """A prompt as declared, all chapters included whether they are open or closed.
+    """A prompt as declared, including open and closed chapters.
 
     `content_hash` changes with every change of a text, a title, a tool or the structure.
     """
@@ -82,20 +82,20 @@ class PromptDescriptor:
 
 
 def text_hash(text: str) -> str:
-    """The hash by which texts are compared: SHA-256 of their UTF-8 form, in hexadecimal."""
+    """Return the SHA-256 of a text's UTF-8 bytes, in hexadecimal."""
     from hashlib import sha256
 
-    # Lone surrogates are no UTF-8, but a text with one must have a hash too.
+    # UTF-8 has no lone surrogates, but a text with one needs a hash, too.
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def tool_hash(tool: Tool[object, object]) -> str:
-    """The hash of a tool's description and of the descriptions of its parameters."""
+    """Return the hash of a tool's description and its parameters' descriptions."""
     return text_hash(repr((tool.description, sorted(tool.param_descriptions.items()))))
 
 
 def describe(template: PromptTemplate[object]) -> PromptDescriptor:
-    """The descriptor of a template as it was declared."""
+    """Return the descriptor of a template as declared."""
     survey = _Survey()
     survey.visit(template.sections, (), ())
     identity = (
@@ -182,7 +182,7 @@ def _output_identity(template: PromptTemplate[object]) -> object:
     try:
         return config.container, config.schema
     except PromptValidationError:
-        # A string annotation that cannot be resolved; a render does not need it.
+        # A string annotation that can't be resolved; renders don't need it.
         return config.container, config.output_type.__qualname__, config.allow_extra_keys
 
 

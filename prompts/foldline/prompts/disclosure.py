@@ -1,4 +1,4 @@
-"""The tools by which a model sees more of a prompt: `open_sections` and `read_section`."""
+"""The tools that show a model more of a prompt: `open_sections` and `read_section`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 MAX_REASON_LENGTH = 256
-"""The longest `reason`, in characters, that `open_sections` takes."""
+"""The longest `reason` that `open_sections` accepts, in characters."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -73,7 +73,7 @@ class ReadSectionParams:
 
 
 def build_expansion_instructions(section_keys: Sequence[str], reason: str) -> str:
-    """What tells a model, after sections were opened for it, how to go on.
+    """Return the instructions that tell a model how to continue after sections were opened.
 
     >>> build_expansion_instructions(("docs",), "Need the API")  # doctest: +ELLIPSIS
     'Sections expanded: `docs`. Reason: Need the API. Continue with your task using ...'
@@ -89,7 +89,7 @@ def build_expansion_instructions(section_keys: Sequence[str], reason: str) -> st
 def disclosure_tools(
     source: RenderPass, pieces: Sequence[Piece[Node]]
 ) -> list[Tool[object, object]]:
-    """The disclosure tools that this render needs: none, one or both."""
+    """Return the disclosure tools that a render needs: none, one or both."""
     needed = {
         piece.node.opened_by
         for piece in pieces
@@ -134,11 +134,11 @@ class _Disclosure:
         self._pieces = {piece.node.path: piece for piece in pieces}
 
     def open_sections(self, params: OpenSectionsParams, *, context: ToolContext) -> NoReturn:
-        """Raise the request to open the sections; never return.
+        """Raise the request to open the sections.
 
         Raises:
-            VisibilityExpansionRequired: Always, unless a key cannot be opened.
-            ToolValidationError: A key names nothing that can be opened; all such are listed.
+            VisibilityExpansionRequired: All keys can be opened.
+            ToolValidationError: Some keys can't be opened; the message lists them.
         """
         keys = params.section_keys
         if isinstance(keys, str):
@@ -163,10 +163,10 @@ class _Disclosure:
         *,
         context: ToolContext,
     ) -> ToolResult[str]:
-        """The section in full as Markdown; what is shown does not change.
+        """Return the full section as Markdown, without opening it.
 
         Raises:
-            ToolValidationError: The key names no summarised section.
+            ToolValidationError: The key isn't that of a summarized section.
         """
         try:
             self._overrides((params.section_key,))
@@ -184,7 +184,7 @@ class _Disclosure:
         if not keys:
             raise ToolValidationError(
                 "`section_keys` is empty; name the sections to open: "
-                f"{', '.join(self._summarised_keys())}."
+                f"{', '.join(self._summarized_keys())}."
             )
         if len(reason) > MAX_REASON_LENGTH:
             raise ToolValidationError(
@@ -210,7 +210,7 @@ class _Disclosure:
             else:
                 overrides.update(dict.fromkeys(self._closed(node), SectionVisibility.FULL))
         if refusals:
-            available = ", ".join(self._summarised_keys())
+            available = ", ".join(self._summarized_keys())
             raise ToolValidationError(
                 f"Cannot open: {'; '.join(refusals)}. Summarized sections: {available}.",
                 near=near,
@@ -218,7 +218,7 @@ class _Disclosure:
         return overrides
 
     def _refusal(self, node: Node) -> str | None:
-        """Why a section cannot be opened; None if it can."""
+        """Return the reason why a section can't be opened; None if it can."""
         piece = self._pieces.get(node.path)
         if piece is not None:
             if not piece.enabled:
@@ -235,24 +235,24 @@ class _Disclosure:
         return None
 
     def _closed(self, node: Node) -> list[SectionPath]:
-        """The section and those summarised ancestors that keep it from being shown."""
+        """Return the paths of the section and of the summarized ancestors that hide it."""
         closed = []
         for ancestor in self._ancestry(node):
             piece = self._pieces.get(ancestor.path)
             if ancestor is node or (
                 piece.visibility is SectionVisibility.SUMMARY
                 if piece is not None
-                else self._source.would_be_summarised(ancestor)
+                else self._source.would_be_summarized(ancestor)
             ):
                 closed.append(ancestor.path)
         return closed
 
     def _ancestry(self, node: Node) -> list[Node]:
-        """From the root section down to the section itself."""
+        """Return the sections from the root down to `node`."""
         by_path = self._source.plan.by_path
         return [by_path[node.path[:end]] for end in range(1, len(node.path) + 1)]
 
-    def _summarised_keys(self) -> list[str]:
+    def _summarized_keys(self) -> list[str]:
         return [
             piece.node.dotted
             for piece in self._pieces.values()
@@ -262,7 +262,7 @@ class _Disclosure:
     def _openable_keys(self) -> list[str]:
         return [
             node.dotted
-            for key in self._summarised_keys()
+            for key in self._summarized_keys()
             for node in self._source.plan.by_dotted[key].walk()
         ]
 
@@ -287,16 +287,16 @@ class _Disclosure:
     def _add_hidden(
         self, nodes: Sequence[Node], visible: dict[SectionPath, SectionVisibility]
     ) -> None:
-        """Add sections below a summarised one, with the visibility that they get in its place."""
+        """Add sections below a summarized one, with the visibility that they get in its place."""
         for node in nodes:
             try:
                 if not self._source.is_shown(node):
                     continue
-                summarised = self._source.would_be_summarised(node)
+                summarized = self._source.would_be_summarized(node)
             except PromptError:
                 # Its own callables fail, which is for the render that shows it to say.
                 continue
-            visible[node.path] = SectionVisibility.SUMMARY if summarised else SectionVisibility.FULL
+            visible[node.path] = SectionVisibility.SUMMARY if summarized else SectionVisibility.FULL
             self._add_hidden(node.children, visible)
 
 

@@ -1,18 +1,18 @@
-"""Every error of the library, with fields that say where it happened.
+"""The library's errors, with fields that locate the cause.
 
 PromptError
-├── PromptValidationError (ValueError)    a prompt that is built or bound wrongly
-│   └── PromptConfigurationError          an evaluation that is asked for wrongly
-├── PromptRenderError (RuntimeError)      a prompt that cannot be rendered with what is bound
-├── PromptEvaluationError (RuntimeError)  an evaluation that came to no answer
+├── PromptValidationError (ValueError)    a prompt that is built or bound incorrectly
+│   └── PromptConfigurationError          an evaluation with incorrect arguments
+├── PromptRenderError (RuntimeError)      a prompt that can't be rendered with its parameters
+├── PromptEvaluationError (RuntimeError)  an evaluation that failed
 │   ├── EvaluationTimeoutError (TimeoutError)  the deadline passed first
 │   └── ExpansionLimitError               the model asked for more than the budget allows
-├── OutputParseError (ValueError)         an answer that does not fit the declared output
+├── OutputParseError (ValueError)         an answer that doesn't fit the declared output
 ├── ToolValidationError (ValueError)      a tool call with unusable parameters
 └── VisibilityExpansionRequired           control flow: the model asked for sections to be opened
 
-`EvaluationFailure` says why an evaluation came to no answer; an `ErrorHandler` stands in for
-sections that cannot be rendered.
+`EvaluationFailure` says why an evaluation failed; an `ErrorHandler` replaces sections that can't be
+rendered.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ __all__ = [
 
 
 class PromptError(Exception):
-    """The root of the library's errors; its fields name the place, so that an editor can show it.
+    """Base class of the library's errors; its fields let an editor show the location.
 
     Args:
         message: What is wrong and what to do about it.
-        section_path: The keys from the root to the section; just its own key while the section
-            is not yet part of a template; empty where no section is concerned.
+        section_path: The keys from the root to the section; only its own key before the section is
+            part of a template; empty if no section is concerned.
         placeholder: The name between `${` and `}`.
-        dataclass_type: The parameter or output type that does not fit.
-        near: Names that exist and resemble the one that does not, best first.
+        dataclass_type: The parameter or output type that doesn't fit.
+        near: Existing names that resemble the unknown one, best first.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class PromptError(Exception):
         self.near = tuple(near)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # The default would call the class with positional arguments alone and lose the rest.
+        # The default would pass only positional arguments to the class, and lose the rest.
         return (_restore, (type(self), self.args, self._state()))
 
     def _state(self) -> dict[str, object]:
@@ -80,58 +80,58 @@ class PromptError(Exception):
 
 
 ErrorHandler: TypeAlias = "Callable[[SectionPath, PromptError], str]"
-"""Gives the text that stands for a section which cannot be rendered, by its path and the error."""
+"""Returns the text to show for a section that can't be rendered, from its path and the error."""
 
 
 class PromptValidationError(PromptError, ValueError):
-    """A template, section, tool or binding that can never work as it is written."""
+    """A template, section, tool or binding that can never work."""
 
 
 class PromptConfigurationError(PromptValidationError):
-    """An evaluation whose arguments do not fit the prompt, such as an unknown goal section."""
+    """An evaluation whose arguments don't fit the prompt, such as an unknown goal section."""
 
 
 class PromptRenderError(PromptError, RuntimeError):
-    """A prompt that cannot be rendered with the parameters that are bound to it."""
+    """A prompt that can't be rendered with its parameters."""
 
 
 class EvaluationFailure(StrEnum):
-    """Why an evaluation came to no answer."""
+    """The reason why an evaluation failed."""
 
     PROVIDER = "provider"
-    """The provider answered with an error; `status` says which."""
+    """The provider returned an error; see `status`."""
     CONNECTION = "connection"
-    """The provider could not be reached, or the connection broke."""
+    """The provider couldn't be reached, or the connection broke."""
     TIMEOUT = "timeout"
-    """The deadline passed, or the provider kept quiet for too long."""
+    """The deadline passed, or the provider sent nothing for too long."""
     CANCELLED = "cancelled"
-    """The caller called it off."""
+    """The caller cancelled it."""
     MALFORMED = "malformed"
-    """The provider's answer is not what its protocol says."""
+    """The provider's answer violates its protocol."""
     REFUSAL = "refusal"
-    """The model declined to answer; `text` is what it said instead."""
+    """The model declined to answer; `text` has its message."""
     TRUNCATED = "truncated"
-    """The answer ran into a limit of its length; `text` is what there is of it."""
+    """The answer reached a length limit; `text` has the part before it."""
     TURN_LIMIT = "turn_limit"
-    """The model went on calling tools."""
+    """The model kept calling tools, beyond `max_turns`."""
     SCRIPT = "script"
-    """A recorded transcript does not go with the prompt."""
+    """The prompt differs from the recorded transcript."""
     EXPANSION_LIMIT = "expansion_limit"
-    """The model asked for more sections than it may have."""
+    """The model asked for more sections than the budget allows."""
     UNKNOWN = "unknown"
 
 
 class PromptEvaluationError(PromptError, RuntimeError):
-    """An evaluation that came to no answer: a provider could not be asked or did not reply.
+    """An evaluation that failed: the provider couldn't be reached or gave no usable answer.
 
     Args:
         message: What is wrong and what to do about it.
-        kind: Why there is no answer.
-        provider: Who was asked, such as `openai`.
+        kind: The reason.
+        provider: The provider, such as `openai`.
         status: The HTTP status, if there was one.
-        request_id: What to tell the provider's support.
-        retry_after: After how many seconds the provider asks to try again.
-        text: What the model had said by then.
+        request_id: The request's id, for the provider's support.
+        retry_after: Seconds after which the provider asks to try again.
+        text: The model's text so far.
     """
 
     usual_kind: ClassVar[EvaluationFailure] = EvaluationFailure.UNKNOWN
@@ -157,12 +157,12 @@ class PromptEvaluationError(PromptError, RuntimeError):
 
 
 class EvaluationTimeoutError(PromptEvaluationError, TimeoutError):
-    """An evaluation whose deadline passed, or whose provider kept quiet for too long."""
+    """An evaluation whose deadline passed, or whose provider sent nothing for too long."""
 
     usual_kind = EvaluationFailure.TIMEOUT
 
     def __new__(cls, *args: object, **_: object) -> Self:
-        # Of the two bases' ways to make an instance, only that of OSError fits its layout.
+        # Only OSError's `__new__` fits the layout of both bases.
         return TimeoutError.__new__(cls, *args)
 
 
@@ -173,14 +173,14 @@ class ExpansionLimitError(PromptEvaluationError):
 
 
 class OutputParseError(PromptError, ValueError):
-    """An answer that is not the structured output which the prompt declares.
+    """An answer that isn't the structured output that the prompt declares.
 
     Args:
-        message: What is wrong, beginning with the place inside the answer.
-        raw_response: The whole answer, as the provider gave it.
-        json_path: The place inside the answer, such as `$.steps[2].title`.
-        dataclass_type: The type that was expected there.
-        near: Keys that exist and resemble the one that does not.
+        message: What is wrong, starting with the location in the answer.
+        raw_response: The provider's whole answer.
+        json_path: The location in the answer, such as `$.steps[2].title`.
+        dataclass_type: The type expected there.
+        near: Existing keys that resemble the unknown one.
     """
 
     def __init__(
@@ -198,19 +198,19 @@ class OutputParseError(PromptError, ValueError):
 
 
 class ToolValidationError(PromptError, ValueError):
-    """A tool call whose parameters are unusable; the message tells the model how to mend them."""
+    """A tool call with unusable parameters; the message tells the model how to fix them."""
 
 
-class VisibilityExpansionRequired(PromptError):  # noqa: N818 - the specified name; a request
-    """The model asks for summarised sections to be opened: render again with these overrides.
+class VisibilityExpansionRequired(PromptError):  # noqa: N818 - The specified name; a request.
+    """The model's request to open summarized sections: render again with these overrides.
 
     Args:
-        message: Replaces the text that `str()` gives.
-        requested_overrides: Section paths and the visibility to give them, always FULL; ready
-            for `render(visibility_overrides=…)`. Summarised ancestors are included.
+        message: Replaces the default text of `str()`.
+        requested_overrides: Visibilities (always FULL) by section path, for
+            `render(visibility_overrides=…)`. Summarized ancestors are included.
         reason: Why the model needs the content.
-        section_keys: The dotted keys exactly as the model gave them.
-        expansion_instructions: What to tell the model after the sections are open.
+        section_keys: The dotted keys as the model wrote them.
+        expansion_instructions: Instructions for the model once the sections are open.
     """
 
     requested_overrides: Mapping[SectionPath, SectionVisibility]
@@ -247,7 +247,7 @@ class VisibilityExpansionRequired(PromptError):  # noqa: N818 - the specified na
 
 
 def near_names(name: str, names: Iterable[str]) -> tuple[str, ...]:
-    """The names that resemble `name`, best first, at most three."""
+    """Return at most three of `names` that resemble `name`, best first."""
     from difflib import get_close_matches
 
     return tuple(get_close_matches(name, list(dict.fromkeys(names)), n=3, cutoff=0.6))

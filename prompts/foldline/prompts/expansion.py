@@ -1,4 +1,4 @@
-"""Opening chapters: the policies, the intent classifier, and the template that comes of them."""
+"""Opens chapters: policies, the intent classifier, and the expanded template."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ OutputT = TypeVar("OutputT")
 
 
 class ChaptersExpansionPolicy(StrEnum):
-    """How an evaluation opens chapters."""
+    """The way an evaluation opens chapters."""
 
     ALL_INCLUDED = "all_included"
-    """Every chapter opens whose `enabled` does not forbid it."""
+    """Opens every chapter, unless its `enabled` forbids it."""
     INTENT_CLASSIFIER = "intent_classifier"
-    """Those open that a classifier finds to be about the same as the goal section."""
+    """Opens the chapters that a classifier finds relevant to the goal section."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChapterDecision:
-    """Whether one chapter was opened, and why."""
+    """The decision to open a chapter or not, with reasons."""
 
     key: str
     opened: bool
@@ -66,7 +66,7 @@ def expand(
     only: Collection[str] | None,
     session: object | None,
 ) -> PromptTemplate[OutputT]:
-    """A template with the open chapters' sections in their place and the closed ones gone."""
+    """Return a template with open chapters replaced by their sections, and closed ones removed."""
     chapters = _chapters(template.sections)
     given = dict(chapter_params or {})
     for what, key in (*(("chapter_params", k) for k in given), *(("only", k) for k in only or ())):
@@ -98,7 +98,7 @@ def expand(
 
 
 class _Gate:
-    """Decides about each chapter in the order of declaration."""
+    """Decides about each chapter, in declaration order."""
 
     def __init__(
         self,
@@ -153,8 +153,8 @@ class _Gate:
 
     def _decide(self, chapter: Chapter[object]) -> tuple[bool, tuple[str, ...]]:
         if self._only is not None and chapter.key not in self._only:
-            return False, ("nobody asked for it",)
-        # Without a gate and a classifier nobody looks at the parameters, so none are needed.
+            return False, ("it isn't among the requested chapters",)
+        # Without `enabled` and a classifier, the parameters aren't needed.
         params = self._params(chapter) if chapter.enabled is not None or self._classify else None
         if not chapter.is_enabled(params, session=self._session):
             return False, ("its `enabled` forbids it",)
@@ -191,7 +191,7 @@ class _Gate:
         return given
 
     def _goal_text(self, key: str | None) -> str:
-        """The body of the goal section, without headings; empty if nobody asks for it."""
+        """Return the body of the goal section without headings; empty if it isn't needed."""
         node = None if key is None else self._goal_node(key)
         if not self._classify or not _chapters(self._template.sections):
             return ""
@@ -221,7 +221,7 @@ class _Gate:
         ).strip()
 
     def _goal_node(self, key: str) -> Node | None:
-        """The section of that key; None if it is inside a chapter."""
+        """Return the section with that key; None if it is inside a chapter."""
         plan = self._template.plan
         paths = [p for p in (*plan.by_path, *sorted(plan.inert_paths)) if p[-1] == key]
         if not paths and key in plan.by_dotted:
@@ -245,7 +245,7 @@ class _Gate:
 
 
 def _chapters(sections: Sequence[Section[object]]) -> dict[str, Chapter[object]]:
-    """All chapters by key, in the order of declaration."""
+    """Return all chapters by key, in declaration order."""
     found: dict[str, Chapter[object]] = {}
     for section in sections:
         if isinstance(section, Chapter):

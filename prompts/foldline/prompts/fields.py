@@ -1,4 +1,4 @@
-"""The fields of dataclasses with their types worked out: generics, aliases, string annotations."""
+"""Fields of dataclasses with resolved types: generics, aliases, string annotations."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ __all__ = ["FieldInfo", "fields_of", "is_optional", "plain", "union_members"]
 
 @dataclass(frozen=True, slots=True)
 class FieldInfo:
-    """A field that the constructor of a dataclass takes."""
+    """A field that a dataclass's constructor accepts."""
 
     name: str
     hint: object
-    """The type with type variables replaced by what the dataclass was specialised with."""
+    """The type, with type variables replaced by the dataclass's type arguments."""
     required: bool
     description: str | None
 
 
 def fields_of(kind: object) -> tuple[FieldInfo, ...]:
-    """The fields of a dataclass, or of a generic one that is given its arguments.
+    """Return the fields of a dataclass, or of a generic one with its type arguments.
 
     Raises:
-        PromptValidationError: An annotation names something that cannot be found.
+        PromptValidationError: An annotation can't be resolved.
     """
     base = dataclass_of(kind)
     if base is None:
@@ -59,7 +59,7 @@ def fields_of(kind: object) -> tuple[FieldInfo, ...]:
 
 
 def plain(hint: object) -> object:
-    """The type behind `Annotated`, `NewType` and type aliases."""
+    """Return the type behind `Annotated`, `NewType` and type aliases."""
     while True:
         if get_origin(hint) is Annotated:
             hint = get_args(hint)[0]
@@ -72,7 +72,7 @@ def plain(hint: object) -> object:
 
 
 def union_members(hint: object) -> tuple[object, ...]:
-    """The members of a union, nested aliases flattened; any other type alone."""
+    """Return the members of a union, nested aliases flattened; any other type alone."""
     hint = plain(hint)
     if get_origin(hint) in (Union, types.UnionType):
         return tuple(m for member in get_args(hint) for m in union_members(member))
@@ -80,12 +80,12 @@ def union_members(hint: object) -> tuple[object, ...]:
 
 
 def is_optional(hint: object) -> bool:
-    """Whether None is one of the values of the type."""
+    """Return True if the type includes None."""
     return any(member in (None, type(None)) for member in union_members(hint))
 
 
 def _type_arguments(kind: object) -> dict[object, object]:
-    """What each type variable stands for, in the dataclass and in the generic bases of it."""
+    """Return the type arguments by type variable, for the dataclass and its generic bases."""
     base = get_origin(kind) or kind
     bindings: dict[object, object] = {}
     if get_origin(kind) is not None:

@@ -1,4 +1,4 @@
-"""Reading the few files that prompts come with: regular ones, of a bounded size."""
+"""Reads the files that belong to prompts: regular files of a bounded size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from foldline.prompts.errors import PromptValidationError
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Opening a FIFO must not wait for its writer.
+# Opening a FIFO must not wait for a writer.
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)
@@ -21,17 +21,17 @@ _FLAGS = (
 
 
 def read_text_file(path: Path, limit: int) -> str:
-    """The text of a UTF-8 file of at most `limit` bytes.
+    """Return the text of a UTF-8 file of at most `limit` bytes.
 
     Raises:
-        OSError: It is missing, or the system refuses it.
-        PromptValidationError: It is no regular file, is larger, or is not UTF-8.
+        OSError: It doesn't exist or can't be opened.
+        PromptValidationError: It isn't a regular file, is larger, or isn't UTF-8.
     """
-    # To open a device can have effects of its own, so look first; and again at what was opened.
+    # Opening a device can have side effects, so check first, and check the opened file again.
     _check(path, path.stat(), limit)
     with os.fdopen(os.open(path, _FLAGS), "rb") as file:
         _check(path, os.fstat(file.fileno()), limit)
-        # It may have grown since.
+        # It may have grown in the meantime.
         data = file.read(limit + 1)
     if len(data) > limit:
         raise _too_large(path, limit)
@@ -43,7 +43,7 @@ def read_text_file(path: Path, limit: int) -> str:
 
 def _check(path: Path, status: os.stat_result, limit: int) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise PromptValidationError(f"{path} is no regular file; replace it by one.")
+        raise PromptValidationError(f"{path} is not a regular file; replace it by one.")
     if status.st_size > limit:
         raise _too_large(path, limit)
 

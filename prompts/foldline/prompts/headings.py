@@ -1,4 +1,4 @@
-"""How headings look: one function from a section's place to a line of Markdown."""
+"""Formatters of headings: from a section's position to a line of Markdown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Heading", "HeadingFormatter", "dotted_heading", "undotted_heading"]
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A section's place in its template; `depth` is 0 for root sections."""
+    """A section's position in its template; `depth` is 0 for root sections."""
 
     number: str
     title: str
@@ -20,12 +20,12 @@ class Heading:
 
     @property
     def marks(self) -> str:
-        """The number signs of this depth: `##` for root sections."""
+        """The number signs for this depth: `##` for root sections."""
         return "#" * (self.depth + 2)
 
 
 HeadingFormatter: TypeAlias = Callable[[Heading], str]
-"""Gives the heading line; an empty string leaves the heading out."""
+"""Returns the heading line; an empty string omits the heading."""
 
 
 def dotted_heading(heading: Heading) -> str:

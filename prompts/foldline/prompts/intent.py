@@ -1,4 +1,4 @@
-"""The intent classifier: is a chapter about what the user wants?"""
+"""The intent classifier: decides if a chapter is relevant to the user's goal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["ChapterVerdict", "IntentClassifier", "IntentQuery", "term_overlap"]
 
 @dataclass(frozen=True, slots=True)
 class IntentQuery:
-    """What a classifier decides from.
+    """A classifier's input.
 
     Attributes:
         goal: The text of the goal section, without its heading.
@@ -35,27 +35,27 @@ class IntentQuery:
 
 @dataclass(frozen=True, slots=True)
 class ChapterVerdict:
-    """What a classifier says about one chapter, and why."""
+    """A classifier's decision about one chapter, with reasons."""
 
     opens: bool
     reasons: tuple[str, ...] = ()
 
 
 class IntentClassifier(Protocol):
-    """A rule or a model that decides whether a chapter helps with a goal.
+    """A rule or a model that decides if a chapter helps with a goal.
 
-    It must be deterministic: the same query gives the same answer. A bare boolean is enough.
+    It must be deterministic. It may return a plain boolean.
     """
 
     def __call__(self, query: IntentQuery, /) -> ChapterVerdict | bool: ...
 
 
 def term_overlap(query: IntentQuery) -> ChapterVerdict:
-    """The default classifier: does the goal use the chapter's own words?
+    """Default classifier: opens a chapter if the goal uses the chapter's words.
 
     A chapter opens if the goal has one term of its key, title or keywords, or two of its
-    description. Terms are compared without case and plural endings; common words do not count.
-    A keyword of several words counts if the goal has all of them in this order.
+    description. Case and plural endings are ignored; common words don't count. A keyword of several
+    words counts if the goal has all of them in this order.
     """
     chapter = query.chapter
     goal = _terms(query.goal)
@@ -96,7 +96,7 @@ _COMMON = frozenset(
 
 
 def _terms(text: str) -> list[str]:
-    """The words of a text without case and plural endings, common ones left out."""
+    """Return the words of a text without case and plural endings, omitting common ones."""
     words = _WORD.findall(text.casefold())
     return [_singular(word) for word in words if len(word) > 1 and word not in _COMMON]
 

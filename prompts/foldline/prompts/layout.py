@@ -1,8 +1,7 @@
-"""The layout of a prompt: where its sections stand, and how their texts become one.
+"""Layout of a prompt: the positions of its sections, and how their texts are joined.
 
-`arrange` numbers the sections and makes their headings, `piece` puts together what one section
-contributes, and `assemble` joins the pieces. A prompt that is executed and one that is only read
-from its source go through the same functions.
+`arrange` numbers the sections and makes their headings, `piece` builds the part of one section, and
+`assemble` joins the pieces. Executed prompts and those read from source use the same functions.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ BLANK_LINE = Segment(SegmentKind.SEPARATOR, "\n\n")
 
 
 class Arrangeable(Protocol):
-    """The parts of a section that decide about its place."""
+    """The attributes of a section that its position depends on."""
 
     @property
     def key(self) -> str:
@@ -54,11 +53,11 @@ class Arrangeable(Protocol):
 
     @property
     def tools(self) -> Sequence[object]:
-        """The tools that are hidden while the section is summarised."""
+        """The tools that a summary hides."""
 
     @property
     def children(self) -> Sequence[Arrangeable]:
-        """The sections below, in order."""
+        """The child sections, in order."""
 
 
 SectionT_co = TypeVar("SectionT_co", bound=Arrangeable, covariant=True)
@@ -67,7 +66,7 @@ PlaceT = TypeVar("PlaceT", bound="Place[Arrangeable]")
 
 @dataclass(slots=True, eq=False)
 class Place(Generic[SectionT_co]):
-    """A section at its place."""
+    """A section at its position in the prompt."""
 
     section: SectionT_co
     path: SectionPath
@@ -78,17 +77,17 @@ class Place(Generic[SectionT_co]):
     heading: Segment | None
     children: tuple[Self, ...]
     opened_by: str
-    """The disclosure tool that the suffix names while the section is summarised."""
+    """The disclosure tool that a summary's suffix names."""
 
     def walk(self) -> Iterator[Self]:
-        """This place and all below it, parents first."""
+        """Yield this place and all below it, parents first."""
         yield self
         for child in self.children:
             yield from child.walk()
 
 
 class Piece(NamedTuple, Generic[PlaceT]):
-    """The contribution of a section, before its place in the text is known."""
+    """A section's part of the text, before its offset is known."""
 
     node: PlaceT
     enabled: bool
@@ -105,19 +104,19 @@ def arrange(
     path: SectionPath = (),
     number: str = "",
 ) -> tuple[PlaceT, ...]:
-    """The places of sections, with those of all sections below them; chapters are closed.
+    """Return the places of sections and of all sections below them; chapters are closed.
 
     Args:
         sections: The sections in order.
         place: The class of the places.
         heading: Makes the heading lines.
-        disclosure: `open` if every summary is opened by `open_sections`; else only those are
-            that hide tools, and the others are read by `read_section`.
-        path: The path of the section around these.
-        number: The number of the section around these.
+        disclosure: With `open`, `open_sections` opens every summary; otherwise only those that
+            hide tools, and `read_section` reads the others.
+        path: The path of the parent section.
+        number: The number of the parent section.
 
     Raises:
-        PromptValidationError: `heading` raised, or gave anything but one line of text.
+        PromptValidationError: `heading` raised, or didn't return one line of text.
     """
     shown = [section for section in sections if not isinstance(section, Chapter)]
     places: list[PlaceT] = []
@@ -156,7 +155,7 @@ def arrange(
 
 
 def section_number(above: str, position: int) -> str:
-    """The number of the section at `position`, from 1, below the section of the number `above`."""
+    """Return the number of the section at the one-based `position` below the number `above`."""
     return f"{above}.{position}" if above else str(position)
 
 
@@ -166,13 +165,13 @@ def piece(
     body: Sequence[Segment],
     subsections: Sequence[str] | None = None,
 ) -> Piece[PlaceT]:
-    """The piece of a section that exists: its heading, its body and the suffix of a summary.
+    """Return the piece of an enabled section: its heading, body and, for a summary, suffix.
 
     Args:
         node: The section's place.
-        visibility: How the section is shown.
-        body: Its text or summary; text of white space alone is left out.
-        subsections: The keys that the suffix lists; None for a section without a suffix.
+        visibility: FULL or SUMMARY.
+        body: Its text or summary; blank text is omitted.
+        subsections: The keys that the suffix lists; None for no suffix.
     """
     segments = [] if node.heading is None else [node.heading]
     if _has_text(body):
@@ -185,7 +184,7 @@ def piece(
 
 
 def assemble(pieces: Sequence[Piece[PlaceT]]) -> tuple[str, tuple[Block, ...]]:
-    """The text of the pieces and their blocks; a blank line parts those that have any text."""
+    """Join pieces to a text and its blocks; a blank line separates those with any text."""
     last = len(pieces) - 1
     while last >= 0 and not pieces[last].segments:
         last -= 1

@@ -1,4 +1,4 @@
-"""The section that most prompts are made of."""
+"""Markdown sections, of which most prompts consist."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["MarkdownSection"]
 
 
 class MarkdownSection(Section[ParamsT_co]):
-    """A section whose text is a template of Markdown.
+    """A section whose text is a Markdown template.
 
     The template and the summary are dedented and stripped; `${field}` stands for a field of the
-    parameters and `$$` for a dollar sign. There is no other syntax. Values are inserted as they
-    are and never read as templates.
+    parameters and `$$` for a dollar sign. There is no other syntax. Values are inserted verbatim,
+    and never parsed as templates.
 
     >>> from foldline.prompts.dataclasses import FrozenDataclass
     >>> @FrozenDataclass()
@@ -39,18 +39,18 @@ class MarkdownSection(Section[ParamsT_co]):
     Args:
         title: The heading, one line of literal text.
         key: The name within the parent.
-        template: The text in full.
-        summary: The text while the section is summarised; without one it cannot be.
-        children: The sections below this one, in order.
-        tools: The tools that the model has while this section is shown in full.
-        enabled: Decides from the parameters whether the section exists in a render.
-        default_params: Used where no parameters of the type are bound.
-        accepts_overrides: Whether stored overrides may replace the text.
-        visibility: FULL, SUMMARY, or a callable that takes nothing or the parameters, and may
-            take `session`.
+        template: The full text.
+        summary: The text while the section is summarized; required for that.
+        children: The child sections, in order.
+        tools: The tools that the model has while the section is shown in full.
+        enabled: Decides from the parameters if a render includes the section.
+        default_params: Used if no parameters of the type are bound.
+        accepts_overrides: Let stored overrides replace the text.
+        visibility: FULL, SUMMARY, or a callable that accepts the parameters or nothing, and
+            optionally `session`.
 
     Raises:
-        PromptValidationError: A placeholder is no field, a `$` begins no placeholder, the
+        PromptValidationError: A placeholder isn't a field, a `$` doesn't start a placeholder, the
             visibility is SUMMARY without a summary, or another argument can never work.
     """
 
@@ -90,44 +90,44 @@ class MarkdownSection(Section[ParamsT_co]):
 
     @property
     def has_summary(self) -> bool:
-        """Whether there is a summary text."""
+        """True if the section has a summary text."""
         return self._summary is not None and bool(self._summary.source)
 
     @property
     def source_text(self) -> str:
-        """The template, dedented and stripped, before anything is put into it."""
+        """The template, dedented and stripped, with its placeholders."""
         return self._template.source
 
     @property
     def summary_text(self) -> str | None:
-        """The summary, dedented and stripped, before anything is put into it."""
+        """The summary, dedented and stripped, with its placeholders."""
         return None if self._summary is None else self._summary.source
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        """The placeholders of the template and of the summary, in order of appearance."""
+        """Placeholders of the template and the summary, in order of appearance."""
         summary = () if self._summary is None else self._summary.placeholders
         return tuple(dict.fromkeys((*self._template.placeholders, *summary)))
 
     def derive(self, params: ParamsT_co) -> Mapping[str, str]:  # type: ignore[misc]
-        """The texts of `derived_placeholders` for these parameters."""
+        """Return the texts of `derived_placeholders` for these parameters."""
         return {}
 
     def render_body(self, params: ParamsT_co) -> Sequence[Segment]:  # type: ignore[misc]  # The renderer passes the section's own type only.
-        """The template with the parameters put in."""
+        """Return the template with the parameters filled in."""
         return self._template.substitute(params, self.derive(params))
 
     def render_summary(self, params: ParamsT_co) -> Sequence[Segment] | None:  # type: ignore[misc]  # As above.
-        """The summary with the parameters put in; None without a summary text."""
+        """Return the summary with the parameters filled in; None without a summary text."""
         if self._summary is None or not self._summary.source:
             return None
         return self._summary.substitute(params, self.derive(params))
 
     def with_texts(self, *, template: str | None = None, summary: str | None = None) -> Self:
-        """A copy with other texts, checked like those of a new section.
+        """Return a copy with other texts, checked like those of a new section.
 
         Raises:
-            PromptValidationError: A placeholder is no field, or a `$` begins no placeholder.
+            PromptValidationError: A placeholder isn't a field, or a `$` doesn't start one.
         """
         twin = copy.copy(self)
         if template is not None:

@@ -1,9 +1,9 @@
-"""Stored replacements for a prompt's texts, each good only for the text it was written against."""
+"""Stored replacements of a prompt's texts, each valid only for the text it was written for."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping  # noqa: TC003 - the store resolves the annotations
+from collections.abc import Mapping  # noqa: TC003 - The store resolves the annotations.
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -35,7 +35,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class SectionOverride:
-    """Other texts for one section; a hash is that of the text which is replaced."""
+    """Replacement texts of one section; each hash is that of the replaced text."""
 
     path: tuple[str, ...]
     text: str | None = None
@@ -46,7 +46,7 @@ class SectionOverride:
 
 @dataclass(frozen=True, slots=True)
 class ToolOverride:
-    """Other descriptions for one tool and its parameters."""
+    """Replacement descriptions of one tool and its parameters."""
 
     name: str
     text_hash: str
@@ -56,7 +56,7 @@ class ToolOverride:
 
 @dataclass(frozen=True, slots=True)
 class PromptOverride:
-    """All replacements of one prompt under one tag."""
+    """All replacements for one prompt under one tag."""
 
     ns: str
     key: str
@@ -67,10 +67,10 @@ class PromptOverride:
 
 @dataclass(frozen=True, slots=True)
 class OverrideIssue:
-    """A replacement that was not applied as it stands, and why.
+    """A replacement that wasn't applied as stored, and the reason.
 
     `what` is a dotted section key or a tool name; `kind` is `stale`, `unknown`, `refused`, or
-    `moved` (applied, to the section that now has the text).
+    `moved` (applied to the section that has the text now).
     """
 
     kind: str
@@ -83,7 +83,7 @@ OutputT_co = TypeVar("OutputT_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class AppliedOverrides(Generic[OutputT_co]):
-    """A template with the replacements in it, and what became of each."""
+    """A template with replacements applied, and the issues with others."""
 
     template: PromptTemplate[OutputT_co]
     applied: tuple[str, ...]
@@ -94,15 +94,15 @@ class AppliedOverrides(Generic[OutputT_co]):
 def apply_overrides(
     template: PromptTemplate[OutputT_co], override: PromptOverride
 ) -> AppliedOverrides[OutputT_co]:
-    """A fresh template with the replacements that are good for its texts.
+    """Return a new template with the replacements that are valid for its texts.
 
-    A replacement is stale, and left out, if the text it was written against has changed. One for
-    a section that is gone goes to the section that has exactly that text now, if there is just
-    one: so a renamed or moved section keeps it. Sections in closed chapters are changed too; they
-    show it when their chapter opens.
+    A replacement is stale, and not applied, if the text it was written for has changed. One for a
+    missing section is applied to the section that has exactly that text now, if there is only one:
+    a renamed or moved section keeps its replacement. Sections in closed chapters are changed, too;
+    it shows once their chapter opens.
 
     Raises:
-        PromptValidationError: The override belongs to another prompt.
+        PromptValidationError: The override is for another prompt.
     """
     if (override.ns, override.key) != (template.ns, template.key):
         raise PromptValidationError(
@@ -112,7 +112,7 @@ def apply_overrides(
     patcher = _Patcher(template.sections, override)
     sections = patcher.patched(template.sections, ())
     patcher.report_unused()
-    _ = template.descriptor  # What the overrides refer to is the declaration: keep that one.
+    _ = template.descriptor  # Overrides refer to the declaration, so keep its descriptor.
     fresh = copy.copy(template)
     fresh.sections = sections
     fresh.plan = replan(
@@ -126,7 +126,7 @@ def apply_overrides(
 
 
 def seed_override(template: PromptTemplate[object], *, tag: str = "latest") -> PromptOverride:
-    """An override that changes nothing yet: every text that may be replaced, with its hash."""
+    """Return an override that changes nothing yet: every replaceable text with its hash."""
     sections: list[SectionOverride] = []
     tools: list[ToolOverride] = []
     for path, section in _places(template.sections, ()):
@@ -152,7 +152,7 @@ def seed_override(template: PromptTemplate[object], *, tag: str = "latest") -> P
 
 
 class _Patcher:
-    """Puts the replacements into one tree of sections."""
+    """Applies replacements to one tree of sections."""
 
     def __init__(self, sections: Sequence[Section[object]], override: PromptOverride) -> None:
         self.applied: list[str] = []
@@ -188,7 +188,7 @@ class _Patcher:
     def _located(
         self, sections: Sequence[Section[object]], override: PromptOverride
     ) -> dict[SectionPath, SectionOverride]:
-        """The replacements by the section that they are for now."""
+        """Return the replacements by the path of the section that they apply to now."""
         places = dict(_places(sections, ()))
         given = {item.path: item for item in override.sections}
         located: dict[SectionPath, SectionOverride] = {}
@@ -239,7 +239,7 @@ class _Patcher:
     def _current(
         self, text: str | None, expected: str | None, current: str | None, what: str
     ) -> str | None:
-        """The replacement, if it changes anything and is good for the current text."""
+        """Return the replacement if it is valid for the current text and changes it."""
         if text is None or text == current:
             return None
         if current is None or expected != text_hash(current):
@@ -281,7 +281,7 @@ class _Patcher:
 def _places(
     sections: Sequence[Section[object]], parent: SectionPath
 ) -> Iterator[tuple[SectionPath, Section[object]]]:
-    """All sections that are no chapters, those inside chapters included."""
+    """Yield all sections except chapters, including those inside chapters."""
     for section in sections:
         if isinstance(section, Chapter):
             yield from _places(section.sections, parent)

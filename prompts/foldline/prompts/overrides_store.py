@@ -1,4 +1,4 @@
-"""Overrides on disk: one readable JSON file per prompt and tag."""
+"""Overrides on disk: one JSON file per prompt and tag."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["OverridesStore"]
 
 FORMAT = 1
 MAX_BYTES = 4 << 20
-"""More than all texts of a prompt that a model could be given."""
+"""Larger than all the texts of any prompt that fits a model."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
 
 class OverridesStore:
-    """The overrides of a project, in `.foldline/prompts/overrides/<ns>/<key>/<tag>.json`.
+    """A project's overrides, in `.foldline/prompts/overrides/<ns>/<key>/<tag>.json`.
 
-    Files are written whole or not at all, and never outside the store's directory.
+    Files are written atomically, and never outside the store's directory.
 
     Args:
         root: The project's directory.
@@ -39,10 +39,10 @@ class OverridesStore:
         self.directory = Path(root) / ".foldline" / "prompts" / "overrides"
 
     def path_for(self, ns: str, key: str, tag: str = "latest") -> Path:
-        """The file of one prompt and tag, whether it exists or not.
+        """Return the file of one prompt and tag, which may not exist.
 
         Raises:
-            PromptValidationError: A name cannot be part of a path, or the path leads outside.
+            PromptValidationError: A name can't be part of a path, or the path leads outside.
         """
         parts = [*ns.split("/"), key, tag]
         for part in parts:
@@ -59,16 +59,16 @@ class OverridesStore:
         return path
 
     def tags(self, ns: str, key: str) -> tuple[str, ...]:
-        """The tags that exist for a prompt, sorted."""
+        """Return a prompt's tags, sorted."""
         directory = self.path_for(ns, key).parent
         return tuple(sorted(path.stem for path in directory.glob("*.json")))
 
     def load(self, ns: str, key: str, tag: str = "latest") -> PromptOverride | None:
-        """The overrides of a prompt under a tag; None if there are none.
+        """Return the overrides of a prompt under a tag; None if there are none.
 
         Raises:
-            PromptValidationError: The file is not one of overrides, is another prompt's, is too
-                large, or is no regular file.
+            PromptValidationError: It isn't a regular file or an overrides file, is another
+                prompt's, or is too large.
         """
         path = self.path_for(ns, key, tag)
         try:
@@ -78,9 +78,9 @@ class OverridesStore:
         try:
             values = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise PromptValidationError(f"{path} is no JSON: {error}") from error
+            raise PromptValidationError(f"{path} is not JSON: {error}") from error
         if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
-            raise PromptValidationError(f"{path} is no overrides file of format {FORMAT}.")
+            raise PromptValidationError(f"{path} is not an overrides file of format {FORMAT}.")
         try:
             override = convert(values, PromptOverride, allow_extra_keys=False)
         except Mismatch as mismatch:
@@ -93,7 +93,7 @@ class OverridesStore:
         return override
 
     def save(self, override: PromptOverride) -> Path:
-        """Write the overrides and give their file; a reader sees the old file or the new one."""
+        """Write the overrides atomically, and return their file."""
         path = self.path_for(override.ns, override.key, override.tag)
         path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"format": FORMAT, **asdict(override)}, indent=2, ensure_ascii=False)
@@ -110,10 +110,10 @@ class OverridesStore:
         return path
 
     def seed(self, template: PromptTemplate[object], *, tag: str = "latest") -> Path:
-        """Write a file with all texts of a prompt, ready to be edited, and give its path.
+        """Write a file with all texts of a prompt, ready to edit, and return its path.
 
         Raises:
-            PromptValidationError: The file exists already.
+            PromptValidationError: The file already exists.
         """
         path = self.path_for(template.ns, template.key, tag)
         if path.exists():
@@ -123,7 +123,7 @@ class OverridesStore:
         return self.save(seed_override(template, tag=tag))
 
     def delete(self, ns: str, key: str, tag: str = "latest") -> bool:
-        """Remove the overrides of a prompt under a tag; whether there were any."""
+        """Remove the overrides of a prompt under a tag; returns True if there were any."""
         path = self.path_for(ns, key, tag)
         existed = path.exists()
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Structured answers: finding the JSON in a message and making dataclasses of it."""
+"""Structured answers: finds the JSON in a message and converts it to dataclasses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["parse_structured_output"]
 OutputT = TypeVar("OutputT")
 
 MAX_ATTEMPTS = 1_000
-"""How many brackets of a message are tried as the beginning of JSON."""
+"""The number of brackets in a message that are tried as the start of JSON."""
 
 _CONTAINERS: Mapping[type, str] = {list: "an array", dict: "an object"}
 _FENCE = re.compile(r"^[ \t>]*```+[ \t]*json\b[^\n]*\n", re.IGNORECASE | re.MULTILINE)
@@ -29,19 +29,19 @@ _BRACKET = re.compile(r"[{\[]")
 
 
 def parse_structured_output(output_text: str, rendered: RenderedPrompt[OutputT]) -> OutputT:
-    """The answer that a message carries, as the prompt's declared output.
+    """Parse a model's message as the prompt's declared output.
 
-    JSON is looked for in fenced `json` blocks, else the whole message is taken, else the message
-    is scanned for objects and arrays. Of several, the first that fits the declaration counts.
-    The conversions that are made are listed in `foldline.prompts.values`; none loses anything.
+    JSON is searched in fenced `json` blocks, then the whole message is tried, then the message is
+    scanned for objects and arrays. The first value that fits the declaration is returned. The
+    lossless conversions are listed in `foldline.prompts.values`.
 
     Args:
-        output_text: The message of the model.
+        output_text: The model's message.
         rendered: The prompt that it answers.
 
     Raises:
-        OutputParseError: There is no JSON, it is an array where an object is declared or the
-            reverse, or it does not fit the dataclass; with the place and the whole message.
+        OutputParseError: There is no JSON, or it doesn't fit the declared output; the error has the
+            location and the whole message.
     """
     config = rendered.structured_output
     if config is None:
@@ -62,7 +62,7 @@ def parse_structured_output(output_text: str, rendered: RenderedPrompt[OutputT])
             raw_response=output_text,
             dataclass_type=config.output_type,
         )
-    # What got past the check of the container was meant as the answer.
+    # A value in the right container was meant as the answer.
     told = next((f for f in failures if not isinstance(f, _WrongContainer)), failures[0])
     raise OutputParseError(
         f"{told}" if str(told).endswith("?") else f"{told}.",
@@ -95,7 +95,7 @@ def _converted(value: object, config: StructuredOutputConfig) -> object:
 
 
 def _candidates(text: str) -> Iterator[object]:
-    """The JSON values of the first of the three ways of looking that finds any."""
+    """Yield the JSON values of the first of the three searches that finds any."""
     found = False
     for fence in _FENCE.finditer(text):
         value = _decoded(text, fence.end())
@@ -120,7 +120,7 @@ def _candidates(text: str) -> Iterator[object]:
 
 
 def _decoded(text: str, position: int, *, whole: bool = False) -> tuple[object, int] | None:
-    """The JSON value that begins there, and where it ends; None if none does."""
+    """Return the JSON value at `position` and its end; None if there is none."""
     start = position + len(text[position:]) - len(text[position:].lstrip())
     try:
         value, end = _DECODER.raw_decode(text, start)

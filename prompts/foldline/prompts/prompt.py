@@ -79,13 +79,13 @@ class Prompt(Generic[OutputT_co]):
         return tuple(self._bound.values())
 
     def bind(self, *params: object) -> Self:
-        """This prompt with these instances bound, replacing any of the same type.
+        """Bind instances in this prompt, replacing those of the same type, and return the prompt.
 
-        Giving one type twice in one call makes the next render fail, because either could be
-        meant; binding that type again mends it.
+        Two instances of one type in one call are ambiguous, and make the next render fail until
+        that type is bound again.
 
         Raises:
-            PromptValidationError: Something is not an instance of a dataclass.
+            PromptValidationError: An argument isn't an instance of a dataclass.
         """
         self._bound, self._repeated = self._with(params)
         return self
@@ -98,21 +98,21 @@ class Prompt(Generic[OutputT_co]):
         deadline: Deadline | None = None,
         on_error: ErrorHandler | None = None,
     ) -> RenderedPrompt[OutputT_co]:
-        """The text, blocks and tools for what is bound.
+        """Render the prompt with its bound parameters.
 
         Args:
-            params: Instances for this render alone, in place of bound ones of the same type.
-            visibility_overrides: Sections to show in full or summarised, by path.
-            session: Given to visibility callables that ask for it; one that is a
-                `VisibilityOverrideSource` also overrides visibility, below the explicit ones.
-            deadline: Kept with the result for whoever evaluates it.
-            on_error: For showing a prompt that is being written, never for a model: called with
-                the path and the error of each section that cannot be rendered, it gives the text
-                that stands for it, and the other sections are rendered all the same.
+            params: Instances for this render only, replacing bound ones of the same type.
+            visibility_overrides: Sections to show in full or summarized, by path.
+            session: Passed to visibility callables that ask for it. A `VisibilityOverrideSource`
+                also overrides visibilities; explicit overrides take precedence.
+            deadline: Stored in the result, for its evaluation.
+            on_error: For previews, never for a model: called with the path and the error of each
+                section that can't be rendered, it returns the text to show instead; the other
+                sections are rendered as usual.
 
         Raises:
-            PromptValidationError: A type was bound twice or is used by no section, or an
-                override names no section or a section without a summary.
+            PromptValidationError: A type is bound twice or not used by any section, or an override
+                is for an unknown section or one without a summary.
             PromptRenderError: Parameters are missing, or an author's callable raised.
         """
         bound, repeated = self._with(params) if params else (self._bound, self._repeated)
@@ -158,7 +158,7 @@ class Prompt(Generic[OutputT_co]):
         only: Collection[str] | None = None,
         session: object | None = None,
     ) -> Prompt[OutputT_co]:
-        """A new prompt of the expanded template with the same parameters bound.
+        """Return a new prompt of the expanded template, with the same parameters bound.
 
         See `PromptTemplate.expand_chapters`.
         """

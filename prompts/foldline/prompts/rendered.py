@@ -29,9 +29,9 @@ NO_DESCRIPTIONS: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class RenderedPrompt(Generic[OutputT_co]):
-    """A prompt as a model gets it: the text, the tools, the output that is expected.
+    """A prompt as sent to a model: text, tools and the expected output.
 
-    `blocks` says which section every stretch of the text belongs to and where it comes from.
+    `blocks` maps each stretch of the text to its section and source.
     """
 
     text: str
@@ -39,7 +39,7 @@ class RenderedPrompt(Generic[OutputT_co]):
     deadline: Deadline | None = None
     descriptor: PromptDescriptor | None = None
     blocks: tuple[Block, ...] = field(default=(), repr=False)
-    # Made anew for each render, like what they work on: two equal renders have different ones.
+    # The tools belong to one render: equal renders have different ones.
     _tools: tuple[Tool[object, object], ...] = field(default=(), repr=False, compare=False)
     _tool_param_descriptions: Mapping[str, Mapping[str, str]] | None = field(
         default=None, repr=False, hash=False
@@ -48,12 +48,12 @@ class RenderedPrompt(Generic[OutputT_co]):
 
     @property
     def tools(self) -> tuple[Tool[object, object], ...]:
-        """The tools of the sections shown in full, then those that open summaries."""
+        """The tools of the sections shown in full, then the disclosure tools."""
         return self._tools
 
     @property
     def tool_param_descriptions(self) -> Mapping[str, Mapping[str, str]]:
-        """Replaced descriptions of tool parameters, by tool name and parameter name."""
+        """Overridden descriptions of tool parameters, by tool name and parameter name."""
         return self._tool_param_descriptions or NO_DESCRIPTIONS
 
     @property
@@ -63,22 +63,22 @@ class RenderedPrompt(Generic[OutputT_co]):
 
     @property
     def container(self) -> Literal["object", "array"] | None:
-        """Whether one object or an array of them is expected; None for plain text."""
+        """`object` or `array`, as the expected output; None for plain text."""
         return None if self.structured_output is None else self.structured_output.container
 
     @property
     def allow_extra_keys(self) -> bool | None:
-        """Whether unknown keys of the output are ignored; None for plain text."""
+        """True if unknown keys of the output are ignored; None for plain text."""
         return None if self.structured_output is None else self.structured_output.allow_extra_keys
 
     def if_opened(self, path: SectionPath) -> str:
-        """What the section and those below it would render to if it were shown in full.
+        """Return the text of a section and those below it, with the section shown in full.
 
-        The sections below keep the visibility that they have. A disabled section gives nothing.
+        The sections below keep their visibility. A disabled section has an empty text.
 
         Raises:
             PromptValidationError: The prompt has no such section.
-            PromptRenderError: A section that comes to light cannot be rendered.
+            PromptRenderError: A section that becomes visible can't be rendered.
         """
         source = self._source
         node = None if source is None else source.plan.by_path.get(tuple(path))

@@ -1,6 +1,6 @@
 """The render pipeline: enabled → visibility → substitution → pieces.
 
-`layout.assemble` joins the pieces, so that text and blocks cannot disagree.
+`layout.assemble` joins the pieces, so that text and blocks can't disagree.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ __all__ = ["RenderPass"]
 
 
 class RenderPass:
-    """One render of one plan: the parameters, overrides and session that it goes by.
+    """One render of a plan, with its parameters, overrides and session.
 
-    It is kept with the result, so that a section can later be shown as it would be if opened.
+    The result keeps it, to show a section later as it would be if opened.
     """
 
     __slots__ = ("_built", "_session_overrides", "bound", "overrides", "plan", "session")
@@ -61,12 +61,12 @@ class RenderPass:
         opened: Node | None = None,
         on_error: ErrorHandler | None = None,
     ) -> list[Piece[Node]]:
-        """What these sections and those below them contribute, parents first.
+        """Return the pieces of these sections and those below them, parents first.
 
         Args:
             nodes: The sections to visit.
-            opened: A section to show in full whatever its visibility is.
-            on_error: What stands for a section that cannot be rendered; without it that raises.
+            opened: A section to show in full regardless of its visibility.
+            on_error: Returns the text for a section that can't be rendered; by default that raises.
         """
         pieces: list[Piece[Node]] = []
         for node in nodes:
@@ -92,10 +92,10 @@ class RenderPass:
                 self._visit(child, pieces, opened, on_error)
 
     def _piece(self, node: Node, opened: Node | None) -> Piece[Node]:
-        """The contribution of the section itself.
+        """Return the piece of the section itself.
 
         Raises:
-            PromptError: It cannot be rendered.
+            PromptError: It can't be rendered.
         """
         section = node.section
         try:
@@ -119,15 +119,15 @@ class RenderPass:
             ) from error
 
     def _failed(self, node: Node, text: str) -> Piece[Node]:
-        """The section with `text` for a body; whether it is a summary only a good render tells."""
+        """Return a piece with `text` for a body, for a section that failed."""
         visibility = self._wanted(node) or SectionVisibility.FULL
         return piece(node, visibility, [Segment(SegmentKind.ERROR, text)])
 
     def params(self, node: Node) -> tuple[object, bool]:
-        """The parameters of a section, and whether somebody bound them.
+        """Return the parameters of a section, and True if they are bound.
 
         Raises:
-            PromptRenderError: There are none and they cannot be made without arguments.
+            PromptRenderError: There are none, and their type needs arguments.
         """
         kind = node.params_type
         if kind is None:
@@ -146,11 +146,11 @@ class RenderPass:
         return default, False
 
     def visibility(self, node: Node, params: object) -> SectionVisibility:
-        """Explicit override, else the session's, else what the section declares."""
+        """Return the explicit override, else the session's, else the declared visibility."""
         return self._wanted(node) or node.section.visibility_for(params, session=self.session)
 
     def _wanted(self, node: Node) -> SectionVisibility | None:
-        """The visibility that is fixed before the section is asked."""
+        """Return the overridden visibility, if any."""
         return (
             (self.overrides and self.overrides.get(node.path))
             or (self._session_overrides and self._session_overrides.get(node.path))
@@ -158,7 +158,7 @@ class RenderPass:
         )
 
     def is_shown(self, node: Node) -> bool:
-        """Whether a hidden section would exist if its parent were open, as far as can be told."""
+        """Return True if a hidden section would probably exist if its parent were open."""
         try:
             params, _ = self.params(node)
         except PromptRenderError:
@@ -168,8 +168,8 @@ class RenderPass:
         except PromptError as error:
             raise located(error, node) from error.__cause__
 
-    def would_be_summarised(self, node: Node) -> bool:
-        """Whether a hidden section would be a summary if its parent were open."""
+    def would_be_summarized(self, node: Node) -> bool:
+        """Return True if a hidden section would be summarized if its parent were open."""
         try:
             params, _ = self.params(node)
         except PromptRenderError:
@@ -190,10 +190,10 @@ class RenderPass:
 def checked_overrides(
     overrides: Mapping[SectionPath, SectionVisibility] | None, plan: Plan
 ) -> Mapping[SectionPath, SectionVisibility]:
-    """A copy of the overrides.
+    """Return a copy of the overrides.
 
     Raises:
-        PromptValidationError: A path names no section, or a value is no visibility.
+        PromptValidationError: A path isn't that of a section, or a value isn't a visibility.
     """
     if not overrides:
         return {}
@@ -218,7 +218,7 @@ def checked_overrides(
 
 
 def located(error: PromptError, node: Node) -> PromptError:
-    """The error with the section's whole path; the section itself knows only its key."""
+    """Add the section's full path to an error; the section itself knows only its key."""
     if error.section_path in ((), (node.section.key,)):
         error.section_path = node.path
     return error
@@ -234,7 +234,7 @@ def _as_defaults(body: Iterable[Segment]) -> list[Segment]:
 
 
 def without_arguments(kind: type, who: str, path: SectionPath) -> object:
-    """An instance of the dataclass from its defaults alone.
+    """Return an instance of the dataclass from its defaults.
 
     Raises:
         PromptRenderError: It has fields without a default, or refuses its defaults.

@@ -1,4 +1,4 @@
-"""Helpers for the loop around an evaluation: catch an expansion, apply it, ask again."""
+"""Helpers for evaluation loops: catch an expansion, apply it, evaluate again."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ Overrides: TypeAlias = Mapping[SectionPath, SectionVisibility]
 
 
 class VisibilityOverrideSink(Protocol):
-    """A session that can be told which sections are open."""
+    """A session that stores visibility overrides."""
 
     def apply_visibility_overrides(self, overrides: Overrides, /) -> None:
-        """Remember these overrides, in place of earlier ones for the same sections."""
+        """Store these overrides, replacing earlier ones for the same sections."""
         ...
 
 
 @dataclass(slots=True)
 class ExpansionBudget:
-    """How much a caller lets a model expand in one evaluation; None is no limit.
+    """The limits of a model's expansions in one evaluation; None for no limit.
 
     Args:
-        max_requests: How many times the model may ask.
-        max_sections: How many sections may be opened in all.
-        max_characters: How long a rendered prompt may become.
+        max_requests: Number of requests.
+        max_sections: Number of opened sections in total.
+        max_characters: Length of a rendered prompt.
     """
 
     max_requests: int | None = None
@@ -55,7 +55,7 @@ class ExpansionBudget:
         """Count one request of the model.
 
         Raises:
-            ExpansionLimitError: It is one too many; caused by the request.
+            ExpansionLimitError: It exceeds the budget; its cause is the request.
         """
         self.requests += 1
         self.sections += len(request.requested_overrides)
@@ -71,7 +71,7 @@ class ExpansionBudget:
             ) from request
 
     def check(self, rendered: RenderedPrompt[object]) -> None:
-        """Make sure that a prompt has not grown too long.
+        """Check the length of a rendered prompt.
 
         Raises:
             ExpansionLimitError: Its text is longer than `max_characters`.
@@ -89,10 +89,10 @@ def apply_expansion(
     *,
     session: VisibilityOverrideSink | None = None,
 ) -> None:
-    """Put a caught request into the caller's overrides and the session, wherever there are any.
+    """Apply a caught request to the caller's overrides and to the session, if given.
 
-    Explicit overrides win over the session's, so a request that reached only one of them could
-    be undone by the other; with both, the model's wish always takes effect.
+    Explicit overrides take precedence over the session's, so a request that reached only one of
+    them could be undone by the other.
     """
     if overrides is not None:
         overrides.update(request.requested_overrides)
@@ -101,7 +101,7 @@ def apply_expansion(
 
 
 def rebind_tasks(prompt: Prompt[OutputT], request: VisibilityExpansionRequired) -> Prompt[OutputT]:
-    """The prompt with its bound tasks told how to go on after the expansion."""
+    """Return the prompt with the request's expansion instructions in its bound tasks."""
     tasks = [param for param in prompt.params if isinstance(param, Task)]
     return prompt.bind(
         *(replace(t, expansion_instructions=request.expansion_instructions) for t in tasks)
@@ -115,12 +115,12 @@ def evaluate_with_expansions(
     budget: ExpansionBudget | None = None,
     on_expansion: Callable[[VisibilityExpansionRequired], object] | None = None,
 ) -> ResultT:
-    """What `evaluate` returns once it raises no more requests for expansion.
+    """Call `evaluate` until it raises no more requests for expansion, and return its result.
 
     Args:
-        evaluate: Renders and evaluates with the overrides that it is given.
-        overrides: What the first round starts with.
-        budget: Limits how much may be asked for; without one nothing is limited.
+        evaluate: Renders and evaluates with the overrides in its argument.
+        overrides: The overrides of the first round.
+        budget: The limits; unlimited by default.
         on_expansion: Called with each request before the next round, to log it or to rebind.
 
     Raises:

@@ -1,4 +1,4 @@
-"""JSON Schema from dataclasses: for structured output and for the parameters of tools.
+"""JSON Schema from dataclasses, for structured output and tool parameters.
 
 | Python                              | schema                                        |
 |-------------------------------------|-----------------------------------------------|
@@ -39,7 +39,7 @@ ARRAYS = (list, collections.abc.Sequence, collections.abc.Iterable, collections.
 SETS = (set, frozenset, collections.abc.Set)
 MAPPINGS = (dict, collections.abc.Mapping)
 
-# By name, because importing these modules costs more than most prompts need.
+# By name: these modules are slow to import, and most prompts don't need them.
 FORMATS: dict[tuple[str, str], JsonSchema] = {
     ("datetime", "datetime"): {"type": "string", "format": "date-time"},
     ("datetime", "date"): {"type": "string", "format": "date"},
@@ -59,7 +59,7 @@ _SCALARS: dict[object, str] = {
 
 @dataclass(frozen=True, slots=True)
 class StrictSchema:
-    """A schema in the form that providers' strict modes take: an object at the root.
+    """A schema for providers' strict modes, with an object at the root.
 
     Every property is required and nothing else is allowed; an array is wrapped in an object.
     """
@@ -68,11 +68,11 @@ class StrictSchema:
     wrapped_in: str | None
     """The property that holds the array; None for an object."""
     obstacles: tuple[str, ...]
-    """Why a strict mode would refuse the schema; empty if it would not."""
+    """Reasons why strict modes would refuse the schema; empty if they wouldn't."""
 
     @property
     def strict(self) -> bool:
-        """Whether providers' strict modes can enforce the schema."""
+        """True if providers' strict modes can enforce the schema."""
         return not self.obstacles
 
 
@@ -82,7 +82,7 @@ def schema_of(
     allow_extra_keys: bool = False,
     descriptions: Mapping[str, str] | None = None,
 ) -> JsonSchema:
-    """The schema of a type, with the fields' `description` metadata.
+    """Return the schema of a type, with the fields' `description` metadata.
 
     >>> @dataclass
     ... class Point:
@@ -92,12 +92,12 @@ def schema_of(
     ['x']
 
     Args:
-        kind: A dataclass or any type of the table above.
-        allow_extra_keys: Whether objects may have properties that the dataclass has not.
+        kind: A dataclass, or any type in the table above.
+        allow_extra_keys: Let objects have properties that the dataclass doesn't have.
         descriptions: Replacements for the descriptions of the root's fields.
 
     Raises:
-        PromptValidationError: A field has a type that JSON cannot express.
+        PromptValidationError: A field has a type that JSON can't express.
     """
     return _Writer(allow_extra_keys=allow_extra_keys, strict=False).document(
         kind, descriptions or {}
@@ -105,7 +105,7 @@ def schema_of(
 
 
 def strict_schema_of(kind: object, *, array: bool, allow_extra_keys: bool) -> StrictSchema:
-    """The schema of a dataclass, or of an array of it, for providers' strict modes."""
+    """Return the schema of a dataclass, or of an array of it, for providers' strict modes."""
     writer = _Writer(allow_extra_keys=allow_extra_keys, strict=True)
     if array:
         items = typing.cast("object", list[kind])  # type: ignore[valid-type]  # Built at run time.
@@ -216,7 +216,7 @@ class _Writer:
             if field.required or self._strict:
                 required.append(field.name)
             if self._strict and not field.required and not is_optional(field.hint):
-                # Nothing may be left out in strict mode, so null stands for "take the default".
+                # Strict modes require every property, so null means the default.
                 properties[field.name] = _nullable(schema)
         self._open.pop()
         written: JsonSchema = {

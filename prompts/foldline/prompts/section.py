@@ -1,4 +1,4 @@
-"""The abstract section: what a prompt's tree is made of."""
+"""Abstract sections, the nodes of a prompt's tree."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ if TYPE_CHECKING:
 __all__ = ["KEY_PATTERN", "ParamsT_co", "Section"]
 
 KEY_CHARACTERS = "a-z0-9._-"
-"""The characters of a section key, as a pattern has them in brackets."""
+"""The characters of a section key, for a bracket expression of a pattern."""
 
 KEY_LIMIT = 64
 """The longest section key, in characters."""
 
 KEY_PATTERN = re.compile(rf"(?=[a-z0-9])[{KEY_CHARACTERS}]{{1,{KEY_LIMIT}}}")
-"""What a section key looks like, as a whole."""
+"""Matches a whole section key."""
 
 KEY_RULE = (
     f"1 to {KEY_LIMIT} characters of a-z, 0-9, `.`, `_` and `-`, beginning with a letter or digit"
 )
-"""The same in words."""
+"""`KEY_PATTERN` in words."""
 
-# Covariant, so that sections of different parameters share the tree type `Section[object]`.
+# Covariant, so that `Section[object]` is the type of all sections in a tree.
 ParamsT_co = TypeVar("ParamsT_co", covariant=True)
 
 
 class Section(ABC, Specialised, Generic[ParamsT_co]):
-    """A titled part of a prompt, with the sections below it and the tools that belong to it.
+    """A titled part of a prompt, with child sections and tools.
 
-    Subclasses say what the text is by `render_body`; most prompts need only `MarkdownSection`.
+    Subclasses define the text in `render_body`; most prompts need only `MarkdownSection`.
     Specialise a section with the dataclass of its parameters, or with None if it has none:
-    `MarkdownSection[Params](…)`, `MarkdownSection[None](…)`. A section is not changed after its
-    construction, so that templates and threads can share it.
+    `MarkdownSection[Params](…)`, `MarkdownSection[None](…)`. Sections are immutable, so that
+    templates and threads can share them.
 
     Args:
         title: The heading, one line of literal text.
-        key: The name within the parent: lower case, digits, `.`, `_`, `-`, at most 64.
-        children: The sections below this one, in order.
-        tools: The tools that the model has while this section is shown in full.
-        enabled: Decides from the parameters whether the section exists in a render.
-        default_params: Used where no parameters of the type are bound.
-        accepts_overrides: Whether stored overrides may replace the text.
-        visibility: FULL, SUMMARY, or a callable that takes nothing or the parameters, and may
-            take `session`.
+        key: The name within the parent: 1 to 64 characters of a-z, 0-9, `.`, `_` and `-`.
+        children: The child sections, in order.
+        tools: The tools that the model has while the section is shown in full.
+        enabled: Decides from the parameters if a render includes the section.
+        default_params: Used if no parameters of the type are bound.
+        accepts_overrides: Let stored overrides replace the text.
+        visibility: FULL, SUMMARY, or a callable that accepts the parameters or nothing, and
+            optionally `session`.
 
     Raises:
-        PromptValidationError: Something can never work as it is given.
+        PromptValidationError: An argument can never work.
     """
 
     derived_placeholders: ClassVar[tuple[str, ...]] = ()
-    """Placeholders that the section computes itself; no parameter may have these names."""
+    """Placeholders that the section computes; params fields can't have these names."""
 
     def __init__(
         self,
@@ -94,33 +94,33 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
 
     @property
     def is_specialised(self) -> bool:
-        """Whether the section knows its parameter type; a template accepts no other."""
+        """True if the section has a parameter type, which templates require."""
         return self.type_arguments is not None
 
     @property
     def has_summary(self) -> bool:
-        """Whether the section can be shown as a summary."""
+        """True if the section can be summarized."""
         return False
 
     @property
     def source_text(self) -> str | None:
-        """The template text that stored overrides replace; None if there is no such text."""
+        """The template text that stored overrides can replace, or None."""
         return None
 
     @property
     def summary_text(self) -> str | None:
-        """The summary's template text that stored overrides replace; None without one."""
+        """The summary's template text that stored overrides can replace, or None."""
         return None
 
     def is_enabled(self, params: ParamsT_co, *, session: object | None = None) -> bool:  # type: ignore[misc]  # The renderer passes the section's own type only.
-        """Whether the section exists in a render with these parameters.
+        """Return True if a render with these parameters includes the section.
 
         Raises:
             PromptRenderError: The author's callable raised.
         """
         if self._enabled is None:
             return True
-        return bool(self._ask(self._enabled, "enabled", params, session))
+        return bool(self._call_selector(self._enabled, "enabled", params, session))
 
     def visibility_for(
         self,
@@ -128,14 +128,14 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         *,
         session: object | None = None,
     ) -> SectionVisibility:
-        """The declared visibility for these parameters.
+        """Return the declared visibility for these parameters.
 
         Raises:
-            PromptRenderError: The author's callable raised or answered something else.
+            PromptRenderError: The author's callable raised or returned something else.
         """
         if self._visibility is None:
-            return self.visibility  # type: ignore[return-value]  # No selector: it is the value.
-        answer = self._ask(self._visibility, "visibility", params, session)
+            return self.visibility  # type: ignore[return-value]  # Without a selector, it is the value.
+        answer = self._call_selector(self._visibility, "visibility", params, session)
         if not isinstance(answer, SectionVisibility):
             raise PromptRenderError(
                 f"Section {self.key!r}: `visibility` answered {answer!r}; "
@@ -146,13 +146,13 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
 
     @abstractmethod
     def render_body(self, params: ParamsT_co) -> Sequence[Segment] | str:  # type: ignore[misc]  # As above.
-        """The text below the heading when the section is shown in full, without its children.
+        """Return the text below the heading for a section shown in full, without its children.
 
-        Segments tell where each stretch comes from; a plain string counts as computed.
+        Segments name the source of each stretch; a plain string counts as computed.
         """
 
     def render_summary(self, params: ParamsT_co) -> Sequence[Segment] | str | None:  # type: ignore[misc]
-        """The text below the heading when the section is summarised; None if it cannot be."""
+        """Return the text below the heading for a summarized section; None without a summary."""
         return None
 
     def render(
@@ -161,10 +161,10 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         *,
         visibility: SectionVisibility = SectionVisibility.FULL,
     ) -> str:
-        """The section's own text for these parameters: no heading, no children, no suffix.
+        """Return the section's own text for these parameters, without heading, children and suffix.
 
         Raises:
-            PromptRenderError: The parameters are missing or cannot be put into the text.
+            PromptRenderError: The parameters are missing or can't be turned into text.
         """
         given: ParamsT_co = self.default_params if params is None else params  # type: ignore[assignment]  # Checked below.
         kind = self.params_type
@@ -183,24 +183,24 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         return "".join(segment.text for segment in as_segments(body))
 
     def clone(self, **kwargs: object) -> Self:
-        """A copy that shares nothing mutable with this section; children are cloned too.
+        """Return a copy that shares no mutable state with this section; children are cloned, too.
 
         Keywords such as `session=` and `bus=` reach every section and tool of the copy: an
         attribute of that name gets the value, handlers that are methods of the section become
-        methods of the copy, and `bind_runtime` is called with all of them.
+        methods of the copy, and `bind_runtime` is called with all keywords.
         """
         from foldline.prompts.cloning import clone_section
 
         return clone_section(self, kwargs)
 
     def bind_runtime(self, **kwargs: object) -> None:
-        """Called on a fresh clone; a section that registers with a session or bus does so here."""
+        """Register with a session or bus; called on a new clone."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.key!r}>"
 
     def select(self) -> None:
-        """Work out how the author's callables want to be called."""
+        """Inspect the signatures of the author's callables."""
         self._enabled = self._selector(self.enabled, "enabled")
         self._visibility = (
             None
@@ -219,7 +219,9 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
             )
         return Selector(call, what=what, key=self.key)
 
-    def _ask(self, selector: Selector, what: str, params: object, session: object | None) -> object:
+    def _call_selector(
+        self, selector: Selector, what: str, params: object, session: object | None
+    ) -> object:
         try:
             return selector(params, session)
         except Exception as error:
@@ -263,17 +265,17 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
 
 
 def as_segments(body: Sequence[Segment] | str | None) -> Sequence[Segment]:
-    """The segments of what a section rendered; a plain string counts as computed text."""
+    """Return a section's body as segments; a plain string counts as computed text."""
     if isinstance(body, str):
         return (Segment(SegmentKind.DERIVED, body),) if body else ()
     return body or ()
 
 
 def checked_sections(sections: Iterable[object], key: str) -> tuple[Section[object], ...]:
-    """The sections as a tuple.
+    """Return the sections as a tuple.
 
     Raises:
-        PromptValidationError: One of them is something else.
+        PromptValidationError: An item isn't a section.
     """
     if isinstance(sections, (str, Section)) or not isinstance(sections, Iterable):
         raise PromptValidationError(
@@ -311,7 +313,7 @@ def _checked_title(title: str, key: str) -> str:
 
 
 def is_title(title: str) -> bool:
-    """Whether a text can be a title: one line that isn't blank."""
+    """Return True if a text can be a title: one line that isn't blank."""
     return bool(title.strip()) and len(title.splitlines()) == 1
 
 

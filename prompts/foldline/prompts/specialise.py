@@ -1,4 +1,4 @@
-"""Run-time specialisation: `MarkdownSection[Params]` is a subclass that knows its type argument."""
+"""Run-time specialisation: `MarkdownSection[Params]` is a subclass with its type argument."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["Specialised", "dataclass_of", "field_names", "type_name"]
 
 
 class Specialised:
-    """A mix-in for generic classes whose type arguments matter at run time.
+    """Mix-in for generic classes whose type arguments matter at run time.
 
-    `Class[Argument]` gives a cached subclass with `type_arguments == (Argument,)`; a class that
-    inherits from it is specialised too. Subscription with type variables stays what typing makes
-    of it, so `class TaskSection(MarkdownSection[TaskT])` is generic again.
+    `Class[Argument]` returns a cached subclass with `type_arguments == (Argument,)`; a class that
+    inherits from it is specialised, too. Subscription with type variables works as in typing, so
+    `class TaskSection(MarkdownSection[TaskT])` is generic again.
     """
 
     type_arguments: ClassVar[tuple[object, ...] | None] = None
-    """What the class was specialised with; None if it was not."""
+    """The type arguments; None if the class isn't specialised."""
 
     _slots_of_arguments: ClassVar[tuple[int, ...] | None] = None
 
@@ -29,7 +29,7 @@ class Specialised:
 
         def __class_getitem__(cls, item):
             arguments = item if isinstance(item, tuple) else (item,)
-            # Checks the number of arguments, and that the class is generic at all.
+            # Checks that the class is generic, and the number of arguments.
             alias = super().__class_getitem__(item)
             if any(_has_type_variables(argument) for argument in arguments):
                 return alias
@@ -48,19 +48,19 @@ class Specialised:
         for base in cls.__dict__.get("__orig_bases__", ()):
             origin = get_origin(base)
             if isinstance(origin, type) and issubclass(origin, Specialised):
-                # Type variables may be reordered or mixed with others of the subclass's own.
+                # Type variables may be reordered or mixed with the subclass's own.
                 given = _own(origin, base.__args__)
                 if all(argument in parameters for argument in given):
                     cls._slots_of_arguments = tuple(parameters.index(a) for a in given)
 
 
 def type_name(kind: object) -> str:
-    """The name by which a person knows a type."""
+    """Return the name of a type for messages."""
     return kind.__name__ if isinstance(kind, type) else str(kind).replace("typing.", "")
 
 
 def dataclass_of(kind: object) -> type | None:
-    """The dataclass that `kind` is or is a specialisation of; None if it is something else."""
+    """Return the dataclass that `kind` is or specialises; None for anything else."""
     origin = get_origin(kind) or kind
     if isinstance(origin, type) and hasattr(origin, "__dataclass_fields__"):
         return origin
@@ -68,7 +68,7 @@ def dataclass_of(kind: object) -> type | None:
 
 
 def field_names(kind: type | None) -> tuple[str, ...]:
-    """The names of a dataclass's fields, in order; none without a dataclass."""
+    """Return the names of a dataclass's fields, in order; none for None."""
     return () if kind is None else tuple(getattr(kind, "__dataclass_fields__", ()))
 
 
@@ -92,13 +92,13 @@ def _subclass(cls: type[Specialised], arguments: tuple[object, ...]) -> type[Spe
         "__qualname__": f"{cls.__qualname__}[{', '.join(map(type_name, given))}]",
     }
     name = f"{cls.__name__}[{', '.join(map(type_name, given))}]"
-    # The metaclass of abstract classes is not `type`.
+    # The metaclass of abstract classes isn't `type`.
     metaclass: Callable[..., type[Specialised]] = type(cls)
     return metaclass(name, (cls,), namespace)
 
 
 def _has_type_variables(argument: object) -> bool:
-    # A generic class itself also has `__parameters__`; only an alias is waiting for arguments.
+    # A generic class has `__parameters__`, too, but only an alias lacks arguments.
     return isinstance(argument, TypeVar) or (
         not isinstance(argument, type) and bool(getattr(argument, "__parameters__", ()))
     )

@@ -16,23 +16,23 @@ __all__ = ["StructuredOutputConfig"]
 
 @dataclass(frozen=True, slots=True)
 class StructuredOutputConfig:
-    """The dataclass of a prompt's answer, and whether there is one of it or a list."""
+    """The dataclass of a prompt's answer, as one object or a list."""
 
     output_type: type
-    """The dataclass; for a list, that of its items."""
+    """The dataclass of the object, or of the list's items."""
     container: Literal["object", "array"]
     allow_extra_keys: bool = False
     specialised: object = None
-    """A generic dataclass with its arguments, such as `Page[int]`; None for any other."""
+    """A generic dataclass with its arguments, such as `Page[int]`; None if not generic."""
 
     @property
     def item(self) -> object:
-        """The type of the object, or of each item of the array, with its type arguments."""
+        """The type of the object or of the array's items, with type arguments."""
         return self.output_type if self.specialised is None else self.specialised
 
     @property
     def schema(self) -> JsonSchema:
-        """The JSON Schema of the answer; a new one each time."""
+        """The JSON Schema of the answer, as a new object."""
         from foldline.prompts.schema import schema_of
 
         item = schema_of(self.item, allow_extra_keys=self.allow_extra_keys)
@@ -44,7 +44,7 @@ class StructuredOutputConfig:
 
     @property
     def strict_schema(self) -> StrictSchema:
-        """The schema in the form that providers' strict modes take."""
+        """Return the schema for providers' strict modes."""
         from foldline.prompts.schema import strict_schema_of
 
         return strict_schema_of(
@@ -53,11 +53,11 @@ class StructuredOutputConfig:
 
 
 def declared_output(argument: object, *, allow_extra_keys: bool) -> StructuredOutputConfig | None:
-    """What `PromptTemplate[argument]` declares; None for a template without output.
+    """Return the output that `PromptTemplate[argument]` declares, or None.
 
     Raises:
         PromptValidationError: The argument is neither a dataclass nor a list of one, or a field
-            has a type that JSON cannot express.
+            has a type that JSON can't express.
     """
     if argument is None or argument is type(None):
         return None
@@ -84,6 +84,6 @@ def _check(config: StructuredOutputConfig) -> None:
     try:
         _ = config.schema
     except PromptValidationError as error:
-        # A name that is defined further down can still be resolved by the time it is needed.
+        # A name defined further down can be resolved later.
         if not isinstance(error.__cause__, NameError):
             raise

@@ -1,4 +1,4 @@
-"""What the user wants, as a dataclass and the section that shows it."""
+"""The user's task, as a dataclass and the section that shows it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["Task", "TaskSection"]
 
 @FrozenDataclass()
 class Task:
-    """The user's intent; subclass it for tasks with more fields.
+    """The user's request; subclass it for tasks with more fields.
 
-    `expansion_instructions` is filled by `dataclasses.replace` after the model had sections
-    opened, and is gone again with the next fresh task.
+    `expansion_instructions` is set by `dataclasses.replace` after sections were opened for the
+    model; a new task has none.
     """
 
     request: str = field(metadata={"description": "The user's request in natural language."})
@@ -44,13 +44,13 @@ class Task:
 
 
 class TaskBlock(NamedTuple):
-    """A text that a task section makes of a field that may be absent."""
+    """A text that a task section derives from an optional field."""
 
     field: str
     form: str
 
     def text(self, value: str | None) -> str:
-        """The text for a value of the field; empty where there is no value."""
+        """Return the text for a value of the field; empty for None."""
         return self.form.format(value) if value else ""
 
 
@@ -58,7 +58,7 @@ TaskT_co = TypeVar("TaskT_co", bound=Task, covariant=True)
 
 
 class TaskSection(MarkdownSection[TaskT_co]):
-    """A section that shows a task: the request, its background, and why it is asked again.
+    """A section that shows a task: the request, its background, and its expansion context.
 
     >>> section = TaskSection[Task]()
     >>> print(section.render(Task(request="Review it.", background="It is urgent.")))
@@ -66,8 +66,8 @@ class TaskSection(MarkdownSection[TaskT_co]):
     <BLANKLINE>
     **Background:** It is urgent.
 
-    Whatever is absent leaves no blank lines behind. The two computed blocks are placeholders of
-    the section; a task may not have fields of their names.
+    Absent parts leave no blank lines. The two computed blocks are placeholders of the section; a
+    task can't have fields with their names.
     """
 
     derived_placeholders: ClassVar[tuple[str, ...]] = ("_expansion_block", "_background_block")
@@ -99,13 +99,13 @@ class TaskSection(MarkdownSection[TaskT_co]):
         )
 
     def derive(self, params: TaskT_co) -> Mapping[str, str]:  # type: ignore[misc]  # The renderer passes the section's own type only.
-        """The expansion block and the background block; empty where the task has neither."""
+        """Return the expansion block and the background block; empty if the task lacks them."""
         return {
             name: block.text(getattr(params, block.field)) for name, block in TASK_BLOCKS.items()
         }
 
     def render_body(self, params: TaskT_co) -> Sequence[Segment]:  # type: ignore[misc]  # As above.
-        """The request between its expansion context and its background."""
+        """Return the request between its expansion context and its background."""
         return without_absent_end(super().render_body(params))
 
 
@@ -119,11 +119,11 @@ TASK_BLOCKS: Mapping[str, TaskBlock] = dict(
         strict=True,
     )
 )
-"""What a task section computes, by the names of its placeholders."""
+"""The texts that a task section computes, by placeholder name."""
 
 
 def without_absent_end(body: Sequence[Segment]) -> list[Segment]:
-    """The body without the blank line before a block at its end that is absent."""
+    """Return the body without the blank line before an absent block at its end."""
     segments = list(body)
     while segments and not segments[-1].text.strip("\n"):
         if segments[-1].kind not in (SegmentKind.DERIVED, SegmentKind.LITERAL):

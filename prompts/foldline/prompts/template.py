@@ -1,4 +1,4 @@
-"""The blueprint of a prompt."""
+"""Templates of prompts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
-    # The default makes an unspecialised template one without structured output.
+    # By default, a template has no structured output.
     OutputT_co = TypeVar("OutputT_co", covariant=True, default=None)
 else:
     OutputT_co = typing.TypeVar("OutputT_co", covariant=True)
@@ -36,25 +36,25 @@ __all__ = ["PromptTemplate"]
 
 
 class PromptTemplate(Specialised, Generic[OutputT_co]):
-    """What a prompt says and offers: an ordered tree of sections under a stable name.
+    """An ordered tree of sections under a stable name.
 
     Specialise it with a dataclass to declare a structured output, `PromptTemplate[Answer](…)`,
-    or with `list[Answer]` for an array. Everything that can be known is checked at construction.
-    A template is not changed afterwards and can be rendered by many threads at once.
+    or with `list[Answer]` for an array. Everything that can be is checked at construction.
+    Templates are immutable, and many threads can render one at once.
 
     Args:
         ns: The namespace, such as `agents/reviewer`.
-        key: The name within the namespace; both together identify the prompt for overrides.
+        key: The name within the namespace; overrides identify the prompt by both.
         name: A name for people.
-        sections: The root sections, in order; chapters may stand among them.
+        sections: The root sections, in order; chapters may be among them.
         chapters: Chapters after the sections.
-        allow_extra_keys: Whether unknown keys of a structured output are ignored.
-        disclosure: `auto` lets the model open summarised sections that have tools and read the
-            others; `open` lets it open all.
-        heading: Gives the heading of each section; `undotted_heading` is the older form.
+        allow_extra_keys: Ignore unknown keys of a structured output.
+        disclosure: With `auto`, the model can open summarized sections that have tools, and read
+            the others; with `open`, it can open all.
+        heading: Formats the headings; `undotted_heading` is the older format.
 
     Raises:
-        PromptValidationError: The prompt can never work as it is given.
+        PromptValidationError: The prompt can never work.
     """
 
     def __init__(
@@ -100,11 +100,11 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
 
     @property
     def descriptor(self) -> PromptDescriptor:
-        """The prompt as declared; that of an expanded template still has all its chapters."""
+        """The prompt as declared; after an expansion, too, it has all chapters."""
         if self._descriptor is None:
             from foldline.prompts.descriptor import describe
 
-            # Two threads at worst work out the same twice.
+            # At worst, two threads compute the same.
             self._descriptor = describe(self)
         return self._descriptor
 
@@ -119,30 +119,30 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         only: Collection[str] | None = None,
         session: object | None = None,
     ) -> PromptTemplate[OutputT_co]:
-        """A fresh template in which the open chapters are replaced by their sections.
+        """Return a new template in which open chapters are replaced by their sections.
 
-        What a closed chapter holds is not part of it. `chapter_decisions` of the new template
-        tells what was decided and why; this template stays as it is.
+        It lacks the sections of closed chapters. Its `chapter_decisions` has the decisions with
+        reasons. This template doesn't change.
 
         Args:
-            policy: How chapters are opened.
-            params: Bound parameters; a chapter takes the one of its type.
+            policy: The policy that opens chapters.
+            params: Bound parameters; a chapter uses the one of its type.
             chapter_params: Parameters by chapter key, for types that are not bound.
-            goal_section_key: The section that says what the user wants; the policy
-                INTENT_CLASSIFIER needs it.
-            classifier: Decides in place of `term_overlap`.
-            only: The chapters that may open at all, by key; those around them must be among them.
-            session: Given to `enabled` callables that ask for it.
+            goal_section_key: The section with the user's goal; required by the policy
+                INTENT_CLASSIFIER.
+            classifier: Replaces `term_overlap`.
+            only: Keys of the chapters that may open; must include their enclosing chapters.
+            session: Passed to `enabled` callables that ask for it.
 
         Raises:
             PromptConfigurationError: `goal_section_key` is missing, unknown or ambiguous.
-            PromptValidationError: `chapter_params` or `only` name no chapter.
+            PromptValidationError: `chapter_params` or `only` has an unknown chapter.
             PromptRenderError: A chapter's `enabled` raised or lacks its parameters.
         """
         from foldline.prompts.expansion import ChaptersExpansionPolicy, expand
         from foldline.prompts.intent import term_overlap
 
-        # The descriptor is that of the declaration, so it must exist before chapters dissolve.
+        # The descriptor describes the declaration, so compute it before chapters dissolve.
         _ = self.descriptor
         return expand(
             self,
@@ -156,7 +156,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         )
 
     def bind(self, *params: object) -> Prompt[OutputT_co]:
-        """A new prompt of this template with these parameters bound."""
+        """Return a new prompt of this template with these parameters bound."""
         from foldline.prompts.prompt import Prompt
 
         return Prompt(self).bind(*params)
@@ -169,7 +169,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         deadline: Deadline | None = None,
         on_error: ErrorHandler | None = None,
     ) -> RenderedPrompt[OutputT_co]:
-        """The template rendered with these parameters: `bind` and `Prompt.render` in one."""
+        """Render the template with these parameters: `bind` and `Prompt.render` in one."""
         return self.bind(*params).render(
             visibility_overrides=visibility_overrides,
             session=session,

@@ -1,4 +1,4 @@
-"""Template text, compiled once: the grammar of `string.Template`, as literals and placeholders."""
+"""Compiled template texts, with the grammar of `string.Template`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["CompiledTemplate"]
 
 
 class CompiledTemplate:
-    """A template text that is dedented, stripped and split into literals and placeholders.
+    """A template text, dedented, stripped and split into literals and placeholders.
 
-    Values are inserted as they are: a `$` or a brace inside one is text, never a placeholder.
+    Values are inserted verbatim: a `$` or a brace in a value is text, never a placeholder.
 
     >>> [segment.text for segment in CompiledTemplate("Costs $$5, ${who}", key="k").parts]
     ['Costs $5, ', 'who']
@@ -27,7 +27,7 @@ class CompiledTemplate:
     __slots__ = ("key", "parts", "placeholders", "source", "what")
 
     parts: tuple[Segment, ...]
-    """Literals as segments to insert, placeholders as segments whose text is the field's name."""
+    """Segments: literals to insert, and placeholders whose text is the field's name."""
 
     def __init__(self, text: str, *, key: str, what: str = "template") -> None:
         if not isinstance(text, str):
@@ -72,15 +72,15 @@ class CompiledTemplate:
         column = offset - (self.source.rfind("\n", 0, offset) + 1) + 1
         return PromptValidationError(
             f"Section {self.key!r}: the `$` in line {line}, column {column} of `{self.what}` "
-            "begins no placeholder; write `$$` for a dollar sign, or `${field}`.",
+            "doesn't start a placeholder; write `$$` for a dollar sign, or `${field}`.",
             section_path=(self.key,),
         )
 
     def check(self, names: Iterable[str], params_type: type | None) -> None:
-        """Make sure that every placeholder is one of `names`.
+        """Check that every placeholder is one of `names`.
 
         Raises:
-            PromptValidationError: A placeholder names no field; near names are given.
+            PromptValidationError: A placeholder isn't a field; the error has near names.
         """
         known = list(names)
         for placeholder in self.placeholders:
@@ -97,7 +97,7 @@ class CompiledTemplate:
             )
             raise PromptValidationError(
                 f"Section {self.key!r}: the placeholder `${{{placeholder}}}` of `{self.what}` "
-                f"is no {owner}.{hint} Write `$$` for a dollar sign.",
+                f"isn't a {owner}.{hint} Write `$$` for a dollar sign.",
                 section_path=(self.key,),
                 placeholder=placeholder,
                 dataclass_type=params_type,
@@ -105,10 +105,10 @@ class CompiledTemplate:
             )
 
     def substitute(self, params: object, derived: Mapping[str, str]) -> Sequence[Segment]:
-        """The segments of the text with the fields of `params` and the `derived` texts put in.
+        """Return the text's segments, with fields of `params` and `derived` texts filled in.
 
         Raises:
-            PromptRenderError: A field cannot be read or turned into text.
+            PromptRenderError: A field can't be read or turned into text.
         """
         if not self.placeholders:
             return self.parts

@@ -1,4 +1,4 @@
-"""What was said in a session so far: one exchange for each evaluation that gave an answer."""
+"""The thread of a session: one exchange for each evaluation that gave an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools: what a model can call, with typed parameters and results."""
+"""Tools that a model can call, with typed parameters and results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 NAME_PATTERN = re.compile(r"[a-z0-9_-]{1,64}")
-"""What a tool's name looks like, as a whole."""
+"""Matches a whole tool name."""
 
 ParamsT_co = TypeVar("ParamsT_co", covariant=True)
 ResultT_co = TypeVar("ResultT_co", covariant=True)
@@ -62,7 +62,7 @@ class ToolContext:
     """Gets a `ToolInvoked` for each call."""
     deadline: Deadline | None = None
     telemetry: Callable[[ToolTelemetry], None] | None = None
-    """Called by tools that raise instead of returning, before they do."""
+    """Called by tools that raise instead of returning, before they raise."""
     evaluation_id: str | None = None
     provider: str | None = None
     turn: int = 1
@@ -73,7 +73,7 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult(Generic[ResultT_co]):
-    """What a tool call gave: a message for the model, and the value behind it.
+    """A tool call's result: a message for the model, and a value.
 
     A `ContextPolicy` shows `summary` in place of a result that is some turns old, and removes
     results of low `priority` first; without one a result has the priority MEDIUM.
@@ -87,16 +87,16 @@ class ToolResult(Generic[ResultT_co]):
 
 
 class ToolHandler(Protocol[HandledT_contra, ResultT_co]):
-    """A function that does what a tool says."""
+    """A function that implements a tool."""
 
     def __call__(self, params: HandledT_contra, *, context: ToolContext) -> ToolResult[ResultT_co]:
-        """Do it; what it raises becomes a failed result, except an expansion request."""
+        """Run the tool; an exception becomes a failed result, except an expansion request."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ToolExample(Generic[ParamsT_co, ResultT_co]):
-    """A call that shows a model how a tool is used."""
+    """An example call, for the model."""
 
     description: str
     params: ParamsT_co
@@ -104,22 +104,22 @@ class ToolExample(Generic[ParamsT_co, ResultT_co]):
 
 
 class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
-    """Something that a model can call: a name, a description, a handler.
+    """A function that a model can call: a name, a description and a handler.
 
     Specialise it with the dataclass of its parameters (None if it has none) and with the type of
     its result: `Tool[SearchParams, SearchResult](…)`.
 
     Args:
         name: 1 to 64 characters of a-z, 0-9, `_` and `-`.
-        description: What the tool does, for the model.
+        description: Tells the model what the tool does.
         handler: Called as `handler(params, context=context)`.
-        examples: Calls that show how it is used.
-        accepts_overrides: Whether stored overrides may replace the descriptions.
+        examples: Example calls.
+        accepts_overrides: Let stored overrides replace the descriptions.
         context_policy: How much a conversation with this tool keeps of results, unless an
             evaluation or its adapter says otherwise. Of several tools' the first one counts.
 
     Raises:
-        PromptValidationError: Something can never work as it is given.
+        PromptValidationError: An argument can never work.
     """
 
     def __init__(
@@ -168,30 +168,30 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
 
     @property
     def parameters(self) -> JsonSchema:
-        """The JSON Schema of the parameters, with the examples; a new one each time."""
+        """The JSON Schema of the parameters with the examples, as a new object."""
         from foldline.prompts.tool_calls import parameters_schema
 
         return parameters_schema(self)
 
     @property
     def result_type(self) -> object:
-        """The type argument for the result, as it was given."""
+        """The type argument for the result."""
         return None if self.type_arguments is None else self.type_arguments[1]
 
     def decode(self, arguments: str | Mapping[str, object]) -> ParamsT_co:
-        """The parameters from what a model gave: JSON text, or a mapping made of it.
+        """Decode a model's arguments, as JSON text or a parsed mapping.
 
         Raises:
-            ToolValidationError: They do not fit; the message names the place and near keys.
+            ToolValidationError: They don't fit; the message has the location and near keys.
         """
         from foldline.prompts.tool_calls import decode_arguments
 
         return cast("ParamsT_co", decode_arguments(self, arguments))
 
     def clone(self, **kwargs: object) -> Self:
-        """A copy; attributes that have the name of a keyword, such as `session`, get its value.
+        """Return a copy; attributes with the name of a keyword, such as `session`, get its value.
 
-        A tool whose handler closes over a runtime overrides this.
+        Override it in a tool whose handler is a closure over runtime objects.
         """
         twin = copy.copy(self)
         for name in kwargs.keys() & self.__dict__.keys():
@@ -229,7 +229,7 @@ _CHECKED: set[object] = set()
 
 
 def _check_schema(argument: object, name: str) -> None:
-    """Make sure once per parameter type that it has a JSON form."""
+    """Check once per parameter type that it has a JSON schema."""
     if argument in _CHECKED:
         return
     from foldline.prompts.schema import schema_of
@@ -237,7 +237,7 @@ def _check_schema(argument: object, name: str) -> None:
     try:
         schema_of(argument)
     except PromptValidationError as error:
-        # A name that is defined further down can still be resolved by the time it is needed.
+        # A name defined further down can be resolved later.
         if not isinstance(error.__cause__, NameError):
             raise PromptValidationError(
                 f"Tool {name!r}: {error}", dataclass_type=error.dataclass_type

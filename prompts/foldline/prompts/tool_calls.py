@@ -1,4 +1,4 @@
-"""Tools as providers see them, and what models send back."""
+"""Schemas of tools for providers, and arguments from models."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["decode_arguments", "parameters_schema", "to_json"]
 def parameters_schema(
     tool: Tool[object, object], descriptions: Mapping[str, str] | None = None
 ) -> JsonSchema:
-    """The JSON Schema of a tool's parameters.
+    """Return the JSON Schema of a tool's parameters.
 
     Args:
         tool: The tool; its examples become the schema's.
-        descriptions: Replacements for the descriptions of parameters, such as
-            `RenderedPrompt.tool_param_descriptions` has them for this tool.
+        descriptions: Replacements for the descriptions of parameters, as in
+            `RenderedPrompt.tool_param_descriptions` for this tool.
     """
     if tool.params_type is None:
         return {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
@@ -39,10 +39,10 @@ def parameters_schema(
 
 
 def decode_arguments(tool: Tool[object, object], arguments: str | Mapping[str, object]) -> object:
-    """The parameters of a call as the tool's dataclass; None for a tool without parameters.
+    """Decode a call's arguments to the tool's dataclass; None for a tool without parameters.
 
     Raises:
-        ToolValidationError: They are no JSON object or do not fit the dataclass.
+        ToolValidationError: They aren't a JSON object or don't fit the dataclass.
     """
     values: object = arguments
     if isinstance(arguments, str):
@@ -50,7 +50,7 @@ def decode_arguments(tool: Tool[object, object], arguments: str | Mapping[str, o
             values = json.loads(arguments) if arguments.strip() else {}
         except (ValueError, RecursionError) as error:
             raise ToolValidationError(
-                f"The arguments of {tool.name!r} are no JSON: {error}"
+                f"The arguments of {tool.name!r} are not JSON: {error}"
             ) from error
     else:
         values = dict(arguments)
@@ -73,7 +73,7 @@ def decode_arguments(tool: Tool[object, object], arguments: str | Mapping[str, o
 
 
 def to_json(value: object) -> object:
-    """A value in the form that a JSON writer takes: dataclasses as objects, enums by value."""
+    """Convert a value for a JSON encoder: dataclasses to objects, enums to their values."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: to_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, enum.Enum):

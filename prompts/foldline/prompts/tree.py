@@ -1,4 +1,4 @@
-"""The plan of a template: its tree with everything worked out that never changes."""
+"""The plan of a template: its tree, with everything precomputed that never changes."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ __all__ = ["Node", "Plan", "build_plan", "replan"]
 
 @dataclass(slots=True, eq=False)
 class Node(Place[Section[object]]):
-    """A section at its place, with what never changes from one render to the next."""
+    """A section at its position, with everything that is the same in all renders."""
 
     params_type: type | None = field(init=False)
     gated: bool = field(init=False)
-    """Whether anything can disable the section."""
+    """True if the section can be disabled."""
     declared: SectionVisibility | None = field(init=False)
-    """The visibility that is declared; None where a callable or a subclass decides."""
+    """The declared visibility; None if a callable or a subclass decides."""
 
     def __post_init__(self) -> None:
         section = self.section
@@ -42,15 +42,15 @@ class Node(Place[Section[object]]):
 
 @dataclass(slots=True, eq=False)
 class Plan:
-    """All sections of a template at their places; nothing in it changes."""
+    """All sections of a template at their positions; immutable."""
 
     roots: tuple[Node, ...]
     by_path: dict[SectionPath, Node] = field(default_factory=dict)
     by_dotted: dict[str, Node] = field(default_factory=dict)
     defaults: dict[type, object] = field(default_factory=dict)
-    """The first default that is configured for each parameter type."""
+    """The first default parameters of each type."""
     known_types: frozenset[type] = frozenset()
-    """Parameter types that may be bound: those of closed chapters too."""
+    """Parameter types that may be bound, including those of closed chapters."""
     inert_paths: frozenset[SectionPath] = frozenset()
     """Paths inside closed chapters: an override for them has no effect yet."""
     chapter_paths: frozenset[SectionPath] = frozenset()
@@ -60,11 +60,11 @@ class Plan:
 def build_plan(
     sections: Sequence[Section[object]], *, heading: HeadingFormatter, disclosure: str
 ) -> Plan:
-    """The plan of these sections, with the chapters among them closed.
+    """Return the plan of these sections, with chapters closed.
 
     Raises:
-        PromptValidationError: A section is unspecialised, or keys or tool names clash, be it
-            inside a closed chapter.
+        PromptValidationError: A section is unspecialised, or keys or tool names clash, even inside
+            a closed chapter.
     """
     everything = _Everything(sections)
     roots = arrange(sections, Node, heading=heading, disclosure=disclosure)
@@ -85,7 +85,7 @@ def build_plan(
 def replan(
     before: Plan, sections: Sequence[Section[object]], *, heading: HeadingFormatter, disclosure: str
 ) -> Plan:
-    """The plan of changed sections that still knows what was declared before the change."""
+    """Return the plan of changed sections, keeping the declarations from before the change."""
     plan = build_plan(sections, heading=heading, disclosure=disclosure)
     plan.known_types |= before.known_types
     declared = before.by_path.keys() | before.inert_paths | plan.inert_paths
@@ -102,7 +102,7 @@ def _declared(section: Section[object]) -> SectionVisibility | None:
 
 
 class _Everything:
-    """All that is declared, closed chapters included, checked for clashes."""
+    """All declarations, including closed chapters, checked for clashes."""
 
     def __init__(self, sections: Sequence[Section[object]]) -> None:
         self.paths: set[SectionPath] = set()
@@ -143,7 +143,7 @@ class _Everything:
         if not section.is_specialised:
             name = type(section).__name__
             raise PromptValidationError(
-                f"Section {'.'.join(path)!r} does not say what its parameters are: write "
+                f"Section {'.'.join(path)!r} doesn't declare its parameters: write "
                 f"`{name}[Params](…)`, or `{name}[None](…)` if it has none.",
                 section_path=path,
             )

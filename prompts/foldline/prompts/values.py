@@ -1,7 +1,6 @@
-"""Values from parsed JSON, converted to the types of dataclasses, conservatively.
+"""Conservative conversion of parsed JSON to the types of dataclasses.
 
-A value that already has the right type is taken as it is. Beyond that only conversions that lose
-nothing are made:
+A value of the right type stays as it is. Otherwise only lossless conversions are made:
 
 - an integer to a float, and a float without a fraction to an integer (`3.0` is 3, `3.9` is not);
 - a string in canonical form to a number or boolean (`"3"`, `"2.5"`, `"true"`, not `"03"`);
@@ -11,9 +10,9 @@ nothing are made:
 - null, for a field that is not optional but has a default, to that default: providers' strict
   modes cannot leave a field out.
 
-`true` and `false` are no numbers, nor are infinity and not-a-number; null is no empty value, and
-nothing becomes a string. Of a union the first member that fits exactly is taken, else the first
-that a conversion leads to.
+`true` and `false` aren't numbers, nor are infinity and not-a-number; null isn't an empty value, and
+nothing becomes a string. For a union, the first member that fits exactly is used, else the first
+that a conversion fits.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ _SCALARS = (str, bool, int, float)
 
 
 @dataclass(eq=False)
-class Mismatch(Exception):  # noqa: N818 - it is turned into an error that has the whole answer
-    """A value that does not fit; `path` is its place, such as `$.steps[2]`."""
+class Mismatch(Exception):  # noqa: N818 - Becomes an error that has the whole answer.
+    """A value that doesn't fit; `path` is its location, such as `$.steps[2]`."""
 
     path: str
     message: str
@@ -53,17 +52,17 @@ class Mismatch(Exception):  # noqa: N818 - it is turned into an error that has t
 def convert(
     value: object, hint: object, *, path: str = "$", allow_extra_keys: bool, coerce: bool = True
 ) -> object:
-    """The value as an instance of the type `hint`.
+    """Convert the value to an instance of the type `hint`.
 
     Args:
-        value: What a JSON parser gave.
-        hint: A dataclass or any type that has a JSON schema.
-        path: The place of the value, for errors.
-        allow_extra_keys: Whether objects may have keys that the dataclass has not.
-        coerce: Whether the conversions above are made.
+        value: Parsed JSON.
+        hint: A dataclass, or any type with a JSON schema.
+        path: The location of the value, for errors.
+        allow_extra_keys: Let objects have keys that the dataclass doesn't have.
+        coerce: Make the conversions above.
 
     Raises:
-        Mismatch: The value does not fit the type.
+        Mismatch: The value doesn't fit the type.
     """
     return _Converter(allow_extra_keys=allow_extra_keys, coerce=coerce).value(value, hint, path)
 
@@ -83,7 +82,7 @@ class _Converter:
         if hint is None or hint is type(None):
             if value is None:
                 return None
-            raise Mismatch(path, f"expected null, got {_shown(value)}")
+            raise Mismatch(path, f"expected null, got {_abbreviated(value)}")
         if hint in _SCALARS:
             return self._scalar(value, hint, path)
         if get_origin(hint) is Literal:
@@ -104,12 +103,12 @@ class _Converter:
                     return converter.value(value, member, path)
                 except Mismatch as mismatch:
                     failures.append(mismatch)
-        # The failure that got furthest into the value says most about what is wrong.
+        # The failure furthest into the value is the most informative.
         deepest = max(failures, key=lambda failure: len(failure.path))
         if deepest.path != path:
             raise deepest
         names = " or ".join(type_name(member) for member in members)
-        raise Mismatch(path, f"expected {names}, got {_shown(value)}")
+        raise Mismatch(path, f"expected {names}, got {_abbreviated(value)}")
 
     def _scalar(self, value: object, kind: object, path: str) -> object:
         if type(value) is kind and (kind is not float or math.isfinite(value)):  # type: ignore[arg-type]  # A float.
@@ -118,7 +117,9 @@ class _Converter:
             found = _COERCIONS[kind](value) if kind in _COERCIONS else None
             if found is not None:
                 return found
-        raise Mismatch(path, f"expected {_JSON_NAMES[kind]}, got {_shown(value)}", _as_type(kind))
+        raise Mismatch(
+            path, f"expected {_JSON_NAMES[kind]}, got {_abbreviated(value)}", _as_type(kind)
+        )
 
     def _literal(self, value: object, options: tuple[object, ...], path: str) -> object:
         for option in options:
@@ -126,7 +127,7 @@ class _Converter:
             if type(raw) is type(value) and raw == value:
                 return option
         listed = ", ".join(repr(option) for option in options)
-        raise Mismatch(path, f"expected one of {listed}, got {_shown(value)}")
+        raise Mismatch(path, f"expected one of {listed}, got {_abbreviated(value)}")
 
     def _enum(self, value: object, kind: type[enum.Enum], path: str) -> object:
         for member in kind:
@@ -135,14 +136,14 @@ class _Converter:
         values = [member.value for member in kind]
         near = near_names(str(value), [str(v) for v in values]) if isinstance(value, str) else ()
         listed = ", ".join(repr(v) for v in values)
-        raise Mismatch(path, f"expected one of {listed}, got {_shown(value)}", kind, near)
+        raise Mismatch(path, f"expected one of {listed}, got {_abbreviated(value)}", kind, near)
 
     def _dataclass(self, value: object, kind: object, path: str) -> object:
         base = dataclass_of(kind)
         assert base is not None
         if not isinstance(value, dict):
             raise Mismatch(
-                path, f"expected an object for {type_name(kind)}, got {_shown(value)}", base
+                path, f"expected an object for {type_name(kind)}, got {_abbreviated(value)}", base
             )
         fields = {field.name: field for field in fields_of(kind)}
         for key in value:
@@ -180,7 +181,7 @@ class _Converter:
         if origin in MAPPINGS:
             return self._mapping(value, arguments, path)
         if not isinstance(value, list):
-            raise Mismatch(path, f"expected an array, got {_shown(value)}")
+            raise Mismatch(path, f"expected an array, got {_abbreviated(value)}")
         if origin is tuple and arguments and arguments[-1] is not Ellipsis:
             if len(value) != len(arguments):
                 raise Mismatch(
@@ -201,7 +202,7 @@ class _Converter:
 
     def _mapping(self, value: object, arguments: tuple[object, ...], path: str) -> object:
         if not isinstance(value, dict):
-            raise Mismatch(path, f"expected an object, got {_shown(value)}")
+            raise Mismatch(path, f"expected an object, got {_abbreviated(value)}")
         hint = arguments[1] if arguments else object
         return {key: self.value(item, hint, f"{path}.{key}") for key, item in value.items()}
 
@@ -213,7 +214,7 @@ class _Converter:
                 parsed = parse(str(value))
                 if getattr(parsed, "is_finite", lambda: True)():
                     return parsed
-        raise Mismatch(path, f"expected a {named[1]} as a string, got {_shown(value)}")
+        raise Mismatch(path, f"expected a {named[1]} as a string, got {_abbreviated(value)}")
 
 
 def _to_int(value: object) -> int | None:
@@ -264,8 +265,8 @@ def _as_type(kind: object) -> type | None:
     return kind if isinstance(kind, type) else None
 
 
-def _shown(value: object) -> str:
-    """A value as JSON would write it, cut short."""
+def _abbreviated(value: object) -> str:
+    """Return a value as JSON, shortened."""
     import json
 
     text = json.dumps(value, ensure_ascii=False)

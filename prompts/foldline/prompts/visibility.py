@@ -1,4 +1,4 @@
-"""How much of a section a render shows, and the selectors that decide it."""
+"""Visibilities of sections, and the selectors that decide them."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ ParamsT = TypeVar("ParamsT")
 
 
 class SectionVisibility(enum.Enum):
-    """How a section is rendered: its whole body, or its summary with a way to open it."""
+    """The form of a rendered section: its full body, or its summary."""
 
     FULL = enum.auto()
     SUMMARY = enum.auto()
 
 
 class SessionVisibilitySelector(Protocol[ParamsT_contra]):
-    """A visibility selector that also looks at the session of the render, if there is one."""
+    """A visibility selector that also gets the render's session, if any."""
 
     def __call__(
         self, params: ParamsT_contra, /, *, session: object | None
@@ -48,24 +48,24 @@ VisibilitySelector: TypeAlias = (
     | Callable[[], SectionVisibility]
     | SessionVisibilitySelector[ParamsT]
 )
-"""What a section's `visibility` may be."""
+"""The type of a section's `visibility`."""
 
 
 @runtime_checkable
 class VisibilityOverrideSource(Protocol):
-    """A session that remembers which sections were opened or closed."""
+    """A session that stores which sections were opened or closed."""
 
     def visibility_overrides(self) -> Mapping[SectionPath, SectionVisibility]:
-        """The overrides to apply below those that a render is given explicitly."""
+        """Return the overrides; a render's explicit ones take precedence."""
         ...
 
 
 class Selector:
-    """A callable of an author, called with as many arguments as it declares.
+    """An author's callable, called with the arguments that it declares.
 
-    It may take nothing or the parameters, and besides the session where it has a parameter of
-    that name. An optional argument of another name than `params` is left to its default, so that
-    `lambda flag=flag: flag` means what it says.
+    It may accept the parameters or nothing, and the session if it has a parameter of that name. An
+    optional parameter with another name than `params` keeps its default, so that
+    `lambda flag=flag: flag` works.
     """
 
     __slots__ = ("_call", "_takes_params", "_takes_session")
@@ -75,7 +75,7 @@ class Selector:
         self._takes_params, self._takes_session = _shape(call, what, key)
 
     def __call__(self, params: object, session: object | None) -> object:
-        """The answer of the author's callable; whatever it raises passes through."""
+        """Call the author's callable; its exceptions propagate."""
         if self._takes_session:
             if self._takes_params:
                 return self._call(params, session=session)
@@ -89,7 +89,7 @@ def _shape(call: Callable[..., object], what: str, key: str) -> tuple[bool, bool
     try:
         parameters = list(signature(call).parameters.values())
     except (TypeError, ValueError):
-        return True, False  # Some callables written in C tell no signature.
+        return True, False  # Some callables written in C have no signature.
     takes_session = any(p.name == "session" and p.kind is not p.POSITIONAL_ONLY for p in parameters)
     others = [p for p in parameters if not (takes_session and p.name == "session")]
     positional = [p for p in others if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

@@ -1,4 +1,4 @@
-"""The prompt that tells an agent how to read code: the steps, the costs, and the rule.
+"""The prompt on how to read code: the steps, the costs, and the rule.
 
 `AGENT_PROMPT` is a template like any other: preview it, clone its section into your own, and attach
 `foldline.agent.tools.code_tools` to it, as `agent_template` does.
@@ -41,7 +41,7 @@ RULE = "RULE: Never call read_file on a code file without first calling get_file
 
 @FrozenDataclass()
 class ReadingCode:
-    """The instructions that go with an agent's tools."""
+    """Instructions for an agent's tools."""
 
     steps: str
     costs: str
@@ -49,7 +49,7 @@ class ReadingCode:
 
     @classmethod
     def with_tools(cls, tools: Collection[str]) -> ReadingCode:
-        """The instructions for an agent that has `tools`, by their names."""
+        """Return the instructions for an agent with the tools of these names."""
         steps: list[str] = []
         for name, of_step, purpose in _STEPS:
             offered = [tool for tool in of_step if tool in tools]
@@ -77,12 +77,12 @@ AGENT_PROMPT = PromptTemplate(ns="foldline/agent", key="reading-code", sections=
 
 
 def agent_prompt(tools: Collection[str] = ALL_TOOLS) -> str:
-    """The instructions as text, for an agent that has `tools` from elsewhere."""
+    """Return the instructions as text, for an agent that has its own `tools`."""
     return AGENT_PROMPT.render(ReadingCode.with_tools(tools)).text
 
 
 def agent_template(access: SmartFileAccess) -> PromptTemplate[object]:
-    """The instructions with the tools themselves, over the files of `access`."""
+    """Return a template with the instructions and the tools, for the files of `access`."""
     section = reading_code.clone()
     section.tools = code_tools(access)
     return PromptTemplate(ns="foldline/agent", key="reading-code", sections=[section])

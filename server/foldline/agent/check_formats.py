@@ -1,4 +1,4 @@
-"""The forms in which `foldline check` writes what it found; lines and columns are from 1."""
+"""Output formats of `foldline check`; lines and columns are one-based."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A diagnostic with its place as people name it."""
+class FileDiagnostic:
+    """A diagnostic with its file and positions."""
 
     file: str
     diagnostic: Diagnostic
@@ -27,40 +27,41 @@ class Found:
     end: Position
 
 
-def _text(found: Sequence[Found], files: int, out: TextIO) -> None:
-    for each in found:
-        line, column = each.start.line + 1, each.start.column + 1
-        diagnostic = each.diagnostic
+def _text(diagnostics: Sequence[FileDiagnostic], files: int, out: TextIO) -> None:
+    for located in diagnostics:
+        line, column = located.start.line + 1, located.start.column + 1
+        diagnostic = located.diagnostic
         out.write(
             visible(
-                f"{each.file}:{line}:{column}: {diagnostic.severity}: {diagnostic.message} "
+                f"{located.file}:{line}:{column}: {diagnostic.severity}: {diagnostic.message} "
                 f"[{diagnostic.code}]"
             )
             + "\n"
         )
     what = f"{files} prompt module{'' if files == 1 else 's'}"
-    if found:
-        out.write(f"{len(found)} finding{'' if len(found) == 1 else 's'} in {what}\n")
+    if diagnostics:
+        plural = "" if len(diagnostics) == 1 else "s"
+        out.write(f"{len(diagnostics)} diagnostic{plural} in {what}\n")
     else:
-        out.write(f"{what}: nothing found\n")
+        out.write(f"{what}: no diagnostics\n")
 
 
-def _json(found: Sequence[Found], files: int, out: TextIO) -> None:
-    findings = [
+def _json(diagnostics: Sequence[FileDiagnostic], files: int, out: TextIO) -> None:
+    items = [
         {
-            "file": each.file,
+            "file": located.file,
             "range": {
-                "start": {"line": each.start.line + 1, "column": each.start.column + 1},
-                "end": {"line": each.end.line + 1, "column": each.end.column + 1},
+                "start": {"line": located.start.line + 1, "column": located.start.column + 1},
+                "end": {"line": located.end.line + 1, "column": located.end.column + 1},
             },
-            "code": each.diagnostic.code,
-            "severity": each.diagnostic.severity,
-            "message": each.diagnostic.message,
-            "fixes": [fix.title for fix in each.diagnostic.fixes],
+            "code": located.diagnostic.code,
+            "severity": located.diagnostic.severity,
+            "message": located.diagnostic.message,
+            "fixes": [fix.title for fix in located.diagnostic.fixes],
         }
-        for each in found
+        for located in diagnostics
     ]
-    out.write(f"{json_text({'files': files, 'findings': findings})}\n")
+    out.write(f"{json_text({'files': files, 'findings': items})}\n")
 
 
 _SARIF_LEVELS = {
@@ -71,7 +72,7 @@ _SARIF_LEVELS = {
 }
 
 
-def _sarif(found: Sequence[Found], files: int, out: TextIO) -> None:
+def _sarif(diagnostics: Sequence[FileDiagnostic], files: int, out: TextIO) -> None:
     del files
     rules = [
         {
@@ -83,25 +84,25 @@ def _sarif(found: Sequence[Found], files: int, out: TextIO) -> None:
     ]
     results = [
         {
-            "ruleId": each.diagnostic.code,
-            "ruleIndex": list(Code).index(each.diagnostic.code),
-            "level": _SARIF_LEVELS[each.diagnostic.severity],
-            "message": {"text": each.diagnostic.message},
+            "ruleId": located.diagnostic.code,
+            "ruleIndex": list(Code).index(located.diagnostic.code),
+            "level": _SARIF_LEVELS[located.diagnostic.severity],
+            "message": {"text": located.diagnostic.message},
             "locations": [
                 {
                     "physicalLocation": {
-                        "artifactLocation": {"uri": each.file, "uriBaseId": "%SRCROOT%"},
+                        "artifactLocation": {"uri": located.file, "uriBaseId": "%SRCROOT%"},
                         "region": {
-                            "startLine": each.start.line + 1,
-                            "startColumn": each.start.column + 1,
-                            "endLine": each.end.line + 1,
-                            "endColumn": each.end.column + 1,
+                            "startLine": located.start.line + 1,
+                            "startColumn": located.start.column + 1,
+                            "endLine": located.end.line + 1,
+                            "endColumn": located.end.column + 1,
                         },
                     }
                 }
             ],
         }
-        for each in found
+        for located in diagnostics
     ]
     driver = {"name": "foldline", "version": VERSION, "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
@@ -121,16 +122,16 @@ _GITHUB_LEVELS = {
 }
 
 
-def _github(found: Sequence[Found], files: int, out: TextIO) -> None:
+def _github(diagnostics: Sequence[FileDiagnostic], files: int, out: TextIO) -> None:
     del files
-    for each in found:
-        diagnostic = each.diagnostic
+    for located in diagnostics:
+        diagnostic = located.diagnostic
         place = {
-            "file": each.file,
-            "line": each.start.line + 1,
-            "col": each.start.column + 1,
-            "endLine": each.end.line + 1,
-            "endColumn": each.end.column + 1,
+            "file": located.file,
+            "line": located.start.line + 1,
+            "col": located.start.column + 1,
+            "endLine": located.end.line + 1,
+            "endColumn": located.end.column + 1,
             "title": f"foldline {diagnostic.code}",
         }
         properties = ",".join(f"{name}={_property(value)}" for name, value in place.items())
@@ -146,10 +147,10 @@ def _property(value: object) -> str:
     return _escaped(str(value)).replace(":", "%3A").replace(",", "%2C")
 
 
-FORMATS: Mapping[str, Callable[[Sequence[Found], int, TextIO], None]] = {
+FORMATS: Mapping[str, Callable[[Sequence[FileDiagnostic], int, TextIO], None]] = {
     "text": _text,
     "json": _json,
     "sarif": _sarif,
     "github": _github,
 }
-"""The writers by name: findings, the number of files, where to write."""
+"""Writers by name, called with the diagnostics, the number of files, and the stream."""

@@ -1,8 +1,7 @@
-"""The command `foldline`: one module for each verb, imported with nothing that the verb needs.
+"""The command `foldline`: one module per verb, which imports its dependencies when it runs.
 
 A verb's module has `register(verbs)`, which adds its parser and sets `run`, a function of the
-parsed arguments that returns the exit status: 0, 1 where the answer is no, 2 where it could not be
-asked.
+parsed arguments that returns the exit status: 0, 1 for a negative result, 2 for an error.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 VERBS = (serve, mcp, tour, code, preview, check, tokens, doctor)
 
-# The extra that brings a module, where that is not `server`.
+# The extras that install modules, other than `server`.
 EXTRAS = {"mcp": "mcp", "mcp_types": "mcp", "pydantic": "mcp"}
 
 
@@ -50,6 +49,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read our output has had enough. Python would complain when it flushes at exit.
+        # The reader closed the pipe. Python would complain when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1

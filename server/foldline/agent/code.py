@@ -1,9 +1,8 @@
 """The operations as verbs: `foldline tree`, `outline`, `symbol`, `refs`, `grep` and the others.
 
-They work in any folder with no set-up. Text is what models and people read; `--json` is the whole
-answer for programs. Exit status: 0 with an answer, 1 when nothing was found, 2 when the question
-could not be asked. `diagnostics` returns 0 where a server finds nothing wrong, 1 where it does, and
-2 where none was there to say.
+They work in any folder without set-up. Text is for models and people, `--json` for programs. Exit
+status: 0 with a result, 1 if nothing was found, 2 for an error. `diagnostics` returns 0 if a server
+reports nothing, 1 if it does, and 2 if there is no server.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from foldline.agent.index_bar import index_bar
 from foldline.agent.terminal import complain, json_text, show
 from foldline.ide.operations import OPERATIONS
-from foldline.ide.operations.arguments import LinesArguments, PlaceArguments
+from foldline.ide.operations.arguments import LinesArguments, PositionArguments
 from foldline.ide.operations.operation import Role
 
 if TYPE_CHECKING:
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
     from foldline.agent.verbs import Verbs
     from foldline.ide.operations.operation import Argument, Operation
 
-FOUND, NOTHING, NOT_ASKED = 0, 1, 2
+FOUND, NOTHING, FAILED = 0, 1, 2
 SECONDS = 20.0
-"""Longer than for a model: a command starts its server afresh, and a person waits for it."""
+"""Longer than for models: each command starts its own server."""
 
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?\Z")
 _PLACE = re.compile(r"(.+?)(?::(\d+))?(?::(\d+))?\Z", re.DOTALL)
@@ -39,26 +38,26 @@ def register(verbs: Verbs) -> None:
 
 
 def add_operation(verbs: Verbs, operation: Operation[Any, Any]) -> argparse.ArgumentParser:
-    """The operation as a verb with its options."""
+    """Add the operation as a verb with its options."""
     parser = verbs.add_parser(
         operation.verb,
         help=operation.summary,
         description=f"{operation.summary[0].upper()}{operation.summary[1:]}.",
     )
     parser.add_argument("--root", default=".", metavar="DIR", help="the workspace (default: .)")
-    parser.add_argument("--json", action="store_true", help="the whole answer, for programs")
-    parser.add_argument("--no-ignore", action="store_true", help="ignored files too")
-    told = _add_shape(parser, operation.arguments)
+    parser.add_argument("--json", action="store_true", help="the whole result, for programs")
+    parser.add_argument("--no-ignore", action="store_true", help="include ignored files")
+    covered = _add_combined(parser, operation.arguments)
     for argument in operation.parameters:
-        if argument.name not in told:
+        if argument.name not in covered:
             _add_argument(parser, argument, several=operation.several)
     parser.set_defaults(run=lambda options: _run(operation, options))
     return parser
 
 
-def _add_shape(parser: argparse.ArgumentParser, arguments: type) -> frozenset[str]:
-    """The options that stand for several arguments, as compilers and editors write them."""
-    if issubclass(arguments, PlaceArguments):
+def _add_combined(parser: argparse.ArgumentParser, arguments: type) -> frozenset[str]:
+    """Add options that combine several arguments, as in compilers; returns the arguments' names."""
+    if issubclass(arguments, PositionArguments):
         parser.add_argument(
             "place", type=_place, metavar="FILE[:LINE[:COLUMN]]", help="where the symbol stands"
         )
@@ -100,13 +99,14 @@ def _add_argument(parser: argparse.ArgumentParser, argument: Argument, *, severa
 
 
 def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
-    """Ask, print the answer, and return the exit status."""
+    """Run the operation, print the result, and return the exit status."""
     from foldline.backends import BackendError, SmartFileAccess
     from foldline.backends.errors import SymbolError
     from foldline.backends.parsing_pool import PoolParsing
     from foldline.backends.waiting import run
     from foldline.ide.errors import ArgumentsError
     from foldline.ide.operations.reading import read_arguments
+    from foldline.ide.structuring import unstructure
 
     parsing = PoolParsing()
     try:
@@ -120,46 +120,49 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
             progress=index_bar(),
         )
         try:
-            asked = [read_arguments(operation, values) for values in _values(operation, options)]
-            results = [run(operation.run(access, arguments)) for arguments in asked]
+            all_arguments = [
+                read_arguments(operation, values) for values in _values(operation, options)
+            ]
+            results = [run(operation.run(access, arguments)) for arguments in all_arguments]
         finally:
             access.close()
             parsing.close()
     except SymbolError as error:
         return _refuse(error, NOTHING)
     except (ArgumentsError, BackendError) as error:
-        return _refuse(error, NOT_ASKED)
+        return _refuse(error, FAILED)
     if options.json:
         data = [operation.data(result) for result in results]
-        show(_as_json(data if len(data) > 1 else data[0]))
+        answer = unstructure(data if len(data) > 1 else data[0])
+        show(json_text(answer))
     else:
-        show("\n\n".join(map(operation.text, results, asked)))
+        show("\n\n".join(map(operation.text, results, all_arguments)))
     found = [operation.found(result) for result in results]
     if any(found):
         return FOUND
-    return NOT_ASKED if None in found else NOTHING
+    return FAILED if None in found else NOTHING
 
 
 def _values(
     operation: Operation[Any, Any], options: argparse.Namespace
 ) -> Iterator[dict[str, object]]:
-    """The arguments of the command line, once for each file that is asked about."""
-    given = {
+    """Yield the arguments from the command line, once per file."""
+    values = {
         argument.name: getattr(options, argument.name)
         for argument in operation.parameters
         if hasattr(options, argument.name)
     }
     for argument in operation.parameters:
         if Role.WORDS in argument.roles:
-            given[argument.name] = " ".join(given[argument.name])
+            values[argument.name] = " ".join(values[argument.name])
     if getattr(options, "all", False):
-        given["budget"] = None
-    if issubclass(operation.arguments, PlaceArguments):
-        given |= dict(zip(("path", "line", "column"), options.place, strict=True))
+        values["budget"] = None
+    if issubclass(operation.arguments, PositionArguments):
+        values |= dict(zip(("path", "line", "column"), options.place, strict=True))
     if issubclass(operation.arguments, LinesArguments):
-        given |= dict(zip(("start", "end"), options.range, strict=True))
-    for path in given["path"] if operation.several else (None,):
-        yield {**given, "path": path} if path is not None else given
+        values |= dict(zip(("start", "end"), options.range, strict=True))
+    for path in values["path"] if operation.several else (None,):
+        yield {**values, "path": path} if path is not None else values
 
 
 def _refuse(error: Exception, status: int) -> int:
@@ -191,9 +194,3 @@ def _place(text: str) -> tuple[str, int | None, int | None]:
         raise argparse.ArgumentTypeError("name a file")
     file, line, column = match.groups()
     return file, int(line) if line else None, int(column) if column else None
-
-
-def _as_json(data: object) -> str:
-    from cattrs import Converter
-
-    return json_text(Converter().unstructure(data))

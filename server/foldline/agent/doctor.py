@@ -1,4 +1,4 @@
-"""`foldline doctor`: what was found on this machine, what is chosen, and why."""
+"""`foldline doctor`: the installed tools, which of them are chosen, and why."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def register(verbs: Verbs) -> None:
         help="show what was found on this machine, what is chosen, and why",
         description="Show what was found on this machine, what is chosen, and why.",
     )
-    parser.add_argument("file", nargs="?", metavar="FILE", help="the module that previews are of")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="the module to preview")
     parser.add_argument("--root", default=".", metavar="DIR", help="the workspace (default: .)")
     parser.add_argument("--trust", action="store_true", help="as in a trusted workspace")
     parser.add_argument("--json", action="store_true", help="the whole report, for programs")
@@ -33,7 +33,7 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the report; the exit status is 1 where a setting was not understood."""
+    """Print the report; the exit status is 1 if a setting is wrong."""
     from foldline.backends import BackendError
 
     try:
@@ -47,9 +47,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str, object]:
-    """The report on the workspace at `root`, and on previews of `file` in it.
+    """Return the report on the workspace at `root`, and on previews of `file` in it.
 
-    It asks every server found, and the interpreter of previews, for its version.
+    It runs every installed server, and the interpreter of previews, for their versions.
     """
     from concurrent.futures import ThreadPoolExecutor
     from functools import partial
@@ -80,14 +80,14 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
         "packages": {name: _version(name) for name in PACKAGES},
         "servers": [
             {
-                "name": each.spec.name,
-                "languages": list(each.spec.languages),
+                "name": server.spec.name,
+                "languages": list(server.spec.languages),
                 "version": number,
-                "command": list(each.command),
-                "chosen_for": list(each.chosen_for),
-                "reason": each.reason,
+                "command": list(server.command),
+                "chosen_for": list(server.chosen_for),
+                "reason": server.reason,
             }
-            for each, number in zip(servers, versions, strict=True)
+            for server, number in zip(servers, versions, strict=True)
         ],
         "previews": previews,
         "ignored": ignored,
@@ -96,7 +96,7 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
 
 
 def _previews(file: Path, root: Path, *, trusted: bool) -> dict[str, str | None]:
-    """The interpreter of previews, why it is the one, and the foldline that it has."""
+    """Return the interpreter of previews, the reason for it, and its foldline."""
     from foldline.agent.scan import root_of
     from foldline.backends.untrusted import (
         empty_folder,
@@ -106,7 +106,7 @@ def _previews(file: Path, root: Path, *, trusted: bool) -> dict[str, str | None]
     from foldline.ide.render.interpreter import ask_identity, find_interpreter, mismatch
 
     interpreter = find_interpreter(file)
-    told: dict[str, str | None] = {
+    identity: dict[str, str | None] = {
         "path": str(interpreter.path),
         "reason": interpreter.reason,
         "python": None,
@@ -115,23 +115,23 @@ def _previews(file: Path, root: Path, *, trusted: bool) -> dict[str, str | None]
     }
     where: dict[str, Any] = {}
     if not trusted:
-        # The file may lie elsewhere, and then it is that project that isn't trusted.
+        # The file may be in another project, which isn't trusted then.
         project = root_of(file)
         if interpreter.found_in or any(
-            is_in_project(interpreter.path, one) for one in (root, project)
+            is_in_project(interpreter.path, folder) for folder in (root, project)
         ):
-            return told
+            return identity
         environment = outside_environment(root, outside_environment(project))
         where = {"cwd": empty_folder(root), "env": environment}
     try:
-        told |= ask_identity(interpreter.path, **where)
+        identity |= ask_identity(interpreter.path, **where)
     except OSError as error:
-        return {**told, "mismatch": str(error)}
-    return {**told, "mismatch": mismatch(told["foldline"], VERSION)}
+        return {**identity, "mismatch": str(error)}
+    return {**identity, "mismatch": mismatch(identity["foldline"], VERSION)}
 
 
 def format_report(report: dict[str, object]) -> str:
-    """The report for people: a line for each server, the chosen ones marked."""
+    """Format the report for people, one line per server."""
     trust = "trusted" if report["trusted"] else "not trusted: --trust shows what trust would add"
     packages = report["packages"]
     servers = report["servers"]
@@ -149,12 +149,16 @@ def format_report(report: dict[str, object]) -> str:
         "",
         "language servers, in the order in which they are tried (* chosen):",
     ]
-    for each in servers:
-        mark = "*" if each["chosen_for"] else " "
-        for_whom = ", ".join(each["chosen_for"] or each["languages"])
-        where = f"{each['command'][0]}: " if each["command"] else ""
-        number = f" {each['version'].removeprefix(each['name']).strip()}" if each["version"] else ""
-        lines.append(f"{mark} {each['name']}{number} for {for_whom}: {where}{each['reason']}")
+    for server in servers:
+        mark = "*" if server["chosen_for"] else " "
+        for_whom = ", ".join(server["chosen_for"] or server["languages"])
+        where = f"{server['command'][0]}: " if server["command"] else ""
+        number = (
+            f" {server['version'].removeprefix(server['name']).strip()}"
+            if server["version"]
+            else ""
+        )
+        lines.append(f"{mark} {server['name']}{number} for {for_whom}: {where}{server['reason']}")
     jedi = packages["jedi"] or "missing"
     lines.append(f"  Python without any of them: jedi {jedi} in a process of its own")
     if report["ignored"]:

@@ -1,4 +1,4 @@
-"""A bar on standard error while an index is being built, where that takes long."""
+"""A progress bar on standard error while an index is built, if that takes long."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWN_AFTER_SECONDS = 1.0
 
 
 def index_bar() -> Callable[[int, int], None] | None:
-    """What takes the files done and in all; None where nobody looks at standard error."""
+    """Return a function of the indexed and total files; None if standard error isn't a terminal."""
     return _Bar().update if sys.stderr.isatty() else None
 
 

@@ -1,9 +1,9 @@
-"""Pipeline mode: what a fixed sequence of model calls reads, instead of whole files.
+"""Pipeline mode: a fixed sequence of model calls that reads outlines instead of whole files.
 
-`explore` shows the model the outlines of all candidates, lets it name the symbols to look at, and
-reads those: about 30 KB and one more call, where twelve whole files are 96 KB. `scoped_context`
-then puts together what the last call gets: primary files whole, the others as outlines. Without a
-`SmartFileAccess`, both read whole files by the function that the pipeline had before.
+`explore` shows the model the outlines of all candidates, lets it choose symbols, and reads those:
+about 30 KB and one more call, instead of 96 KB for twelve whole files. `scoped_context` then builds
+the context of the last call: primary files whole, the others as outlines. Without a
+`SmartFileAccess`, both read whole files with the pipeline's own function.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ class SymbolChoice:
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """What the exploration found.
+    """The result of an exploration.
 
     Attributes:
-        text: For the next call: the outlines, then the source of the symbols.
-        choices: What the model asked for.
-        unread: What was not read, each with the reason: unknown, or over the budget.
-        size: The bytes of `text`.
+        text: The context of the next call: the outlines, then the symbols' source.
+        choices: The symbols that the model chose.
+        unread: Choices that weren't read, with the reason: unknown, or over budget.
+        size: Bytes of `text`.
     """
 
     text: str
@@ -77,10 +77,10 @@ def explore(
     outlines_budget: int = OUTLINES_BUDGET,
     symbols_budget: int = SYMBOLS_BUDGET,
 ) -> Exploration:
-    """The outlines of the first twelve candidates, and the symbols that `ask` answers with.
+    """Read the outlines of the first twelve candidates, and the symbols that the model chooses.
 
     `ask` is one call of the model: it gets the question with the outlines, and returns the answer.
-    Without `access`, the files are read whole by `read_file`, and the model is not asked.
+    Without `access`, `read_file` reads whole files, and the model isn't called.
     """
     paths = tuple(dict.fromkeys(candidates))[:MOST_CANDIDATES]
     if access is None:
@@ -103,10 +103,10 @@ def explore(
 
 
 def parse_choices(answer: str, candidates: Sequence[str]) -> tuple[SymbolChoice, ...]:
-    """The symbols that a model's answer names, as lines `path: A, B.c` or as JSON.
+    """Parse the symbols in a model's answer, as lines `path: A, B.c` or as JSON.
 
-    JSON is an object of lists by path, or a list of objects with `path` and `symbols`. Files that
-    are no candidates are left out, and so is everything else that a model may say around it.
+    JSON is an object of lists by path, or a list of objects with `path` and `symbols`. Files other
+    than the candidates, and any text around the choices, are ignored.
     """
     known = set(candidates)
     chosen = [*_choices_in_json(answer)] or [*_choices_in_lines(answer, candidates)]
@@ -122,9 +122,9 @@ def scoped_context(
     file_budget: int = FILE_BUDGET,
     outlines_budget: int = OUTLINES_BUDGET,
 ) -> str:
-    """Return what the generating call gets, as `foldline.ide.scoped_context` says.
+    """Return the context of the generating call; see `foldline.ide.scoped_context`.
 
-    Without `access`, all files are read whole by `read_file`.
+    Without `access`, `read_file` reads all files whole.
     """
     if access is None:
         paths = dict.fromkeys((*primary, *supporting))
@@ -135,7 +135,7 @@ def scoped_context(
 
 
 def _symbol(access: SmartFileAccess, choice: SymbolChoice, left: int) -> tuple[str | None, str]:
-    """The symbol's text, or None and why it was not read."""
+    """Return the symbol's text, or None and the reason."""
     if left <= 0:
         return None, "no room is left"
     try:
@@ -153,7 +153,7 @@ def _whole_files(paths: Iterable[str], read_file: Callable[[str], str]) -> Itera
 
 def _reader(read_file: Callable[[str], str] | None) -> Callable[[str], str]:
     if read_file is None:
-        raise TypeError("without a SmartFileAccess, give the function `read_file` that reads whole")
+        raise TypeError("without a SmartFileAccess, `read_file` is required")
     return read_file
 
 
@@ -169,7 +169,9 @@ def _choices_in_json(answer: str) -> Iterator[SymbolChoice]:
         if isinstance(read.get("path"), str):
             items = [(read["path"], read.get("symbols"))]
     elif isinstance(read, list):
-        items = [(each.get("path"), each.get("symbols")) for each in read if isinstance(each, dict)]
+        items = [
+            (entry.get("path"), entry.get("symbols")) for entry in read if isinstance(entry, dict)
+        ]
     else:
         return
     for path, names in items:

@@ -1,4 +1,4 @@
-"""`foldline preview FILE --diff REV[..REV]`: how a prompt differs between two revisions of git."""
+"""`foldline preview FILE --diff REV[..REV]`: a prompt's changes between two git revisions."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ MARKS = {"added": "+", "removed": "-", "changed": "~"}
 async def diff(
     renderer: Renderer, interpreter: Interpreter, job: Job, revisions: str
 ) -> dict[str, Any]:
-    """What differs between the prompt of `job` at `REV` and now, or at `REV..REV`.
+    """Compare the prompt of `job` at `REV` with the current one, or at `REV..REV`.
 
     Raises:
-        RevisionError: git has no such revision, or it does not hold the module.
-        RenderError: One of the two could not be rendered.
+        RevisionError: Git has no such revision, or the revision lacks the module.
+        RenderError: One of the two can't be rendered.
     """
     from foldline.ide.config import read_project_options
     from foldline.ide.render.diff import Side, compare
@@ -45,12 +45,13 @@ async def diff(
 
 
 def format_diff(found: dict[str, Any]) -> str:
-    """The unified diff, and what the changes cost."""
+    """Format the unified diff and the changes' token counts."""
     lines = [found["unified"]] if found["unified"] else []
-    changes = [(each["key"], each) for each in found["changes"]]
-    changes += [(f"tool {each['name']}", each) for each in found["tools"]]
+    changes = [(change["key"], change) for change in found["changes"]]
+    changes += [(f"tool {change['name']}", change) for change in found["tools"]]
     lines += [
-        f"{MARKS[each['change']]} {what}: {each['tokens']:+,} tokens" for what, each in changes
+        f"{MARKS[change['change']]} {what}: {change['tokens']:+,} tokens"
+        for what, change in changes
     ]
     tokens = found["tokens"]
     lines.append(

@@ -1,4 +1,4 @@
-"""Finds the prompt modules that a command line means, and reads them without running them."""
+"""Finds the prompt modules that a command line names, and analyses them without running them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROOT_MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 
 
 class ScanError(ValueError):
-    """Paths or options with which nothing can be scanned, with the reason."""
+    """The paths or options can't be scanned; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,43 +36,43 @@ class Scan:
     project: Project
 
     def analyses(self) -> Iterator[ModuleAnalysis]:
-        """The modules, one by one, so that a large workspace is never held as a whole."""
+        """Yield the modules' analyses one at a time, so that not all are in memory at once."""
         for file in self.files:
             analysis = self.project.analysis(file)
             if analysis is not None:
                 yield analysis
 
-    def shown(self, file: str) -> str:
-        """A file's path relative to the root, with `/`."""
+    def relative(self, file: str) -> str:
+        """Return a file's path relative to the root, with `/`."""
         path = Path(file)
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else file
 
 
 def scan(paths: Sequence[str]) -> Scan:
-    """The prompt modules below these paths, or below the current directory.
+    """Find the prompt modules below these paths, or below the current directory.
 
     Raises:
-        ScanError: A path does not exist, or the configuration is wrong.
+        ScanError: A path doesn't exist, or the configuration is wrong.
     """
-    given = [Path(path).resolve() for path in paths or ["."]]
-    for path, shown in zip(given, paths or ["."], strict=True):
+    resolved = [Path(path).resolve() for path in paths or ["."]]
+    for path, argument in zip(resolved, paths or ["."], strict=True):
         if not path.exists():
-            raise ScanError(f"{visible(cut(shown))}: there is no such file or directory")
-    root = root_of(given[0])
-    outside = [path for path in given if not path.is_relative_to(root)]
+            raise ScanError(f"{visible(cut(argument))}: there is no such file or directory")
+    root = root_of(resolved[0])
+    outside = [path for path in resolved if not path.is_relative_to(root)]
     if outside:
         named, around = visible(str(outside[0])), visible(str(root))
-        raise ScanError(f"{named} lies outside {around}: check it by itself")
+        raise ScanError(f"{named} lies outside {around}: check it separately")
     options, problems = read_project_options(root)
     if problems:
         raise ScanError("; ".join(problems))
     project = Project(root)
     project.search = lru_cache(maxsize=1)(PromptFiles(partial(_walk, root, [root])).refresh)
     found: dict[str, None] = {}
-    for path in given:
+    for path in resolved:
         if path.is_file():
             found[str(path)] = None
-    folders = [path for path in given if path.is_dir()]
+    folders = [path for path in resolved if path.is_dir()]
     if folders:
         candidates = PromptFiles(partial(_walk, root, folders)).refresh()
         found.update(dict.fromkeys(candidates))
@@ -80,7 +80,7 @@ def scan(paths: Sequence[str]) -> Scan:
 
 
 def root_of(path: Path) -> Path:
-    """The project that a file or folder belongs to."""
+    """Return the root of the project that contains a file or folder."""
     start = path if path.is_dir() else path.parent
     for folder in (start, *start.parents):
         if any((folder / mark).exists() for mark in _ROOT_MARKS):

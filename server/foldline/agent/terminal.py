@@ -1,4 +1,4 @@
-"""What verbs print: no text of a workspace controls the terminal that shows it."""
+"""Output of verbs: text from a workspace can't control the terminal."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
 
 def show(text: str, *, end: str = "\n") -> None:
-    """Print text of any file to standard output, whatever its encoding.
+    """Print text to standard output, whatever its encoding.
 
-    On a terminal, escape codes are shown instead of obeyed; elsewhere the text is as it is.
+    On a terminal, escape codes are shown instead of obeyed; otherwise the text is verbatim.
     """
     _write(text + end, sys.stdout)
 
 
 def complain(message: str) -> None:
-    """The same to standard error, for what went wrong."""
+    """Print an error message to standard error, like `show`."""
     _write(f"{message}\n", sys.stderr)
 
 
 def json_text(data: object) -> str:
-    """The data as JSON for programs, in which nothing controls a terminal or the order of text."""
+    """Return the data as JSON without characters that control a terminal or reorder text."""
     return for_json(json.dumps(data, ensure_ascii=False, indent=2))
 
 
 @contextmanager
-def shown() -> Iterator[TextIO]:
-    """A stream whose text is shown in the end."""
+def buffered_output() -> Iterator[TextIO]:
+    """Return a stream whose text is printed by `show` at the end."""
     written = io.StringIO()
     yield written
     show(written.getvalue(), end="")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SectionCount:
-    """A section's own tokens; `if_opened` is what opening it adds, if it is folded."""
+    """A section's own tokens; `if_opened` is what opening a folded section adds."""
 
     key: str
     number: str
@@ -35,7 +35,7 @@ class SectionCount:
 
 @dataclass(frozen=True, slots=True)
 class PromptCount:
-    """A prompt's tokens; `certain` tells that no part of it is decided by code."""
+    """A prompt's tokens; `certain` if no part of it is decided by code."""
 
     file: str
     name: str
@@ -46,13 +46,13 @@ class PromptCount:
 
     @property
     def identity(self) -> str:
-        """What the prompt is known by in a baseline."""
+        """The prompt's name in baselines."""
         return f"{self.file}:{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A prompt that grew by more than it may."""
+    """A prompt that grew by more than the limit."""
 
     identity: str
     before: int
@@ -60,7 +60,7 @@ class Growth:
 
 
 def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
-    """The counts of all prompts, in the order of their files."""
+    """Count the tokens of all prompts, in file order."""
     counts: list[PromptCount] = []
     for analysis in found.analyses():
         for prompt in analysis.prompts:
@@ -78,7 +78,7 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
             template = prompt.template
             counts.append(
                 PromptCount(
-                    file=found.shown(analysis.file),
+                    file=found.relative(analysis.file),
                     name=prompt.name.id,
                     prompt=f"{template.text('ns')}/{template.text('key')}",
                     tokens=sum(section.tokens for section in sections),
@@ -92,23 +92,22 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
 def write_table(
     counts: Sequence[PromptCount], grown: Sequence[Growth], counter: TokenCounter, out: TextIO
 ) -> None:
-    """The counts for people: a line for each prompt, and one for each section below it."""
-    for each in counts:
-        more = "" if each.certain else "  (parts of it are decided by code)"
-        out.write(
-            f"{counter.shown(each.tokens):>9}  {visible(f'{each.prompt}  {each.identity}')}{more}\n"
-        )
-        for section in each.sections:
+    """Write the counts for people: one line per prompt and section."""
+    for count in counts:
+        more = "" if count.certain else "  (parts of it are decided by code)"
+        name = visible(f"{count.prompt}  {count.identity}")
+        out.write(f"{counter.format(count.tokens):>9}  {name}{more}\n")
+        for section in count.sections:
             opened = ""
             if section.if_opened is not None:
-                opened = f"  folded, {counter.shown_change(section.if_opened)} if opened"
+                opened = f"  folded, {counter.format_change(section.if_opened)} if opened"
             indent = "  " * section.key.count(".")
             title = visible(f"{indent}{section.number}. {section.title}")
-            out.write(f"{counter.shown(section.tokens):>9}    {title}{opened}\n")
-    total = sum(each.tokens for each in counts)
+            out.write(f"{counter.format(section.tokens):>9}    {title}{opened}\n")
+    total = sum(count.tokens for count in counts)
     kind = "" if counter.exact else ", estimated: install rs-bpe for exact counts"
     out.write(
-        f"{counter.shown(total):>9}  in {len(counts)} prompt{'' if len(counts) == 1 else 's'} "
+        f"{counter.format(total):>9}  in {len(counts)} prompt{'' if len(counts) == 1 else 's'} "
         f"({counter.encoding}{kind})\n"
     )
     for growth in grown:
@@ -122,12 +121,12 @@ def write_table(
 def write_json(
     counts: Sequence[PromptCount], grown: Sequence[Growth], counter: TokenCounter, out: TextIO
 ) -> None:
-    """The counts for programs; also what `--baseline` reads."""
+    """Write the counts for programs and for `--baseline`."""
     prompts = {
-        each.identity: {
-            "prompt": each.prompt,
-            "tokens": each.tokens,
-            "certain": each.certain,
+        count.identity: {
+            "prompt": count.prompt,
+            "tokens": count.tokens,
+            "certain": count.certain,
             "sections": {
                 section.key: {
                     "number": section.number,
@@ -135,17 +134,18 @@ def write_json(
                     "tokens": section.tokens,
                     "if_opened": section.if_opened,
                 }
-                for section in each.sections
+                for section in count.sections
             },
         }
-        for each in counts
+        for count in counts
     }
     document = {
         "encoding": counter.encoding,
         "exact": counter.exact,
         "prompts": prompts,
         "grown": [
-            {"prompt": each.identity, "before": each.before, "after": each.after} for each in grown
+            {"prompt": growth.identity, "before": growth.before, "after": growth.after}
+            for growth in grown
         ],
     }
     out.write(f"{json_text(document)}\n")
@@ -156,7 +156,7 @@ def write_json(
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Earlier counts, and how they were made."""
+    """Earlier counts, and the way they were counted."""
 
     encoding: str
     exact: bool
@@ -164,10 +164,10 @@ class Baseline:
 
 
 def read_baseline(file: str) -> Baseline:
-    """The counts that an earlier `foldline tokens --json` wrote.
+    """Read the output of an earlier `foldline tokens --json`.
 
     Raises:
-        ScanError: The file cannot be read or is something else.
+        ScanError: The file can't be read, or isn't such an output.
     """
     try:
         document: Any = read_json(Path(file), BASELINE_BYTES)
@@ -179,35 +179,36 @@ def read_baseline(file: str) -> Baseline:
         return Baseline(
             str(document["encoding"]),
             bool(document["exact"]),
-            {str(name): int(each["tokens"]) for name, each in document["prompts"].items()},
+            {str(name): int(entry["tokens"]) for name, entry in document["prompts"].items()},
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise _no_baseline(file) from error
 
 
 def _no_baseline(file: str) -> ScanError:
+    shown = visible(file)
     return ScanError(
-        f"{visible(file)} is no baseline: write one with `foldline tokens --json > {visible(file)}`"
+        f"{shown} is not a baseline: write one with `foldline tokens --json > {shown}`"
     )
 
 
 def check_comparable(baseline: Baseline, counter: TokenCounter) -> None:
-    """Make sure that the counts were made in one way.
+    """Check that both counts were made in the same way.
 
     Raises:
-        ScanError: Another encoding, or estimates on one side.
+        ScanError: The encodings differ, or only one count is exact.
     """
     if (baseline.encoding, baseline.exact) != (counter.encoding, counter.exact):
         made = f"{baseline.encoding} {'exactly' if baseline.exact else 'by estimate'}"
         now = f"{counter.encoding} {'exactly' if counter.exact else 'by estimate'}"
-        raise ScanError(f"the baseline was counted with {made}, this is {now}: write it anew")
+        raise ScanError(f"the baseline was counted with {made}, this is {now}: write it again")
 
 
 def percentage(text: str) -> float:
-    """`5%` or `5` as 5.0.
+    """Parse a percentage: `5%` or `5` is 5.0.
 
     Raises:
-        ScanError: It is no percentage.
+        ScanError: It isn't a percentage.
     """
     try:
         value = float(text.strip().removesuffix("%"))
@@ -218,11 +219,11 @@ def percentage(text: str) -> float:
     return value
 
 
-def grown(counts: Sequence[PromptCount], baseline: Baseline, limit: float) -> list[Growth]:
-    """The prompts beyond what the baseline allows; new prompts are not among them."""
+def grown_prompts(counts: Sequence[PromptCount], baseline: Baseline, limit: float) -> list[Growth]:
+    """Return the prompts that grew beyond `limit` percent; new prompts don't count."""
     found: list[Growth] = []
-    for each in counts:
-        before = baseline.tokens.get(each.identity)
-        if before is not None and each.tokens > before * (1 + limit / 100):
-            found.append(Growth(each.identity, before, each.tokens))
+    for count in counts:
+        before = baseline.tokens.get(count.identity)
+        if before is not None and count.tokens > before * (1 + limit / 100):
+            found.append(Growth(count.identity, before, count.tokens))
     return found

@@ -1,10 +1,10 @@
-"""`foldline tokens`: what prompts and their sections cost, and whether they grew too much."""
+"""`foldline tokens`: token counts of prompts and sections, and their growth."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.agent.terminal import complain, shown
+from foldline.agent.terminal import buffered_output, complain
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from foldline.agent.verbs import Verbs
 
 DESCRIPTION = """\
-Counts the tokens of each prompt and section by their source alone: literal text and literal
-defaults, placeholders as they stand, sections folded as declared. Exact with rs-bpe or bpe-openai
-installed, otherwise an estimate, marked with ~.
+Counts the tokens of each prompt and section from their source alone: literal text, literal
+defaults, placeholders as written, sections folded as declared. Counts are exact with rs-bpe or
+bpe-openai installed, and otherwise estimates, marked with ~.
 With --baseline, the output of an earlier `foldline tokens --json`, the exit status is 1 when a
 prompt has grown by more than --max-growth."""
 
 
 def register(verbs: Verbs) -> None:
-    parser = verbs.add_parser("tokens", help="count what prompts cost", description=DESCRIPTION)
+    parser = verbs.add_parser("tokens", help="count the tokens of prompts", description=DESCRIPTION)
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: .)")
     parser.add_argument("--json", action="store_true", help="write JSON, also for --baseline")
     parser.add_argument("--encoding", choices=("o200k", "cl100k"), help="default: as configured")
@@ -52,8 +52,10 @@ def run(options: Namespace) -> int:
         complain(f"foldline tokens: {error}")
         return 2
     counts = token_counts.count(found, counter)
-    grown = token_counts.grown(counts, baseline, limit) if baseline is not None else []
+    grown_prompts = (
+        token_counts.grown_prompts(counts, baseline, limit) if baseline is not None else []
+    )
     write = token_counts.write_json if options.json else token_counts.write_table
-    with shown() as out:
-        write(counts, grown, counter, out)
-    return 1 if grown else 0
+    with buffered_output() as out:
+        write(counts, grown_prompts, counter, out)
+    return 1 if grown_prompts else 0

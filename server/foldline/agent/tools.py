@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 def code_tools(
     access: SmartFileAccess, operations: Iterable[Operation[Any, Any]] = OPERATIONS
 ) -> tuple[Tool[Any, str], ...]:
-    """The operations that models are offered, over the files of `access`, the cheapest first.
+    """Return the operations for models as tools on the files of `access`, cheapest first.
 
-    Handlers block; names, arguments, sizes and failures are those of the MCP server.
+    Handlers block; names, arguments, sizes and failures are the same as in the MCP server.
     """
     return tuple(_tool(operation, access) for operation in operations if operation.tool)
 
 
 def failure_text(operation: Operation[Any, Any], error: Exception) -> str:
-    """A call's failure as a model can act on it: it has no argument to show ignored files."""
+    """Format a failure for a model, which has no argument to include ignored files."""
     if isinstance(error, ArgumentsError):
         return f"{operation.tool}: {error}"
     if isinstance(error, IgnoredPathError):
@@ -62,8 +62,8 @@ def _tool(operation: Operation[Any, Any], access: SmartFileAccess) -> Tool[Any, 
 
         def decode(self, arguments: str | Mapping[str, object]) -> Any:
             try:
-                given = json.loads(arguments) if isinstance(arguments, str) else arguments
-                return read_arguments(operation, given, from_model=True)
+                values = json.loads(arguments) if isinstance(arguments, str) else arguments
+                return read_arguments(operation, values, from_model=True)
             except (ValueError, ArgumentsError) as error:
                 raise ToolValidationError(f"{operation.tool}: {error}") from error
 

@@ -1,4 +1,4 @@
-"""`foldline tour`: what foldline does, shown by the real server on the example workspace."""
+"""`foldline tour`: a demo with the real server on the example workspace."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def register(verbs: Verbs) -> None:
 def run(options: argparse.Namespace) -> int:
     import asyncio
 
-    from foldline.agent.tour_steps import TourError, take
+    from foldline.agent.tour_steps import TourError, run_tour
 
     try:
-        tour = asyncio.run(take(example_workspace()))
+        tour = asyncio.run(run_tour(example_workspace()))
     except TourError as error:
         print(f"foldline tour: {error}", file=sys.stderr)  # noqa: T201
         return 1
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def example_workspace() -> Path:
-    """The example workspace: that of this checkout, or that which was installed."""
+    """Return the example workspace, of this checkout or the installed one."""
     here = Path(__file__).resolve()
     for folder in (here.parents[3] / "examples" / "code_reviewer", here.with_name("example")):
         if (folder / "reviewer_prompt.py").exists():

@@ -1,4 +1,4 @@
-"""The steps of the tour: a real server, asked by a real client."""
+"""The steps of the tour, with a real server and client."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ REASON = "The task asks for a security review"
 
 
 class TourError(Exception):
-    """A step of the tour did not do what it shows."""
+    """A step of the tour failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One look at the workspace.
+    """One step of the tour.
 
     Attributes:
-        command: The server command that was sent, with its arguments.
-        text: What came back, as a model reads it.
+        command: The server command, with its `arguments`.
+        text: The answer, as a model gets it.
         bytes: The size of `text` in UTF-8.
-        whole: What the look spares: the size of that which it is a part of, and what that is.
+        whole: Size and name of what the step shows a part of.
     """
 
     title: str
@@ -45,7 +45,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section of the prompt as it is folded; `if_opened` only where it is a summary."""
+    """One section of the folded prompt; `if_opened` is set for summaries."""
 
     number: str
     title: str
@@ -61,11 +61,11 @@ class Tour:
     steps: tuple[Step, ...]
 
 
-async def take(workspace: Path) -> Tour:
-    """The tour through `workspace`, by a server that is started for it.
+async def run_tour(workspace: Path) -> Tour:
+    """Run the tour of `workspace` with a new server.
 
     Raises:
-        TourError: A step failed; the message says which, and what the server said.
+        TourError: A step failed; the message has the command and the server's error.
     """
     from lsprotocol import types
     from pygls.lsp.client import LanguageClient
@@ -98,10 +98,10 @@ async def take(workspace: Path) -> Tour:
     except TimeoutError:
         raise TourError(f"the server did not answer within {REQUEST_SECONDS} s") from None
     except RuntimeError as error:
-        # What the client raises when the server is gone.
+        # The client raises this once the server is gone.
         raise TourError(str(error)) from error
     finally:
-        # The server leaves when its input ends, whatever it was doing.
+        # The server exits when its input ends, whatever it is doing.
         if client.protocol.writer is not None:
             client.protocol.writer.close()
         await client.stop()  # type: ignore[no-untyped-call]  # Untyped in pygls.
@@ -109,18 +109,18 @@ async def take(workspace: Path) -> Tour:
 
 
 async def _prompt_steps(client: LanguageClient, uri: str) -> tuple[list[Section], list[Step]]:
-    folded = await _ask(client, "prompt.render", uri=uri)
+    folded = await _execute(client, "prompt.render", uri=uri)
     summaries = {
-        block["key"]: await _ask(client, "prompt.summary", uri=uri, section_key=block["key"])
+        block["key"]: await _execute(client, "prompt.summary", uri=uri, section_key=block["key"])
         for block in folded["blocks"]
         if block["visibility"] == "SUMMARY"
     }
     if SECTION not in summaries:
         raise TourError(f"the section {SECTION} is not folded")
     opening = {"uri": uri, "section_keys": [SECTION], "reason": REASON}
-    opened = await _ask(client, "prompt.openSections", **opening)
-    (prompt, *_) = await _ask(client, "prompt.list", list, uri=uri)
-    everything = await _ask(
+    opened = await _execute(client, "prompt.openSections", **opening)
+    (prompt, *_) = await _execute(client, "prompt.list", list, uri=uri)
+    everything = await _execute(
         client, "prompt.render", uri=uri, overrides=dict.fromkeys(_keys(prompt["sections"]), "FULL")
     )
     whole = (_size(everything["text"]), "the prompt with everything open")
@@ -157,7 +157,7 @@ async def _code_steps(client: LanguageClient, workspace: Path) -> list[Step]:
     ]
     steps = []
     for title, command, arguments, whole in looks:
-        answer = await _ask(client, command, **arguments)
+        answer = await _execute(client, command, **arguments)
         steps.append(_step(title, command, arguments, answer["text"], whole))
     return steps
 
@@ -171,12 +171,12 @@ def _step(
 
 
 def _keys(sections: Sequence[dict[str, Any]]) -> list[str]:
-    """The keys of the sections and of all below them."""
+    """Return the keys of the sections and all below them."""
     below = (key for section in sections for key in _keys(section["children"]))
     return [*(section["key"] for section in sections), *below]
 
 
-async def _ask(
+async def _execute(
     client: LanguageClient, command: str, kind: type = dict, /, **arguments: object
 ) -> Any:
     from lsprotocol.types import ExecuteCommandParams

@@ -1,4 +1,4 @@
-"""The tour as a person reads it."""
+"""Prints the tour for people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def show(tour: Tour, console: Console | None = None) -> None:
-    """Print `tour`, in colour where the terminal has it."""
+    """Print `tour`, in colour if the terminal supports it."""
     console = console or Console(width=min(Console().width, 110))
     folded, opened, *code = tour.steps
     console.print(
@@ -61,7 +61,7 @@ def _text(step: Step) -> RenderableType:
 
 
 def _new_lines(before: str, after: str, most: int = 14) -> Text:
-    """The lines of `after` that `before` did not have, the first of them."""
+    """Return the first lines of `after` that aren't in `before`."""
     known = set(before.splitlines())
     lines = [line for line in after.splitlines() if line and line not in known]
     text = Text(no_wrap=True, overflow="ellipsis")

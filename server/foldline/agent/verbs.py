@@ -1,4 +1,4 @@
-"""What a verb's module is handed to add its parser to."""
+"""The interface to which verbs add their parsers."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ class Verbs(Protocol):
     """The sub-parsers of the command line."""
 
     def add_parser(self, name: str, *, help: str, description: str) -> ArgumentParser:  # noqa: A002
-        """A new parser for the verb `name`."""
+        """Return a new parser for the verb `name`."""
         ...

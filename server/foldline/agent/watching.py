@@ -1,4 +1,4 @@
-"""Which files change on disk that a prompt may be made of."""
+"""Watches the files that a prompt may be made of."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from watchfiles import PythonFilter, awatch
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-# Beside Python: what a module may read its texts and values from.
+# Besides Python: files from which modules may read texts and values.
 EXTENSIONS = (".csv", ".jinja", ".j2", ".json", ".md", ".toml", ".txt", ".yaml", ".yml")
 
 
 async def changed_files(file: Path, root: Path) -> AsyncIterator[set[Path]]:
-    """The files below `root` that have changed, again and again, as soon as writing pauses.
+    """Yield the files below `root` that have changed, each time writing pauses.
 
-    A home directory, or the whole disk, is too much to watch: then it is the folder of `file`.
+    Instead of a home directory or the whole disk, only the folder of `file` is watched.
     """
     too_much = root in (Path.home(), Path(root.anchor))
     async for changes in awatch(

@@ -1,1 +1,1 @@
-"""What every shell asks: the core that knows neither LSP nor MCP nor the command line."""
+"""The core behind every shell; it knows neither LSP nor MCP nor the command line."""

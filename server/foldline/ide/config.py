@@ -1,4 +1,4 @@
-"""What a project and a client may set about prompts: `[tool.foldline]`, and the client's section.
+"""Options for prompts: `[tool.foldline]` of a project, and the client's configuration section.
 
 ```toml
 [tool.foldline]
@@ -12,7 +12,7 @@ inlay-hints = true
 long-summary = "hint"     # error, warning, information, hint, off
 ```
 
-What the client sets wins over the project; it may write `tokenBudget` or `token-budget`.
+The client's options override the project's; `tokenBudget` and `token-budget` are the same.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PromptOptions:
-    """Every option with its default.
+    """All options with their defaults.
 
     Attributes:
-        tokens: The encoding that tokens are counted in.
-        exact_tokens: Whether a tokenizer is used where one is installed.
-        token_budget: The most tokens that a prompt may render to; None does not check.
-        code_lens: Whether prompts and sections have code lenses.
-        inlay_hints: Whether sections show their number and tokens in the line.
-        severity: Severities by diagnostic code where they are not the defaults.
+        tokens: The encoding in which tokens are counted.
+        exact_tokens: Use a tokenizer if one is installed.
+        token_budget: The most tokens that a prompt may render to; None for no check.
+        code_lens: Show code lenses on prompts and sections.
+        inlay_hints: Show the numbers and token counts of sections.
+        severity: Severities by diagnostic code that differ from the defaults.
     """
 
     tokens: str = ENCODINGS[0]
@@ -53,7 +53,7 @@ class PromptOptions:
 
 
 def read_project_options(root: Path) -> tuple[PromptOptions, tuple[str, ...]]:
-    """The options of the `pyproject.toml` below a root, and a sentence for each wrong value."""
+    """Read the options in a root's `pyproject.toml`; also returns a sentence per wrong value."""
     file = root / "pyproject.toml"
     try:
         configuration = read_toml(file, root=root)
@@ -71,12 +71,12 @@ def read_project_options(root: Path) -> tuple[PromptOptions, tuple[str, ...]]:
 def read_options(
     values: object, path: str, base: PromptOptions | None = None
 ) -> tuple[PromptOptions, tuple[str, ...]]:
-    """The options in a table, over those of `base`, and a sentence for each wrong value.
+    """Read the options in a table; also returns a sentence per wrong value.
 
     Args:
         values: As read from TOML or JSON.
-        path: Where the table stands, for the sentences.
-        base: What holds for options that the table does not set.
+        path: The table's path, for the sentences.
+        base: The options that the table doesn't set.
     """
     options = base or PromptOptions()
     if values is None:
@@ -84,23 +84,23 @@ def read_options(
     if not isinstance(values, Mapping):
         return options, (f"{path} must be a table, not {shown(values)}",)
     problems: list[str] = []
-    known = {each.name for each in fields(PromptOptions)}
-    for given, value in values.items():
-        name = re.sub(r"(?<=[a-z])([A-Z])", r"_\1", str(given)).replace("-", "_").lower()
+    known = {option.name for option in fields(PromptOptions)}
+    for key, value in values.items():
+        name = re.sub(r"(?<=[a-z])([A-Z])", r"_\1", str(key)).replace("-", "_").lower()
         if name not in known:
-            if not _is_read_elsewhere(str(given)):
-                problems.append(f"{path}.{given} is not an option; options are {_shown(known)}")
+            if not _is_read_elsewhere(str(key)):
+                problems.append(f"{path}.{key} is not an option; options are {_listed(known)}")
             continue
         if value is None:
             continue
         if name == "severity":
-            severities, wrong = _severities(value, f"{path}.{given}")
+            severities, wrong = _severities(value, f"{path}.{key}")
             options = replace(options, severity={**options.severity, **severities})
             problems += wrong
             continue
         wrong_value = _refusal(name, value)
         if wrong_value is not None:
-            problems.append(f"{path}.{given} {wrong_value}, not {shown(value)}")
+            problems.append(f"{path}.{key} {wrong_value}, not {shown(value)}")
         else:
             # The value was just checked against the field's type.
             options = replace(options, **{name: value})
@@ -108,24 +108,24 @@ def read_options(
 
 
 def _is_read_elsewhere(name: str) -> bool:
-    """Whether it is a setting of the client, or a table that something else reads."""
+    """Return True for a setting of the client, or a table that other code reads."""
     from foldline.ide.settings import Settings
 
-    if name in {each.name for each in fields(Settings)} | {"trace", "server"}:
+    if name in {setting.name for setting in fields(Settings)} | {"trace", "server"}:
         return True
-    # They take long to import, and only what isn't an option gets here.
+    # Slow to import, and needed only for names that aren't options.
     from foldline.backends.lsp import configuration
     from foldline.ide.render import options as preview
 
     return name in (configuration.TABLE, preview.TABLE)
 
 
-def _shown(names: set[str]) -> str:
+def _listed(names: set[str]) -> str:
     return ", ".join(sorted(name.replace("_", "-") for name in names))
 
 
 def _refusal(name: str, value: object) -> str | None:
-    """What a value must be, if it is not."""
+    """Return what a value must be; None if it is valid."""
     if name == "tokens":
         return None if value in ENCODINGS else f"must be one of {', '.join(ENCODINGS)}"
     if name == "token_budget":
@@ -141,7 +141,7 @@ def _severities(value: object, path: str) -> tuple[dict[str, Severity], list[str
     problems: list[str] = []
     for code, severity in value.items():
         if code not in set(Code):
-            problems.append(f"{path}.{code} is no diagnostic; codes are {', '.join(Code)}")
+            problems.append(f"{path}.{code} isn't a diagnostic; codes are {', '.join(Code)}")
         elif not isinstance(severity, str) or severity not in set(Severity):
             problems.append(
                 f"{path}.{code} must be one of {', '.join(Severity)}, not {shown(severity)}"

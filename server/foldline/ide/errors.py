@@ -1,6 +1,6 @@
-"""The failures of the core, which every shell tells in its own way.
+"""The core's errors, which each shell reports in its own way.
 
-All are `IdeError`s: `kind` names the failure for programs, `data` has its details.
+All are `IdeError`s: `kind` names the error for programs, `data` has its details.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 RENDER_KINDS = {
     "exception": "the user's code raised; `file` and `line` say where",
     "deadline": "the user's code was still running, at `file` and `line`",
-    "exit": "the user's process ended without an answer",
+    "exit": "the user's process exited without an answer",
     "output": "the answer is too large",
-    "interpreter": "the interpreter does not start",
-    "no_foldline": "the interpreter has no foldline installed",
-    "values": "a file of values or a `preview_*()` function cannot be used",
-    "prompt": "the module is fine and the request is not: a name, params, an override",
+    "interpreter": "the interpreter doesn't start",
+    "no_foldline": "foldline isn't installed for the interpreter",
+    "values": "a file of values or a `preview_*()` function can't be used",
+    "prompt": "the module is fine, but not the request: a name, params, an override",
     "tool": "the prompt's own tool refused the arguments; `near` lists keys",
 }
 
@@ -29,21 +29,21 @@ RENDER_KINDS = {
 MENDABLE = frozenset(
     {"exception", "deadline", "exit", "interpreter", "no_foldline", "output", "values"}
 )
-"""Kinds that are the code's or its environment's fault."""
+"""Kinds that a change to the code or its environment can fix."""
 
 
 class IdeError(Exception):
-    """A request that was understood and can't be carried out.
+    """A valid request that can't be carried out.
 
     Attributes:
-        kind: The failure's name, for programs.
+        kind: The error's name, for programs.
         message: One sentence: what is wrong, where, what to do.
         data: The details: `near` names, a `file` and `line`.
     """
 
     kind: str = "failed"
     mendable = False
-    """Whether an edit of the user's code may end it, so that a preview waits for one."""
+    """True if editing the user's code may fix it, so that a preview waits for an edit."""
 
     def __init__(self, message: str, **data: object) -> None:
         super().__init__(message)
@@ -64,7 +64,7 @@ class NoDocument(IdeError):
 
 
 class NoPrompt(IdeError):
-    """The document holds no such prompt; `near` lists what there is."""
+    """The document has no such prompt; `near` lists its prompts."""
 
     kind = "no_prompt"
 
@@ -88,19 +88,19 @@ class PathRefused(IdeError):
 
 
 class NothingDefined(IdeError):
-    """The file holds no such symbol; `near` lists candidates."""
+    """The file has no such symbol; `near` lists candidates."""
 
     kind = "symbol"
 
 
 class MissingExtra(IdeError):
-    """A package is missing; the message says which extra brings it."""
+    """A package is missing; the message names the extra that installs it."""
 
     kind = "extra"
 
 
 class PromptRefused(IdeError):
-    """The module is fine and the request isn't: a key, params, an override."""
+    """The module is fine, but not the request: a key, params, an override."""
 
     kind = "prompt"
 
@@ -112,13 +112,13 @@ class ToolRefused(IdeError):
 
 
 class RenameRefused(IdeError):
-    """A place that means the field can't be changed."""
+    """A reference to the field can't be renamed."""
 
     kind = "rename"
 
 
 class RevisionError(IdeError):
-    """Git has no such revision, or it doesn't hold the module."""
+    """Git has no such revision, or the revision lacks the module."""
 
     kind = "revision"
 
@@ -128,7 +128,7 @@ class ValuesError(IdeError):
 
     Attributes:
         file: The file.
-        line: The line, counted from 1, where one is known.
+        line: The one-based line, if known.
     """
 
     kind = "values"
@@ -142,11 +142,11 @@ class ValuesError(IdeError):
 
 
 class RenderError(IdeError):
-    """A prompt could not be rendered.
+    """A prompt can't be rendered.
 
     Attributes:
-        file: The user's file at which it failed, where one is known.
-        line: The 1-based line in `file`.
+        file: The user's file in which it failed, if known.
+        line: The one-based line in `file`.
     """
 
     def __init__(self, failure: Mapping[str, Any]) -> None:
@@ -161,10 +161,10 @@ class RenderError(IdeError):
 
 
 class ArgumentsError(IdeError):
-    """Arguments that don't fit.
+    """Some arguments are wrong.
 
     Attributes:
-        problems: What is wrong with each, by name.
+        problems: The reasons, by argument name.
     """
 
     kind = "arguments"
@@ -176,11 +176,11 @@ class ArgumentsError(IdeError):
 
 
 REFUSALS = (IdeError, BackendError)
-"""What a request may fail of without anything being wrong with foldline."""
+"""Errors of requests that aren't bugs in foldline."""
 
 
 def kind_of(error: IdeError | BackendError) -> str:
-    """The failure's name, for programs."""
+    """Return the error's name, for programs."""
     if isinstance(error, IdeError):
         return error.kind
     if isinstance(error, InvalidArgumentError):
@@ -189,7 +189,7 @@ def kind_of(error: IdeError | BackendError) -> str:
 
 
 def data_of(error: IdeError | BackendError) -> dict[str, object]:
-    """The failure's kind and details."""
+    """Return the error's kind and details."""
     details = error.data if isinstance(error, IdeError) else vars(error)
     known = {name: value for name, value in details.items() if value is not None}
     return {"kind": kind_of(error), **known}

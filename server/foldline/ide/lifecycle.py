@@ -1,4 +1,4 @@
-"""Leaving with the process that started us, even when that one was killed."""
+"""Exits with the parent process, even if that is killed."""
 
 import atexit
 import contextlib
@@ -15,11 +15,11 @@ POLL_SECONDS = 0.5
 
 
 def end_process(status: int) -> NoReturn:
-    """End this process, with all that was to be done at its exit.
+    """Run the exit handlers, and end this process.
 
-    The interpreter would give back the memory of a large workspace piece by piece, for seconds.
+    A regular exit would spend seconds freeing the memory of a large workspace.
     """
-    atexit._run_exitfuncs()  # noqa: SLF001 - there is no public way to run them.
+    atexit._run_exitfuncs()  # noqa: SLF001 - There is no public way to run them.
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
@@ -27,10 +27,10 @@ def end_process(status: int) -> NoReturn:
 
 
 def exit_with_parent() -> None:
-    """End this process once the process that started it is gone.
+    """Exit once the parent process is gone.
 
-    Standard input ends with the parent too, as a rule; not when a sibling holds its other end open.
-    What this process started holds on to it in the same way, and leaves by itself.
+    Usually standard input ends then, too, but not if a sibling process holds its other end open.
+    Children of this process watch it in the same way.
     """
     parent = os.getppid()
     if parent > 1:
@@ -38,10 +38,10 @@ def exit_with_parent() -> None:
 
 
 def exit_with_process(pid: int) -> None:
-    """End this process once the process `pid` is gone.
+    """Exit once the process `pid` is gone.
 
-    A pid that is not alive now is not watched: it is one of another machine or container, whose
-    client reaches us all the same.
+    A pid that isn't alive now is ignored: it belongs to a client on another machine or in another
+    container.
     """
     if pid > 1 and _is_alive(pid):
         _watch(lambda: _is_alive(pid))
@@ -53,7 +53,7 @@ def _watch(is_alive: Callable[[], bool]) -> None:
     def watch() -> None:
         while is_alive():
             pause.wait(POLL_SECONDS)
-        log.info("The process that started the server is gone: leaving")
+        log.info("The process that started the server is gone: exiting")
         # The main thread may be waiting for input that never ends.
         os._exit(1)
 

@@ -1,4 +1,4 @@
-"""The context of one generating call: some files in full, the others as outlines."""
+"""The context of a generating call: some files in full, others as outlines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
 
 OUTLINES_BUDGET = 6_000
-"""Bytes of the outlines of all supporting files."""
+"""Total bytes of the supporting files' outlines."""
 
 
 def scoped_context(
@@ -27,7 +27,7 @@ def scoped_context(
 ) -> str:
     """Return `primary` files in full and `supporting` ones as outlines, as one text.
 
-    A primary file over `file_budget` bytes is shown up to there, and the text says so.
+    A primary file over `file_budget` bytes is cut there, and the text says so.
     """
     primary = tuple(dict.fromkeys(primary))
     others = tuple(path for path in dict.fromkeys(supporting) if path not in primary)
@@ -40,7 +40,7 @@ def scoped_context(
 def outlines_within(access: SmartFileAccess, paths: Sequence[str], budget: int) -> str:
     """Return the outlines of all files within `budget` bytes.
 
-    What a small one leaves is for those after it.
+    Bytes that a small outline doesn't use are left for those after it.
     """
     texts: list[str] = []
     left = budget

@@ -1,4 +1,4 @@
-"""What the client may set, in `initializationOptions`."""
+"""The client's settings, from `initializationOptions`."""
 
 import re
 from collections.abc import Mapping
@@ -22,11 +22,11 @@ class Network(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PreviewSettings:
-    """What a prompt that is rendered may do.
+    """Restrictions on rendered prompts.
 
     Attributes:
-        network: With `deny`, reaching the network raises an error in the prompt's module. Code that
-            wants to gets around it: this is no sandbox.
+        network: With `deny`, accessing the network raises an error in the prompt's module. This
+            isn't a sandbox: code can evade it.
     """
 
     network: Network = Network.ALLOW
@@ -34,14 +34,14 @@ class PreviewSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every setting with its default.
+    """All settings with their defaults.
 
     Attributes:
-        trusted: Whether prompts of this workspace may be executed.
-        interpreter: The Python that renders prompts; None finds it (see `preview.interpreter`).
+        trusted: Prompts of this workspace may be executed.
+        interpreter: The Python that renders prompts; None to find one.
         render_deadline: Seconds that importing and rendering a prompt may take.
-        preview: What such a prompt may do.
-        client_commands: The `foldline.*` commands that the client itself has, for code actions.
+        preview: Restrictions on rendered prompts.
+        client_commands: The client's own `foldline.*` commands, for code actions.
     """
 
     trusted: bool = False
@@ -52,7 +52,7 @@ class Settings:
 
 
 def read_settings(options: object) -> tuple[Settings, tuple[str, ...]]:
-    """The settings in `options`, and one sentence for each value that was left out as wrong."""
+    """Read the settings in `options`; also returns a sentence per wrong value."""
     if options is None:
         return Settings(), ()
     if not isinstance(options, Mapping):
@@ -63,9 +63,9 @@ def read_settings(options: object) -> tuple[Settings, tuple[str, ...]]:
 def structure_valid(
     table: Mapping[str, object], kind: type[T], what: str
 ) -> tuple[T, tuple[str, ...]]:
-    """A `kind` with what fits of `table`, and one sentence for each value that does not.
+    """Return a `kind` from the valid values of `table`, and a sentence per wrong value.
 
-    All fields of `kind` have defaults; `what` is what one of them is called.
+    All fields of `kind` have defaults; `what` is the word for one of them.
     """
     known = {field.name for field in fields(kind)}
     problems = [f"unknown {what} {name!r}" for name in table if name not in known]

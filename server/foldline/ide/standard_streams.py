@@ -1,4 +1,4 @@
-"""Standard input and output as the one channel to a client."""
+"""Standard input and output, reserved for the client."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ log = logging.getLogger(__name__)
 
 
 def claim_standard_streams() -> tuple[BinaryIO, BinaryIO]:
-    """The streams to the client, which from now on nothing else in this process can reach.
+    """Return the streams to the client, and make them unreachable for other code.
 
-    Whatever prints later, a library or a child, prints to standard error, and whoever reads
-    standard input finds it empty: the protocol's bytes stay its own.
+    From then on, libraries and children that print write to standard error, and standard input is
+    empty for them: these streams carry only the protocol's bytes.
     """
     sys.stdout.flush()
     stdin = os.fdopen(os.dup(0), "rb")
@@ -33,7 +33,7 @@ def claim_standard_streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 class QueuedWriter(io.BytesIO):
-    """A stream that never makes the event loop wait for a client that does not read."""
+    """A stream whose writes never wait for a client that doesn't read."""
 
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class QueuedWriter(io.BytesIO):
         return memoryview(data).nbytes
 
     def close(self) -> None:
-        """Write what is waiting, for two seconds at the most, and close the stream."""
+        """Write the queued data, within two seconds, and close the stream."""
         if not self.closed:
             self._queue.put(None)
             self._thread.join(timeout=2)

@@ -1,4 +1,4 @@
-"""Values of ours from JSON and to it: exactly as declared, with every problem named."""
+"""Strict conversion of dataclasses from and to JSON; errors name every problem."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _converter = Converter(forbid_extra_keys=True, prefer_attrib_converters=True)
 
 
 def _structure_exactly(value: object, kind: type[T]) -> T:
-    """`value`, which must be a `kind` already: nothing is coerced, and `True` is not a number."""
+    """Return `value` if it is a `kind`: nothing is coerced, and `True` isn't a number."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
     return value
@@ -37,15 +37,15 @@ def _structure_choice(value: object, kind: type[StrEnum]) -> StrEnum:
 
 
 def _structure_array(value: object, kind: type[tuple[T, ...]]) -> tuple[T, ...]:
-    """The items of a JSON array; a string is not taken for an array of characters."""
+    """Convert the items of a JSON array; a string isn't an array of characters."""
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"expected an array, got {type(value).__name__}")
     item = get_args(kind)[0]
     items: list[T] = []
     errors: list[Exception] = []
-    for index, each in enumerate(value):
+    for index, element in enumerate(value):
         try:
-            items.append(_converter.structure(each, item))
+            items.append(_converter.structure(element, item))
         except (ValueError, TypeError, BaseValidationError) as error:
             error.add_note(IterableValidationNote("", index, item))
             errors.append(error)
@@ -66,7 +66,7 @@ _converter.register_structure_hook_func(_is_array, _structure_array)
 
 
 def structure(value: object, kind: type[T]) -> T:
-    """`value`, which came as JSON, as an instance of the dataclass `kind`.
+    """Convert parsed JSON to the dataclass `kind`.
 
     Raises:
         ArgumentsError: A field is missing, unknown or of the wrong type.
@@ -84,12 +84,12 @@ def structure(value: object, kind: type[T]) -> T:
 
 
 def _quoted(what: str) -> str:
-    """The first name in quotes of a problem with a whole object; empty where it is about none."""
+    """Return the first quoted name in a problem about a whole object, else an empty text."""
     return "".join(what.split("'")[1:2])
 
 
 def _problem(error: BaseException, _: type | None) -> str:
-    """What is wrong with one value, in the words of whoever sent it."""
+    """Describe what is wrong with one value, in terms of the JSON."""
     if isinstance(error, ForbiddenExtraKeysError):
         unknown = ", ".join(map(repr, sorted(error.extra_fields)))
         return f"unknown {unknown}; known are {', '.join(field.name for field in fields(error.cl))}"
@@ -99,5 +99,5 @@ def _problem(error: BaseException, _: type | None) -> str:
 
 
 def unstructure(value: object) -> object:
-    """`value`, made of dataclasses, enums and collections, as JSON can carry it."""
+    """Convert a value made of dataclasses, enums and collections to JSON."""
     return _converter.unstructure(value)

@@ -1,4 +1,4 @@
-"""Token counts: exact where a tokenizer is installed, else an estimate that says so."""
+"""Token counts: exact if a tokenizer is installed, else marked estimates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ENCODINGS = ("o200k", "cl100k")
-"""The encodings that can be chosen; the first is the default."""
+"""The supported encodings; the first is the default."""
 
 _REMEMBERED = 20_000
 _LONGEST_REMEMBERED = 20_000
@@ -21,7 +21,7 @@ _LONGEST_REMEMBERED = 20_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenCounter:
-    """Counts tokens, and remembers the count of every block, so that typing costs one block."""
+    """Counts tokens, and caches counts per block, so that typing recounts only one block."""
 
     encoding: str
     exact: bool
@@ -29,7 +29,7 @@ class TokenCounter:
     _known: dict[str, int] = field(default_factory=dict)
 
     def count(self, text: str) -> int:
-        """The tokens of a text."""
+        """Return the number of tokens in a text."""
         known = self._known.get(text)
         if known is None:
             known = self._count(text)
@@ -39,23 +39,23 @@ class TokenCounter:
                 self._known[text] = known
         return known
 
-    def shown(self, count: int) -> str:
-        """A count for people; an estimate is marked with `~`."""
+    def format(self, count: int) -> str:
+        """Format a count for people; an estimate is marked with `~`."""
         return f"{'' if self.exact else '~'}{count:,}"
 
-    def shown_change(self, count: int) -> str:
-        """A difference for people: `+12`, `~-3`."""
+    def format_change(self, count: int) -> str:
+        """Format a difference for people: `+12`, `~-3`."""
         return f"{'' if self.exact else '~'}{'-' if count < 0 else '+'}{abs(count):,}"
 
 
 def token_counter(encoding: str = ENCODINGS[0], *, exact: bool = True) -> TokenCounter:
-    """The best counter for an encoding that is installed.
+    """Return the best installed counter for an encoding.
 
-    A tokenizer takes 60 MB: it is loaded for the first text that is counted.
+    A tokenizer takes 60 MB of memory, so it is loaded when the first text is counted.
 
     Args:
         encoding: One of `ENCODINGS`.
-        exact: Whether a tokenizer may be loaded; if not, the counter estimates.
+        exact: Allow a tokenizer; otherwise the counter estimates.
     """
     return _counter(encoding, exact)
 
@@ -83,7 +83,7 @@ def _rs_bpe(encoding: str) -> Callable[[str], int] | None:
 
     @cache
     def tokenizer() -> _Counts:
-        # The inner module exists only once the package is imported.
+        # The inner module exists only after the package is imported.
         module = import_module("rs_bpe").bpe.openai
         return cast("Callable[[], _Counts]", getattr(module, f"{encoding}_base"))()
 
@@ -103,11 +103,11 @@ def _bpe_openai(encoding: str) -> Callable[[str], int] | None:
 
 
 def _whole(text: str) -> str:
-    """The text with a sign for each half of a character, which tokenizers refuse."""
+    """Replace lone surrogates, which tokenizers refuse."""
     return text.encode("utf-8", "replace").decode()
 
 
 def estimate(text: str) -> int:
-    """About how many tokens a text has, from its length alone."""
+    """Estimate the tokens of a text from its length."""
     wide = 0 if text.isascii() else sum(1 for character in text if ord(character) > 0x2E7F)
     return math.ceil((len(text) - wide) / 4 + wide * 0.8)

@@ -1,3 +1,3 @@
-"""The version of foldline, for the package and for whoever asks a running one."""
+"""The version of foldline."""
 
 VERSION = "0.1.0"

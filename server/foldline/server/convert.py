@@ -1,7 +1,7 @@
 """Conversions between foldline's own values and what travels over LSP.
 
-Inside foldline a place in a text is an offset in code points. A client counts in UTF-8, UTF-16 or
-UTF-32 code units, as agreed at `initialize`; this module alone knows about that.
+Inside foldline, a position in a text is an offset in code points. Clients count in UTF-8, UTF-16 or
+UTF-32 code units, as agreed at `initialize`; only this module knows about that.
 """
 
 import re
@@ -19,9 +19,6 @@ _LONE_RETURN = re.compile(r"\r(?!\n)")
 # Some thousand blocks of some thousand lines are a module of hundreds of megabytes.
 _BLOCK = 1_000
 
-# LSP's `uinteger`.
-_MAX_UINTEGER = (1 << 31) - 1
-
 T = TypeVar("T")
 
 
@@ -29,9 +26,8 @@ T = TypeVar("T")
 class LineIndex:
     r"""Maps offsets of one text to LSP positions and back.
 
-    Lines end at `\n`, `\r\n` or `\r` and at nothing else, as LSP demands: a form feed or U+2028
-    does not end a line, although `str.splitlines` says so. They are looked for by whoever first
-    asks for one, be it in a thread.
+    Lines end at `\n`, `\r\n` or `\r` only, as LSP demands: unlike for `str.splitlines`, a form feed
+    or U+2028 doesn't end a line. The line starts are computed at first use, in whatever thread.
     """
 
     text: str
@@ -196,16 +192,3 @@ def _units(text: str, encoding: PositionEncodingKind | str) -> int:
     if encoding == PositionEncodingKind.Utf8:
         return len(text.encode("utf-8", "surrogatepass"))
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
-@dataclass(frozen=True, slots=True)
-class PositionArgument:
-    """A position as LSP has it: from 0, in the client's own units."""
-
-    line: int
-    character: int
-
-    def __post_init__(self) -> None:
-        for count in (self.line, self.character):
-            if not 0 <= count <= _MAX_UINTEGER:
-                raise ValueError(f"a line and a character are from 0 to {_MAX_UINTEGER}")

@@ -1,4 +1,4 @@
-"""The operations as server commands: the editor's focus fills in what isn't said."""
+"""The operations as server commands: the editor's focus fills in missing arguments."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import ArgumentsError, NoDocument, NothingDefined, PathRefused
-from foldline.ide.operations.arguments import PlaceArguments
+from foldline.ide.operations.arguments import PositionArguments
 from foldline.ide.operations.operation import Role
 from foldline.ide.operations.reading import read_arguments
 from foldline.ide.structuring import structure, unstructure
-from foldline.server.convert import LineIndex, PositionArgument
+from foldline.server.convert import LineIndex
 from foldline.server.workspace import path_of
 
 if TYPE_CHECKING:
@@ -23,38 +23,56 @@ if TYPE_CHECKING:
     from foldline.ide.operations.operation import Operation
     from foldline.server.server import FoldlineServer
 
+# LSP's `uinteger`.
+_MAX_UINTEGER = (1 << 31) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class PositionArgument:
+    """A zero-based LSP position, in the client's own code units."""
+
+    line: int
+    character: int
+
+    def __post_init__(self) -> None:
+        for count in (self.line, self.character):
+            if not 0 <= count <= _MAX_UINTEGER:
+                raise ValueError(f"a line and a character are from 0 to {_MAX_UINTEGER}")
+
 
 @dataclass(frozen=True, slots=True)
 class OperationCommand:
-    """An operation as `workspace/executeCommand` takes it.
+    """An operation as a command for `workspace/executeCommand`.
 
-    Besides its own arguments it takes the `uri` of a document, or of a workspace folder, in place
-    of a path; an operation about a place also takes an LSP `position`.
+    Besides the operation's arguments it accepts the `uri` of a document or workspace folder instead
+    of a path, and for an operation on a symbol an LSP `position`.
     """
 
     operation: Operation[Any, Any]
 
     @property
     def name(self) -> str:
-        """The command."""
+        """The name of the command."""
         return f"foldline.server.{self.operation.name}"
 
     @property
     def extra(self) -> tuple[str, ...]:
-        """The arguments that only the language server takes."""
-        return ("uri", "position") if self._is_about_a_place else ("uri",)
+        """Arguments that only the language server accepts."""
+        return ("uri", "position") if self._takes_a_position else ("uri",)
 
     @property
     def fillable(self) -> frozenset[str]:
-        """The required arguments that may be left out here."""
+        """Required arguments that the editor's focus can fill in."""
         roles = {Role.FILE, Role.FILES, Role.SYMBOL, Role.PATTERN}
-        return frozenset(one.name for one in self.operation.parameters if one.roles & roles)
+        return frozenset(
+            argument.name for argument in self.operation.parameters if argument.roles & roles
+        )
 
     async def execute(self, ls: FoldlineServer, value: object) -> dict[str, object]:
-        """The answer: the compact text, the models, and whose they are.
+        """Run the operation; returns its text, data, backend and coverage.
 
         Raises:
-            IdeError, BackendError: The question can't be asked or answered.
+            IdeError, BackendError: The arguments are wrong, or the operation failed.
         """
         # Loaded with the first question, not with the server.
         from foldline.backends.waiting import in_thread, run_async
@@ -65,7 +83,7 @@ class OperationCommand:
         uri, position = values.pop("uri", None), None
         if uri is not None and not isinstance(uri, str):
             raise ArgumentsError({"uri": "expected a text"})
-        if self._is_about_a_place and values.get("position") is not None:
+        if self._takes_a_position and values.get("position") is not None:
             position = _read_position(values.pop("position"))
         if self.operation.whole:
             values.setdefault("budget", None)
@@ -82,7 +100,7 @@ class OperationCommand:
         data = self.operation.data(result)
         page = data if isinstance(data, FileText) else None
         return {
-            # Editors want the file's text as it is; its place is in the data.
+            # Editors want the file's exact text; the line numbers are in `data`.
             "text": page.text if page else self.operation.text(result, arguments),
             "data": _without_text(page) if page else unstructure(data),
             "backend": getattr(data, "backend", ""),
@@ -90,8 +108,8 @@ class OperationCommand:
         }
 
     @property
-    def _is_about_a_place(self) -> bool:
-        return issubclass(self.operation.arguments, PlaceArguments)
+    def _takes_a_position(self) -> bool:
+        return issubclass(self.operation.arguments, PositionArguments)
 
     async def _fill_in(
         self,
@@ -100,12 +118,12 @@ class OperationCommand:
         uri: str | None,
         position: PositionArgument | None,
     ) -> SmartFileAccess:
-        """Put what the editor knows into `values`, and return the folder that is asked."""
+        """Fill in `values` from the editor's focus; returns the folder to run in."""
         from foldline.backends import AsyncSmartFileAccess
 
         parameters = self.operation.parameters
-        # The first of a role is the one that the question is about.
-        by_role = {role: one for one in reversed(parameters) for role in one.roles}
+        # The first argument of a role is the operation's subject.
+        by_role = {role: argument for argument in reversed(parameters) for role in argument.roles}
         file = by_role.get(Role.FILE) or by_role.get(Role.FILES)
         name = by_role.get(Role.SYMBOL) or by_role.get(Role.PATTERN)
         subject = file or name
@@ -145,7 +163,7 @@ async def _first_symbol(access: SmartFileAccess, path: str, argument: str) -> st
 
 
 def find_folder(ls: FoldlineServer, uri: str | None) -> SmartFileAccess:
-    """The files of the workspace folder at or around `uri`, or else of the first folder.
+    """Return the workspace folder that contains `uri`; the first folder if that is None.
 
     Raises:
         IdeError: There is no such folder.
@@ -159,13 +177,13 @@ def find_folder(ls: FoldlineServer, uri: str | None) -> SmartFileAccess:
     path = path_of(uri)
     root = path if path in roots else ls.files.root_of(path)
     if roots and root not in roots:
-        # An open document of elsewhere may be read, not what lies around it.
+        # An open document outside of the workspace may be read, but not its neighbours.
         raise PathRefused(f"{visible(str(path))} is outside the workspace", path=str(path))
     return ls.files.access(root)
 
 
 def find_file(ls: FoldlineServer, uri: str | None, argument: str) -> tuple[SmartFileAccess, str]:
-    """The file at `uri`, or the one that has the focus; with `argument` there's no need of one.
+    """Return the file at `uri`, or the focused one; errors suggest to set `argument` instead.
 
     Raises:
         IdeError: There is no such file in the workspace.
@@ -178,7 +196,7 @@ def find_file(ls: FoldlineServer, uri: str | None, argument: str) -> tuple[Smart
 
 
 def _without_text(page: FileText) -> dict[str, object]:
-    """The page's data: its text is the answer's."""
+    """Return the page's data without its text, which is the answer's `text`."""
     return {
         field.name: unstructure(getattr(page, field.name))
         for field in fields(page)

@@ -1,5 +1,6 @@
 """A workspace whose only language server is the scripted one."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -26,6 +27,22 @@ FILES = {
     "main.py": "import shop\n\nshop.pay()\nprint(shop.pay)\n",
 }
 MATCHES = [("main.py", 3), ("main.py", 4), ("shop.py", 1)]
+
+
+def write_workspace(folder: Path, way: str = "asks nothing") -> Path:
+    """Write a workspace below `folder` whose configuration names the scripted server."""
+    root, state = folder / "workspace", folder / "state"
+    for path in (root, state):
+        path.mkdir()
+    for name, text in FILES.items():
+        (root / name).write_text(text)
+    (root / "notes.txt").write_text("unrelated\n")
+    command = json.dumps([sys.executable, str(SERVER), str(state), way])
+    (root / "pyproject.toml").write_text(
+        f'[tool.foldline.lsp]\nuse = ["faulty"]\n[tool.foldline.lsp.servers.faulty]\n'
+        f'command = {command}\nlanguages = ["python"]\n'
+    )
+    return root
 
 
 class Faulty:

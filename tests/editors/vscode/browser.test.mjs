@@ -228,7 +228,7 @@ test('a page of another origin gets nothing and does nothing', async () => {
     return {
       read: await outcome(fetch(target, { credentials: 'include' })),
       write: await outcome(
-        fetch(`${target}deeds`, {
+        fetch(`${target}actions`, {
           method: 'POST',
           credentials: 'include',
           headers: { 'Content-Type': 'application/json' },
@@ -253,7 +253,7 @@ test('a page of another origin gets nothing and does nothing', async () => {
   await evil.evaluate((target) => {
     const form = Object.assign(document.createElement('form'), {
       method: 'POST',
-      action: `${target}deeds`,
+      action: `${target}actions`,
     });
     document.body.append(form);
     form.submit();
@@ -277,7 +277,7 @@ test('a name that was made to resolve to this machine gets nothing', async () =>
 test('the page says when its server is gone', async () => {
   const { page, server } = await open();
   server.kill('SIGKILL');
-  await page.getByText('does not answer any more').waitFor();
+  await page.getByText('does not respond').waitFor();
   assert.equal(await text(page, 'first'), 'One.');
 });
 

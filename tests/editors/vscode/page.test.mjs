@@ -98,7 +98,7 @@ test('Text shows the very characters that are sent, with what was filled in mark
   );
 });
 
-test('Open asks for a summarised section, Close for one that was opened', async () => {
+test('Open asks for a summarized section, Close for one that was opened', async () => {
   await show([
     block('a', { visibility: 'SUMMARY', title: 'Docs', key: 'p.a' }),
     block('b', { opened: true, title: 'Rules' }),

@@ -486,9 +486,9 @@ def test_ad_01_parameters_of_an_evaluation_are_bound_for_it_alone() -> None:
 def test_a_rendered_prompt_takes_no_parameters_and_no_overrides() -> None:
     adapter = ScriptedAdapter(lambda *_: "Fine.")
     rendered = CHAPTERED.render(Task("x"))
-    with pytest.raises(PromptConfigurationError, match="sent as it is"):
+    with pytest.raises(PromptConfigurationError, match="sent as is"):
         adapter.evaluate(rendered, Task("y"))
-    with pytest.raises(PromptConfigurationError, match="sent as it is"):
+    with pytest.raises(PromptConfigurationError, match="sent as is"):
         adapter.evaluate(rendered, visibility_overrides={("base",): FULL})
     with pytest.raises(PromptConfigurationError, match="not 'text'"):
         adapter.evaluate("text")  # type: ignore[arg-type]  # What a caller may try.

@@ -140,7 +140,7 @@ def test_ad_04_calls_run_in_order_and_arguments_become_the_dataclass() -> None:
     ("call", "told"),
     [
         (ToolCall("1", "serach", "{}"), "There is no tool 'serach'. Did you mean 'search'"),
-        (ToolCall("1", "search", '{"query": '), "no JSON"),
+        (ToolCall("1", "search", '{"query": '), "not JSON"),
         (ToolCall("1", "search", "[]"), "must be a JSON object"),
         (ToolCall("1", "search", "{}"), "query"),
         (ToolCall("1", "search", {"query": "a", "limt": 1}), "'limit'"),

@@ -87,7 +87,7 @@ function check_trust()
   local trust = require('foldline.trust')
   local answers, problem = trust.read()
   if problem then
-    vim.health.warn(problem, ('Remove it, or mend it: %s'):format(trust.path()))
+    vim.health.warn(problem, ('Remove or fix it: %s'):format(trust.path()))
   end
   for folder, trusted in vim.spairs(answers) do
     vim.health.info(('%s: %s'):format(folder, trusted and 'trusted' or 'not trusted'))

@@ -213,7 +213,7 @@ function M.client(bufnr)
   local client = vim.lsp.get_clients({ name = 'foldline', bufnr = bufnr })[1]
     or vim.lsp.get_clients({ name = 'foldline' })[1]
   if not client then
-    M.notify('no server runs here: see :checkhealth foldline', vim.log.levels.ERROR)
+    M.notify('no server is running here: see :checkhealth foldline', vim.log.levels.ERROR)
   end
   return client
 end

@@ -219,7 +219,7 @@ function create(update)
       what(preview)
     end, { buffer = preview.buf, nowait = true, desc = description })
   end
-  map('<CR>', open_section, 'Open the summarised section')
+  map('<CR>', open_section, 'Open the summarized section')
   map('c', close_section, 'Close the section that was opened')
   map('gd', go_to_source, 'Go to the source of the section')
   watch()

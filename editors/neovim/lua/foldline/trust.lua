@@ -4,7 +4,7 @@ local M = {}
 
 local QUESTION = 'Previews run the Python code of %s. Do you trust it?'
 local YES = 'Yes: run its code for previews'
-local NO = 'No: run nothing of it'
+local NO = 'No: run none of its code'
 
 local canonical, write
 
@@ -74,7 +74,7 @@ function M.read()
   local ok, stored = pcall(vim.json.decode, text, { luanil = { object = true, array = true } })
   local folders = ok and type(stored) == 'table' and stored.folders
   if type(folders) ~= 'table' then
-    return {}, ('%s is no list of folders'):format(M.path())
+    return {}, ('%s is not a list of folders'):format(M.path())
   end
   local answers = {}
   for folder, trusted in pairs(folders) do

@@ -54,7 +54,7 @@ async function pickSection(server: Server, preview: PreviewPanel): Promise<strin
   return picked && [picked.key];
 }
 
-/** The summarised blocks, each followed by the summarised sections that are hidden below it. */
+/** The summarized blocks, each followed by the summarized sections that are hidden below it. */
 function closedSections(blocks: Block[], sections: Section[]): Choice[] {
   const listed = new Map(flatten(sections).map((section) => [section.key, section]));
   return blocks

@@ -2,7 +2,7 @@ import type { Stale } from '../wire';
 import type { Notice } from './messages';
 
 export const LAST_GOOD = 'This is the last good text. ';
-const SOURCE_ALONE = 'This is what the source alone shows. ';
+const SOURCE_ALONE = 'This is rendered from the source alone. ';
 
 export const UNTRUSTED: Notice = {
   kind: 'untrusted',

@@ -50,8 +50,8 @@ class Browser {
     events.addEventListener('error', () =>
       this.lose(
         events.readyState === EventSource.CLOSED
-          ? 'The preview is not served any more.'
-          : 'The preview does not answer any more. It is asked again every few seconds.',
+          ? 'The preview is no longer served.'
+          : 'The preview does not respond. Trying again every few seconds.',
       ),
     );
   }
@@ -114,13 +114,13 @@ const NOTHING: News = {
   ...{ parameter_sets: [], parameter_set: null, steps: 1 },
 };
 
-/** Why the deed was refused, if it was. */
-async function send(deed: { action: string; key: string }): Promise<string | null> {
+/** Performs an action; returns the reason if the server refused it. */
+async function send(action: { action: string; key: string }): Promise<string | null> {
   try {
-    const answer = await fetch('deeds', {
+    const answer = await fetch('actions', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(deed),
+      body: JSON.stringify(action),
     });
     return answer.ok ? null : await answer.text();
   } catch (error) {

@@ -10,15 +10,15 @@ export class Controls {
   readonly root = element('span.controls');
   private readonly sets = element('select', {
     'aria-label': 'Parameter set',
-    title: 'The values that the prompt is shown with',
+    title: 'The values that the prompt is rendered with',
   });
   private readonly undo: HTMLButtonElement;
   private readonly reset: HTMLButtonElement;
 
   constructor(act: (action: 'undo' | 'reset' | 'set', key: string) => void) {
-    this.undo = button('', { title: 'Take back the last step' }, () => act('undo', ''));
+    this.undo = button('', { title: 'Undo the last step' }, () => act('undo', ''));
     this.undo.append('Undo');
-    this.reset = button('', { title: 'Show the prompt as it begins' }, () => act('reset', ''));
+    this.reset = button('', { title: 'Show the prompt as it first was' }, () => act('reset', ''));
     this.reset.append('Reset');
     this.sets.addEventListener('change', () => act('set', this.sets.value));
     this.root.append(this.sets, this.undo, this.reset);

@@ -70,7 +70,7 @@ const KEPT =
   "A provider's prompt cache keeps what the last version and this one begin with alike, " +
   'the tools first.';
 
-const EFFECTS = 'What running the module does beside making prompts.';
+const EFFECTS = 'Side effects of importing the module.';
 
 function keptOf(tokens: Tokens, kept: Kept | null): string | null {
   if (kept === null) {

@@ -27,8 +27,8 @@ export interface Host {
 }
 
 const FIDELITIES: Record<string, string> = {
-  executed: 'What the code of the prompt made when it was run',
-  static: 'What the source shows; nothing was run, and what is unknown stands as it is written',
+  executed: 'Rendered by running the code of the prompt',
+  static: 'Rendered from the source alone: unknown values show as written',
 };
 
 /** A section of which less than this many pixels are in view is not what is read. */
@@ -57,7 +57,7 @@ export class Page {
     this.folded = new Set(state.folded ?? []);
     this.mode = state.mode ?? 'markdown';
     this.scrollWanted = state.scroll ?? null;
-    this.modeButton = button('', { title: 'The very text that the model gets' }, () => {
+    this.modeButton = button('', { title: 'The exact text that the model gets' }, () => {
       this.mode = this.mode === 'text' ? 'markdown' : 'text';
       this.keepingPlace(() => this.draw());
     });

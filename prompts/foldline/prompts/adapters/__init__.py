@@ -1,7 +1,7 @@
-"""Adapters: have a provider's model answer a prompt.
+"""Adapters, which evaluate prompts with a provider's model.
 
 `foldline.prompts.adapters.openai` and `foldline.prompts.adapters.anthropic` need the extras of
-the same names; what is exported here needs nothing.
+the same names; the names exported here need no extra.
 """
 
 from foldline.prompts.adapters.base import BaseAdapter, render_for_evaluation

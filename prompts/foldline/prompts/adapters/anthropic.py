@@ -1,4 +1,4 @@
-"""Anthropic's messages."""
+"""Adapter for Anthropic's Messages API."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ DEFAULT_MAX_TOKENS = 8_192
 
 
 class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
-    """Has a model answer by Anthropic's messages.
+    """Evaluates prompts with Anthropic's Messages API.
 
     >>> adapter = AnthropicAdapter(model="claude-sonnet-5-5", max_tokens=4_096)
 
-    The prompt's text is the user's message. A declared output is asked for by a JSON schema;
-    what that cannot express (mappings with arbitrary keys, arrays of different items) is an error.
-    Without `api_key` the SDK looks for credentials where it always does.
+    The prompt's text is the user's message. A declared output is requested by a JSON schema; types
+    that it can't express (mappings with arbitrary keys, arrays of different items) are errors.
+    Without `api_key`, the SDK looks for credentials in its usual places.
 
     Args:
         model: The model's name.
-        max_tokens: How long one message may become.
-        client: As for every adapter on an SDK, like the following.
+        max_tokens: The most tokens of one message.
+        client: A client of the SDK to use as it is. See `SdkAdapter` for this and the following.
         api_key: The key.
         base_url: Another endpoint that speaks the same protocol.
-        max_turns: How many messages a model may need for one answer.
-        timeout: Seconds without a byte after which a request is given up.
-        max_retries: How often the SDK repeats a request that failed for a passing reason.
-        options: More arguments of the SDK's function for each request, such as
+        max_turns: The most messages of the model per answer.
+        timeout: Seconds without a byte after which a request fails.
+        max_retries: How often the SDK repeats a request after a transient failure.
+        options: Further arguments for the SDK's request function, such as
             `{"output_config": {"effort": "low"}}`.
         context_policy: How much a conversation keeps of its tool results.
     """
@@ -91,15 +91,15 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
         self.max_tokens = max_tokens
 
     def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
-        """A new exchange of messages that begins with this prompt.
+        """Return a new conversation that starts with this prompt.
 
         Raises:
-            PromptConfigurationError: The declared output cannot be asked for.
+            PromptConfigurationError: The API can't express the declared output.
         """
         return _Exchange(self, rendered)
 
     def make_client(self, http_client: httpx2.Client) -> anthropic.Anthropic:
-        """A client of the SDK that sends its requests with this one."""
+        """Return a client of the SDK that uses this HTTP client."""
         from anthropic import Anthropic
 
         return Anthropic(
@@ -110,13 +110,13 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
         )
 
     def client_settings(self) -> type[httpx2.Client]:
-        """The SDK's own class for HTTP clients, with its defaults."""
+        """Return the SDK's class of HTTP clients, which has its defaults."""
         from anthropic import DefaultHttpxClient
 
         return DefaultHttpxClient
 
     def errors(self) -> SdkErrors:
-        """The SDK's error classes."""
+        """Return the SDK's error classes."""
         import anthropic
 
         return SdkErrors(
@@ -188,7 +188,7 @@ class _Exchange:
             return self._turn(message, getattr(message, "_request_id", None))
         with messages.stream(**self._request, timeout=request.timeout) as stream:
             for piece in stream.text_stream:
-                request.lifeline.emit(piece)
+                request.scope.emit(piece)
             return self._turn(stream.get_final_message(), stream.request_id)
 
     def _turn(self, message: Message, request_id: str | None) -> ModelTurn:
@@ -197,7 +197,7 @@ class _Exchange:
         if problem is not None:
             kind, explanation = problem
             raise self._adapter.failed(explanation, kind, request_id=request_id, text=text)
-        # As it came, because thinking is signed and must be sent back unchanged.
+        # Unchanged: thinking is signed, and must be sent back as it is.
         self._messages.append({"role": "assistant", "content": list(message.content)})
         return ModelTurn(
             text=text,
@@ -219,7 +219,7 @@ def _problem(message: Message) -> tuple[EvaluationFailure, str] | None:
         case "max_tokens":
             return (
                 EvaluationFailure.TRUNCATED,
-                "The answer reached the limit of its length; raise `max_tokens` of the adapter.",
+                "The answer reached its length limit; raise the adapter's `max_tokens`.",
             )
         case "model_context_window_exceeded":
             return (
@@ -249,5 +249,5 @@ def _schema(rendered: RenderedPrompt[object]) -> dict[str, Any] | None:
 def _usage(usage: Usage) -> TokenUsage:
     cached = usage.cache_read_input_tokens or 0
     written = usage.cache_creation_input_tokens or 0
-    # The provider counts the three kinds of input apart.
+    # The provider counts the three kinds of input separately.
     return TokenUsage(usage.input_tokens + cached + written, usage.output_tokens, cached)

@@ -1,4 +1,4 @@
-"""The evaluation that every adapter shares: open chapters, render, ask, run tools, parse."""
+"""The evaluation that adapters share: open chapters, render, request, run tools, parse."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ DEFAULT_MAX_TURNS = 16
 
 
 class BaseAdapter(ABC):
-    """Everything of an evaluation but the wire; a provider adds `converse`.
+    """An evaluation except for the wire protocol; subclasses define `converse`.
 
     Args:
         max_turns: How many messages a model may need for one answer; a message that calls tools
@@ -60,7 +60,7 @@ class BaseAdapter(ABC):
     """
 
     provider: str
-    """The name by which events and errors call the provider."""
+    """The provider's name in events and errors."""
 
     def __init__(
         self, *, max_turns: int = DEFAULT_MAX_TURNS, context_policy: ContextPolicy | None = None
@@ -72,7 +72,7 @@ class BaseAdapter(ABC):
 
     @abstractmethod
     def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
-        """A new conversation that begins with this prompt; nothing is sent before its `ask`."""
+        """Return a new conversation that starts with this prompt; `ask` sends its first request."""
 
     def evaluate(
         self,
@@ -91,34 +91,34 @@ class BaseAdapter(ABC):
         on_text: Callable[[str], object] | None = None,
         context_policy: ContextPolicy | None = None,
     ) -> PromptResponse[OutputT]:
-        """The model's answer, after all the tool calls that it wanted to make.
+        """Send a prompt, run the model's tool calls, and return its answer.
 
-        Chapters are decided on anew for each evaluation, on a fresh template; the prompt itself
-        does not change. The request goes out with the tools and the output schema of the render.
+        Each evaluation decides on chapters again, in a new template; the prompt itself doesn't
+        change. The request has the tools and the output schema of the render.
 
         Args:
-            prompt: A prompt, a template, or a rendered prompt, which is sent as it is.
-            params: Instances to bind for this evaluation alone.
-            session: Its visibility overrides count below the explicit ones; tools get it.
-            bus: Where events go; the session's bus if none is given.
-            visibility_overrides: Sections to show in full or summarised.
-            goal_section_key: The section that says what the user wants.
-            chapters_expansion_policy: Which chapters open.
-            parse_output: Whether `output` of the response is filled.
-            deadline: When to give up; that of a rendered prompt if none is given.
-            chapter_params: Parameters of chapters by their key.
-            intent_classifier: Decides about chapters in place of the default.
+            prompt: A prompt, a template, or a rendered prompt, which is sent as is.
+            params: Instances to bind for this evaluation only.
+            session: Passed to tools; explicit visibility overrides take precedence over its own.
+            bus: The bus for events; the session's by default.
+            visibility_overrides: Sections to show in full or summarized.
+            goal_section_key: The section with the user's goal.
+            chapters_expansion_policy: The policy that opens chapters.
+            parse_output: Parse the structured output.
+            deadline: The deadline; by default that of a rendered prompt.
+            chapter_params: Parameters of chapters, by key.
+            intent_classifier: Replaces the default classifier.
             cancellation: Anything with `is_set()`, such as a `threading.Event`.
-            on_text: Called with each piece of the model's text as it arrives, in the caller's
-                thread. Without it answers are not streamed.
+            on_text: Called in the caller's thread with each piece of the model's text as it
+                arrives. Without it, answers aren't streamed.
             context_policy: How much the conversation keeps of its tool results, in place of the
                 adapter's policy.
 
         Raises:
-            VisibilityExpansionRequired: The model wants sections opened; render again with them.
-            PromptConfigurationError: The arguments do not fit the prompt.
-            PromptEvaluationError: There is no answer; `kind` says why.
-            OutputParseError: The answer does not fit the declared output.
+            VisibilityExpansionRequired: The model asks to open sections; render again with them.
+            PromptConfigurationError: The arguments don't fit the prompt.
+            PromptEvaluationError: The evaluation failed; `kind` says why.
+            OutputParseError: The answer doesn't fit the declared output.
         """
         if session is not None and bus is None:
             bus = session.bus
@@ -159,17 +159,17 @@ def render_for_evaluation(
     chapter_params: Mapping[str, object] | None = None,
     intent_classifier: IntentClassifier | None = None,
 ) -> RenderedPrompt[OutputT]:
-    """What `evaluate` with these arguments would send.
+    """Return the rendered prompt that `evaluate` would send for these arguments.
 
     Raises:
-        PromptConfigurationError: The arguments do not fit the prompt.
-        PromptValidationError: A binding or an override does not fit the prompt.
-        PromptRenderError: It cannot be rendered with what is bound.
+        PromptConfigurationError: The arguments don't fit the prompt.
+        PromptValidationError: A binding or an override doesn't fit the prompt.
+        PromptRenderError: It can't be rendered with its parameters.
     """
     if isinstance(prompt, RenderedPrompt):
         if params or visibility_overrides or chapter_params:
             raise PromptConfigurationError(
-                "A rendered prompt is sent as it is; give parameters and overrides to `render`, "
+                "A rendered prompt is sent as is; give parameters and overrides to `render`, "
                 "or evaluate the Prompt."
             )
         if goal_section_key is not None:
@@ -178,7 +178,7 @@ def render_for_evaluation(
     if isinstance(prompt, PromptTemplate):
         bound = prompt.bind(*params)
     elif isinstance(prompt, Prompt):
-        # A copy, because these parameters are for this evaluation alone.
+        # A copy: these parameters are for this evaluation only.
         bound = copy.copy(prompt).bind(*params)
     else:
         raise PromptConfigurationError(
@@ -248,7 +248,7 @@ class _Run(Generic[OutputT]):
         usage = TokenUsage()
         outcomes: list[ToolOutcome] = []
         while True:
-            turn = self._ask(conversation)
+            turn = self._next_turn(conversation)
             usage += turn.usage
             if not turn.tool_calls:
                 break
@@ -266,12 +266,12 @@ class _Run(Generic[OutputT]):
                     conversation.revise(revisions)
         return self._response(turn, usage, tuple(outcomes), parse_output=parse_output)
 
-    def _ask(self, conversation: Conversation) -> ModelTurn:
+    def _next_turn(self, conversation: Conversation) -> ModelTurn:
         self._check("the conversation")
         if self._turns == self._adapter.max_turns:
             raise PromptEvaluationError(
-                f"The model gave no answer within {self._turns} messages, but went on calling "
-                "tools; raise `max_turns` of the adapter if that is right.",
+                f"The model gave no answer within {self._turns} messages, but kept calling tools; "
+                "raise the adapter's `max_turns` if that is intended.",
                 kind=EvaluationFailure.TURN_LIMIT,
                 provider=self._adapter.provider,
             )
@@ -338,7 +338,7 @@ class _Run(Generic[OutputT]):
 
 
 def unwrapped(text: str, rendered: RenderedPrompt[object]) -> str:
-    """The answer without the object that strict modes need around an array."""
+    """Return the answer without the object that strict modes require around an array."""
     config = rendered.structured_output
     wrapper = None if config is None else config.strict_schema.wrapped_in
     if wrapper is None:

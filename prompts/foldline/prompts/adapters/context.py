@@ -28,7 +28,7 @@ def policy_of(rendered: RenderedPrompt[object]) -> ContextPolicy | None:
 
 
 class ManagedConversation:
-    """What was said so far, and what the next request holds of it.
+    """The messages so far, and those that the next request has.
 
     What the policy replaced or removed once stays so: a text that changes back and forth would
     cost a provider's prompt cache each time.

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, and every endpoint that speaks them."""
+"""Adapter for OpenAI's Chat Completions API, and for compatible endpoints."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class OpenAIAdapter(SdkAdapter["openai.OpenAI"]):
-    """Has a model answer by OpenAI's chat completions.
+    """Evaluates prompts with OpenAI's Chat Completions API.
 
     >>> adapter = OpenAIAdapter(model="gpt-4o")
     >>> local = OpenAIAdapter(model="qwen3", base_url="http://localhost:8000/v1", api_key="none")
 
-    The prompt's text is the user's message. A declared output is asked for by a JSON schema, in
-    strict mode wherever that can express it. Without `api_key` the SDK reads `OPENAI_API_KEY`.
+    The prompt's text is the user's message. A declared output is requested by a JSON schema, in
+    strict mode if that can express it. Without `api_key`, the SDK reads `OPENAI_API_KEY`.
     """
 
     provider = "openai"
@@ -47,11 +47,11 @@ class OpenAIAdapter(SdkAdapter["openai.OpenAI"]):
     own_options = frozenset({"messages", "model", "tools", "response_format", "stream", "n"})
 
     def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
-        """A new chat that begins with this prompt."""
+        """Return a new conversation that starts with this prompt."""
         return _Chat(self, rendered)
 
     def make_client(self, http_client: httpx2.Client) -> openai.OpenAI:
-        """A client of the SDK that sends its requests with this one."""
+        """Return a client of the SDK that uses this HTTP client."""
         from openai import OpenAI
 
         return OpenAI(
@@ -62,13 +62,13 @@ class OpenAIAdapter(SdkAdapter["openai.OpenAI"]):
         )
 
     def client_settings(self) -> type[httpx2.Client]:
-        """The SDK's own class for HTTP clients, with its defaults."""
+        """Return the SDK's class of HTTP clients, which has its defaults."""
         from openai import DefaultHttpxClient
 
         return DefaultHttpxClient
 
     def errors(self) -> SdkErrors:
-        """The SDK's error classes."""
+        """Return the SDK's error classes."""
         import openai
 
         return SdkErrors(
@@ -136,7 +136,7 @@ class _Chat:
             result: dict[str, object] = {
                 "role": "tool",
                 "tool_call_id": outcome.call.id,
-                # The protocol has no flag for failures, so the text must say it.
+                # The protocol has no flag for failures, so the text says it.
                 "content": text if outcome.result.success else f"Error: {text}",
             }
             self._results.append(result)
@@ -157,7 +157,7 @@ class _Chat:
         with completions.create(
             **{**self._request, "stream_options": options}, stream=True, timeout=request.timeout
         ) as stream:
-            answer = _pieced(stream, request.lifeline.emit)
+            answer = _pieced(stream, request.scope.emit)
             return self._turn(answer, stream.response.headers.get("x-request-id"))
 
     def _turn(self, answer: _Answer, request_id: str | None) -> ModelTurn:
@@ -171,7 +171,7 @@ class _Chat:
         return ModelTurn(
             text=answer.text,
             tool_calls=tuple(
-                # Some compatible servers give no ids.
+                # Some compatible servers send no ids.
                 ToolCall(call.id or f"call_{number}_{index}", call.name, call.arguments)
                 for index, call in enumerate(answer.calls)
             ),
@@ -190,7 +190,7 @@ class _Call:
 
 @dataclass(slots=True)
 class _Answer:
-    """A message while it is put together."""
+    """A message being assembled."""
 
     text: str = ""
     refusal: str = ""
@@ -208,8 +208,7 @@ def _problem(answer: _Answer) -> tuple[EvaluationFailure, str] | None:
     if answer.finish == "length":
         return (
             EvaluationFailure.TRUNCATED,
-            "The answer reached the limit of its length; raise `max_completion_tokens` in "
-            "`options`.",
+            "The answer reached its length limit; raise `max_completion_tokens` in `options`.",
         )
     if answer.finish is None:
         return EvaluationFailure.CONNECTION, "The answer ended before it was complete."
@@ -240,7 +239,7 @@ def _pieced(chunks: Iterable[ChatCompletionChunk], emit: Callable[[object], None
         answer.model = chunk.model or answer.model
         if chunk.usage is not None:
             answer.usage = _usage(chunk.usage)
-        # The last chunk has the usage alone.
+        # The last chunk has only the usage.
         for choice in chunk.choices[:1]:
             answer.finish = choice.finish_reason or answer.finish
             _add(answer, calls, choice.delta)

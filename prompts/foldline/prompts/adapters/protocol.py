@@ -1,4 +1,4 @@
-"""What a provider's adapter is: for callers, and for whoever writes one."""
+"""Protocols of adapters, for their callers and authors."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ __all__ = ["Conversation", "Evaluable", "ModelTurn", "ProviderAdapter"]
 OutputT = TypeVar("OutputT")
 
 Evaluable: TypeAlias = Prompt[OutputT] | PromptTemplate[OutputT] | RenderedPrompt[OutputT]
-"""What can be evaluated. A rendered prompt is sent as it is: its chapters are closed."""
+"""Anything that can be evaluated. A rendered prompt is sent as is, its chapters closed."""
 
 
 class ProviderAdapter(Protocol):
-    """Has a model answer a prompt."""
+    """Evaluates prompts with a provider's model."""
 
     def evaluate(
         self,
@@ -52,7 +52,7 @@ class ProviderAdapter(Protocol):
         on_text: Callable[[str], object] | None = None,
         context_policy: ContextPolicy | None = None,
     ) -> PromptResponse[OutputT]:
-        """The model's answer, after all the tool calls that it wanted to make.
+        """Send a prompt, run the model's tool calls, and return its answer.
 
         See `BaseAdapter.evaluate` for the arguments and errors.
         """
@@ -61,7 +61,7 @@ class ProviderAdapter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelTurn:
-    """One message of a model: text, or calls of tools, or both."""
+    """One message of a model: text, tool calls, or both."""
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
@@ -71,7 +71,7 @@ class ModelTurn:
 
 
 class Conversation(Protocol):
-    """One exchange with a model, from the prompt to the answer."""
+    """One conversation with a model, from the prompt to the answer."""
 
     def ask(
         self,
@@ -80,15 +80,15 @@ class Conversation(Protocol):
         cancellation: Cancellation | None,
         on_text: Callable[[str], object] | None,
     ) -> ModelTurn:
-        """The model's next message.
+        """Request the model's next message.
 
         Raises:
-            PromptEvaluationError: The provider could not be asked or gave no usable answer.
+            PromptEvaluationError: The provider couldn't be reached or gave no usable answer.
         """
         ...
 
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
-        """Give the results of the calls of the last message, in their order."""
+        """Add the results of the last message's calls, in order, to the next request."""
         ...
 
     def revise(self, texts: Mapping[int, str]) -> None:

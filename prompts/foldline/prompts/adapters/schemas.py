@@ -1,4 +1,4 @@
-"""Tools and outputs as JSON for providers, also for those that have no adapter here."""
+"""Tools and outputs as JSON for providers, including those without an adapter here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["anthropic_tools", "openai_tools", "output_schema"]
 
 
 def openai_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
-    """The tools in the form of OpenAI's chat completions, which LiteLLM and LangChain take too."""
+    """Return the tools for OpenAI's Chat Completions API, LiteLLM and LangChain."""
     return [
         {
             "type": "function",
@@ -26,7 +26,7 @@ def openai_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
 
 
 def anthropic_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
-    """The tools in the form of Anthropic's messages."""
+    """Return the tools for Anthropic's Messages API."""
     return [
         {"name": name, "description": description, "input_schema": parameters}
         for name, description, parameters in _tools(rendered)
@@ -34,10 +34,9 @@ def anthropic_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
 
 
 def output_schema(rendered: RenderedPrompt[object]) -> StrictSchema | None:
-    """The declared output as providers' strict modes take it; None for plain text.
+    """Return the declared output for providers' strict modes; None for plain text.
 
-    Permission to add keys is not passed on, because strict modes know none: the model is then
-    simply not invited to use it.
+    `allow_extra_keys` has no effect on it: strict modes don't support extra keys.
     """
     config = rendered.structured_output
     if config is None:

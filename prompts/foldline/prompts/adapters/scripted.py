@@ -1,4 +1,4 @@
-"""Adapters that need no provider: one plays a transcript, one writes it down."""
+"""Adapters without a provider: one plays a transcript, the other records one."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ __all__ = ["RecordingAdapter", "Responder", "ScriptedAdapter"]
 Responder: TypeAlias = Callable[
     [RenderedPrompt[object], Sequence[Sequence[ToolOutcome]]], ModelTurn | ScriptedTurn | str
 ]
-"""Stands in for a model: given the prompt and the outcomes of each turn so far, says the next."""
+"""Replaces a model: returns the next turn for the prompt and the outcomes of all turns so far."""
 
 DIFF_LINES = 40
 _PIECE = re.compile(r"\s*\S+\s*|\s+")
 
 
 class ScriptedAdapter(BaseAdapter):
-    """Answers from a transcript, or by a function: for tests and for demos without a network.
+    """Answers from a transcript or with a function, for tests and demos without a network.
 
     >>> from foldline.prompts import MarkdownSection, PromptTemplate
     >>> template = PromptTemplate(
@@ -53,10 +53,10 @@ class ScriptedAdapter(BaseAdapter):
     >>> adapter.evaluate(template).text
     'Hello!'
 
-    Each evaluation plays the next exchange. Where the transcript knows which prompt, tools and
-    results it was recorded with, an evaluation that departs from them fails and says where; so
-    does one for which nothing is left. Everything else is what it is with a provider: tools
-    really run, events are published, outputs are parsed.
+    Each evaluation plays the next exchange. If the transcript has the prompt, tools and results
+    that it was recorded with, an evaluation that differs from them fails, and the error says where;
+    so does an evaluation after the last exchange. Everything else works as with a provider: tools
+    run, events are published, outputs are parsed.
     """
 
     provider = "scripted"
@@ -71,13 +71,13 @@ class ScriptedAdapter(BaseAdapter):
 
     @property
     def remaining(self) -> int:
-        """How many exchanges of the transcript were not played yet; 0 for a function."""
+        """The number of exchanges that haven't been played; 0 for a function."""
         if not isinstance(self._script, Transcript):
             return 0
         return len(self._script.exchanges) - self._next
 
     def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
-        """The next exchange, or one with the function."""
+        """Return the next exchange, or a conversation with the function."""
         script = self._script
         if not isinstance(script, Transcript):
             return _Answering(script, rendered)
@@ -92,10 +92,10 @@ class ScriptedAdapter(BaseAdapter):
 
 
 class RecordingAdapter(BaseAdapter):
-    """Evaluates with another adapter and writes down what is said.
+    """Evaluates with another adapter and records the conversation.
 
-    `recording.transcript.save(path)` gives a file that a `ScriptedAdapter` plays. It holds the
-    prompt, the model's words and what tools told it, as they are.
+    `recording.transcript.save(path)` writes a file that a `ScriptedAdapter` can play. It has the
+    prompt, the model's messages and the tools' results, verbatim.
     """
 
     def __init__(self, adapter: BaseAdapter) -> None:
@@ -107,7 +107,7 @@ class RecordingAdapter(BaseAdapter):
 
     @property
     def transcript(self) -> Transcript:
-        """Everything so far."""
+        """The transcript so far."""
         with self._lock:
             recorded = list(self._recorded)
         return Transcript(
@@ -116,7 +116,7 @@ class RecordingAdapter(BaseAdapter):
         )
 
     def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
-        """The other adapter's conversation, listened to."""
+        """Return the other adapter's conversation, recorded."""
         recorded = _Recorded(_seen(rendered))
         with self._lock:
             self._recorded.append(recorded)
@@ -202,7 +202,7 @@ class _Playing:
             if was != now:
                 raise _departure(
                     f"In evaluation {self._number}, message {self._played}, the tool "
-                    f"{outcome.call.name!r} gives something else than in the transcript:\n"
+                    f"{outcome.call.name!r} returns something else than in the transcript:\n"
                     + _difference(was, now)
                 )
         if len(expected) != len(told):

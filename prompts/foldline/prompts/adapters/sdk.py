@@ -1,4 +1,4 @@
-"""What the adapters on official SDKs share: one client, bounded requests, one kind of error."""
+"""Base of the adapters on official SDKs: one client, bounded requests, one kind of error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from foldline.prompts.errors import (
     PromptEvaluationError,
     near_names,
 )
-from foldline.prompts.runtime.bounded import Abandoned, Lifeline, bounded
+from foldline.prompts.runtime.bounded import CallCancelled, CancelScope, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -37,17 +37,17 @@ __all__ = ["DEFAULT_MAX_RETRIES", "DEFAULT_TIMEOUT", "Request", "SdkAdapter", "S
 ClientT = TypeVar("ClientT")
 
 DEFAULT_TIMEOUT = 120.0
-"""Seconds without a byte from the provider after which a request is given up."""
+"""Seconds without a byte from the provider after which a request fails."""
 DEFAULT_MAX_RETRIES = 2
 
-_LIFELINE: contextvars.ContextVar[Lifeline | None] = contextvars.ContextVar(
-    "foldline_lifeline", default=None
+_SCOPE: contextvars.ContextVar[CancelScope | None] = contextvars.ContextVar(
+    "foldline_cancel_scope", default=None
 )
 
 
 @dataclass(frozen=True, slots=True)
 class SdkErrors:
-    """The error classes of an SDK by what they mean; the last is the root of all."""
+    """An SDK's error classes by meaning; the last is their base class."""
 
     timeout: type[Exception]
     connection: type[Exception]
@@ -59,36 +59,36 @@ class SdkErrors:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request that is under way, in its own thread."""
+    """A running request, in its own thread."""
 
-    lifeline: Lifeline
+    scope: CancelScope
     timeout: float
     streaming: bool
 
 
 class SdkAdapter(BaseAdapter, Generic[ClientT]):
-    """An adapter whose requests an official SDK makes.
+    """An adapter that sends its requests with an official SDK.
 
     Args:
-        model: The model's name, as the provider knows it.
-        client: A client to use as it is, for everything that the other arguments do not cover.
-        api_key: The key; the SDK's environment variable if none is given.
+        model: The provider's name of the model.
+        client: A client of the SDK to use as is, for settings without an argument here.
+        api_key: The key; by default from the SDK's environment variable.
         base_url: Another endpoint that speaks the same protocol.
-        max_turns: How many messages a model may need for one answer.
-        timeout: Seconds without a byte from the provider after which a request is given up; a
-            deadline shortens them.
-        max_retries: How often the SDK repeats a request that failed for a passing reason.
-        options: More arguments of the SDK's function for each request.
+        max_turns: The most messages of the model per answer.
+        timeout: Seconds without a byte from the provider after which a request fails; a deadline
+            can shorten them.
+        max_retries: How often the SDK repeats a request after a transient failure.
+        options: Further arguments for the SDK's request function.
         context_policy: See `BaseAdapter`.
 
     Raises:
-        PromptConfigurationError: The SDK is not installed, or an option is the adapter's own.
+        PromptConfigurationError: The SDK isn't installed, or the adapter itself sets an option.
     """
 
     sdk: str
-    """The name of the SDK's package and of the extra that installs it."""
+    """Name of the SDK's package, and of the extra that installs it."""
     own_options: frozenset[str]
-    """What of a request the adapter decides."""
+    """The request arguments that the adapter sets itself."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
 
     @property
     def client(self) -> ClientT:
-        """The SDK's client; made when it is first needed.
+        """The SDK's client, created at first use.
 
         Raises:
             PromptConfigurationError: The SDK lacks something, such as a key.
@@ -138,7 +138,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             return self._client
 
     def close(self) -> None:
-        """Close the connections; not those of a client that was given."""
+        """Close the connections, except those of a `client` argument."""
         with self._lock:
             if self._closing is not None:
                 self._closing()
@@ -151,10 +151,10 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         self.close()
 
     def check_options(self, send: Callable[..., object]) -> None:
-        """Make sure that the SDK's function for requests takes all options.
+        """Check that the SDK's request function accepts all options.
 
         Raises:
-            PromptConfigurationError: It does not; the message names what it takes instead.
+            PromptConfigurationError: It doesn't; the message has near names.
         """
         known = inspect.signature(send).parameters
         if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
@@ -165,21 +165,21 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
                 raise PromptConfigurationError(
                     f"The SDK {self.sdk!r} knows no option {name!r}"
                     + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "")
-                    + "; `extra_body` takes what it does not know.",
+                    + "; `extra_body` accepts anything else.",
                     near=near,
                 )
 
     @abstractmethod
     def make_client(self, http_client: httpx2.Client) -> ClientT:
-        """A client of the SDK that sends its requests with this one."""
+        """Return a client of the SDK that uses this HTTP client."""
 
     @abstractmethod
     def errors(self) -> SdkErrors:
-        """The SDK's error classes."""
+        """Return the SDK's error classes."""
 
     @abstractmethod
     def client_settings(self) -> type[httpx2.Client]:
-        """The SDK's own class for HTTP clients, with its defaults."""
+        """Return the SDK's class of HTTP clients, which has its defaults."""
 
     def asked(
         self,
@@ -189,23 +189,24 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         cancellation: Cancellation | None,
         on_text: Callable[[str], object] | None,
     ) -> ModelTurn:
-        """The answer to one request, which runs in its own thread so that it can be left behind.
+        """Run one request in its own thread, and return the answer.
 
-        A request that is left behind is not repeated and stops reading at the next byte.
+        After a timeout or a cancellation, the request isn't repeated, and stops reading at the next
+        byte.
         """
 
-        def call(lifeline: Lifeline) -> ModelTurn:
-            _LIFELINE.set(lifeline)
+        def call(scope: CancelScope) -> ModelTurn:
+            _SCOPE.set(scope)
             timeout = self._timeout
             if deadline is not None:
-                # Never 0, which would not even let a request of the last moment connect.
+                # Never 0: with that, even a request at the last moment couldn't connect.
                 timeout = max(min(timeout, deadline.remaining), 0.001)
             try:
-                return request(Request(lifeline, timeout, streaming=on_text is not None))
-            except (PromptEvaluationError, PromptConfigurationError, Abandoned):
+                return request(Request(scope, timeout, streaming=on_text is not None))
+            except (PromptEvaluationError, PromptConfigurationError, CallCancelled):
                 raise
             except Exception as error:
-                # Whatever an SDK raises about an answer, callers handle one kind of error.
+                # Callers handle one kind of error, whatever the SDK raises.
                 raise self._failure(error) from error
 
         def receive(piece: object) -> None:
@@ -229,7 +230,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         request_id: str | None = None,
         text: str = "",
     ) -> PromptEvaluationError:
-        """An error about an answer that came, but is none."""
+        """Return the error for a response without a usable answer."""
         return PromptEvaluationError(
             message, kind=kind, provider=self.provider, request_id=request_id, text=text
         )
@@ -238,7 +239,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         http_client = self.client_settings()(
             event_hooks={"request": [_still_wanted], "response": [_watch]}
         )
-        # An adapter that is simply dropped leaves no connections behind.
+        # An adapter that is garbage-collected leaves no connections open.
         self._closing = weakref.finalize(self, http_client.close)
         try:
             return self.make_client(http_client)
@@ -253,7 +254,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         request_id = headers.get("x-request-id") or headers.get("request-id")
         if isinstance(error, kinds.timeout):
             return EvaluationTimeoutError(
-                f"{self.provider} kept quiet for too long.", provider=self.provider
+                f"{self.provider} sent nothing for too long.", provider=self.provider
             )
         if isinstance(error, kinds.connection):
             cause = error.__cause__
@@ -273,9 +274,9 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
                 retry_after=_seconds(headers.get("retry-after")),
             )
         if isinstance(error, kinds.api) and not isinstance(error, kinds.validation):
-            # An error that arrives in the middle of a stream has no status of its own.
+            # An error in the middle of a stream has no status of its own.
             return self.failed(
-                f"{self.provider} broke off with an error: {error}", EvaluationFailure.PROVIDER
+                f"{self.provider} stopped with an error: {error}", EvaluationFailure.PROVIDER
             )
         if type(error).__module__.partition(".")[0].startswith("httpx"):
             return self.failed(
@@ -284,40 +285,39 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         if isinstance(error, kinds.root) and not isinstance(error, kinds.validation):
             return self.failed(f"{self.provider}: {error}", EvaluationFailure.UNKNOWN)
         return self.failed(
-            f"The answer of {self.provider} is not what its protocol says: "
-            f"{type(error).__name__}: {error}",
+            f"The answer of {self.provider} violates its protocol: {type(error).__name__}: {error}",
             EvaluationFailure.MALFORMED,
             request_id=request_id,
         )
 
 
 def _still_wanted(_: object) -> None:
-    """Keep the SDK from repeating a request that nobody waits for."""
-    lifeline = _LIFELINE.get()
-    if lifeline is not None:
-        lifeline.check()
+    """Keep the SDK from repeating a cancelled request."""
+    scope = _SCOPE.get()
+    if scope is not None:
+        scope.check()
 
 
 def _watch(response: httpx2.Response) -> None:
-    """Stop reading an answer, however slowly it drips, once nobody waits for it."""
+    """Stop reading a response, however slow it is, once its request is cancelled."""
     from httpx2 import SyncByteStream
 
     class Watched(SyncByteStream):
-        def __init__(self, stream: SyncByteStream, lifeline: Lifeline) -> None:
+        def __init__(self, stream: SyncByteStream, scope: CancelScope) -> None:
             self._stream = stream
-            self._lifeline = lifeline
+            self._scope = scope
 
         def __iter__(self) -> Iterator[bytes]:
             for chunk in self._stream:
-                self._lifeline.check()
+                self._scope.check()
                 yield chunk
 
         def close(self) -> None:
             self._stream.close()
 
-    lifeline = _LIFELINE.get()
-    if lifeline is not None and isinstance(response.stream, SyncByteStream):
-        response.stream = Watched(response.stream, lifeline)
+    scope = _SCOPE.get()
+    if scope is not None and isinstance(response.stream, SyncByteStream):
+        response.stream = Watched(response.stream, scope)
 
 
 def _seconds(value: str | None) -> float | None:

@@ -1,4 +1,4 @@
-"""What a model said to a prompt, written down so that it can be played again."""
+"""Recordings of evaluations, which can be played again."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_BYTES = 64 << 20
-"""Long recordings with whole files among their results have some megabytes."""
+"""Long recordings with whole files in their results have a few megabytes."""
 
 __all__ = ["Exchange", "PromptSeen", "ScriptedCall", "ScriptedTurn", "Transcript"]
 
 
 @FrozenDataclass()
 class PromptSeen:
-    """The prompt that an exchange began with."""
+    """The prompt that an exchange started with."""
 
     text: str
     tools: tuple[str, ...] = ()
-    """The names of the tools that were offered, in order."""
+    """Names of the offered tools, in order."""
 
 
 @FrozenDataclass()
 class ScriptedCall:
-    """A tool call; `arguments` is an object, or the raw text where that is no JSON object."""
+    """A tool call; `arguments` is an object, or the raw text if that isn't a JSON object."""
 
     name: str
     arguments: dict[str, object] | str = field(default_factory=dict)
     id: str | None = None
-    """Made up from the position where there is none."""
+    """By default, derived from the position."""
 
 
 @FrozenDataclass()
 class ScriptedTurn:
-    """One message of the model, and what its tool calls gave."""
+    """One message of the model, and the results of its tool calls."""
 
     text: str = ""
     tool_calls: tuple[ScriptedCall, ...] = ()
     results: tuple[str, ...] | None = None
-    """What the model was told about each call; None where nobody checks that."""
+    """The results as the model got them; None to not check them."""
     usage: TokenUsage = NOTHING_USED
     model: str | None = None
 
     def message(self, number: int) -> ModelTurn:
-        """The turn as an adapter gives it, the `number`th of its exchange."""
+        """Return the turn as a message, the `number`th of its exchange."""
         return ModelTurn(
             text=self.text,
             tool_calls=tuple(
@@ -71,16 +71,16 @@ class ScriptedTurn:
 
 @FrozenDataclass()
 class Exchange:
-    """All turns of one evaluation; the last one has the answer, or asks for an expansion."""
+    """All turns of one evaluation; the last has the answer or an expansion request."""
 
     turns: tuple[ScriptedTurn, ...]
     prompt: PromptSeen | None = None
-    """What the model was shown; None where nobody checks that."""
+    """The prompt; None to not check it."""
 
 
 @FrozenDataclass()
 class Transcript:
-    """Evaluations in the order in which they were made.
+    """Evaluations, in order.
 
     >>> script = Transcript.of([ScriptedTurn("Hello!")])
     >>> Transcript.from_json(script.to_json()) == script
@@ -93,15 +93,15 @@ class Transcript:
 
     @classmethod
     def of(cls, *exchanges: Sequence[ScriptedTurn]) -> Transcript:
-        """A transcript written by hand: the turns of each evaluation; prompts are not checked."""
+        """Return a transcript from the turns of each evaluation; prompts aren't checked."""
         return cls(tuple(Exchange(tuple(turns)) for turns in exchanges))
 
     def relaxed(self, *, prompts: bool = True, results: bool = True) -> Transcript:
-        """The same transcript without the checks of what goes to the model.
+        """Return the transcript without the checks of the model's input.
 
         Args:
-            prompts: Play to whatever prompts and tools there are.
-            results: Let tools give whatever they give.
+            prompts: Don't check prompts and tools.
+            results: Don't check the tools' results.
         """
         return replace(
             self,
@@ -115,20 +115,20 @@ class Transcript:
         )
 
     def to_json(self) -> str:
-        """The transcript as JSON text that people can read and edit."""
+        """Return the transcript as JSON text that people can read and edit."""
         return json.dumps(to_json(self), ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Transcript:
-        """The transcript that `to_json` wrote.
+        """Return the transcript from the result of `to_json`.
 
         Raises:
-            ValueError: The text is something else; the message names the place.
+            ValueError: The text has another form; the message has the location.
         """
         try:
             made = convert(json.loads(text), cls, allow_extra_keys=False)
         except Mismatch as mismatch:
-            raise ValueError(f"This is no transcript: {mismatch}") from mismatch
+            raise ValueError(f"This is not a transcript: {mismatch}") from mismatch
         assert isinstance(made, Transcript)
         if made.format != 1:
             raise ValueError(f"The transcript has the format {made.format}; this reads format 1.")
@@ -136,17 +136,17 @@ class Transcript:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Transcript:
-        """The transcript in a file.
+        """Read a transcript from a file.
 
         Raises:
-            OSError: The file cannot be read.
-            ValueError: It holds something else.
-            PromptValidationError: It is no regular file, or is too large.
+            OSError: The file can't be read.
+            ValueError: It isn't a transcript.
+            PromptValidationError: It isn't a regular file, or is too large.
         """
         return cls.from_json(read_text_file(Path(path), MAX_BYTES))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the transcript to a file, which is replaced as a whole or not at all."""
+        """Write the transcript to a file, atomically."""
         target = Path(path)
         beside = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
         try:

@@ -1,6 +1,6 @@
-"""What an evaluation needs besides the prompt: events, a session, tool dispatch, the loop.
+"""The parts of an evaluation besides the prompt: events, a session, tool dispatch, the loop.
 
-Nothing here talks to a provider; that is what `foldline.prompts.adapters` is for.
+Nothing here talks to a provider: `foldline.prompts.adapters` does.
 """
 
 from foldline.prompts.runtime.bounded import Cancellation

@@ -1,4 +1,4 @@
-"""Waiting for something that may hang: never longer than the deadline, or than the caller wants."""
+"""Bounded waiting for calls that may hang: until the deadline, or until the caller cancels."""
 
 from __future__ import annotations
 
@@ -19,72 +19,72 @@ if TYPE_CHECKING:
 
     from foldline.prompts.deadline import Deadline
 
-__all__ = ["Abandoned", "Cancellation", "Lifeline", "bounded", "check_bounds"]
+__all__ = ["CallCancelled", "CancelScope", "Cancellation", "bounded", "check_bounds"]
 
 T = TypeVar("T")
 
 POLL = 0.02
-"""Seconds between two looks at a cancellation, which may be any object with `is_set`."""
+"""Seconds between polls of a cancellation, which may be any object with `is_set`."""
 
 THREAD_NAME = "foldline-bounded"
 
 
 class Cancellation(Protocol):
-    """Tells that the caller has lost interest; a `threading.Event` is one."""
+    """A flag by which the caller cancels, such as a `threading.Event`."""
 
     def is_set(self) -> bool:
-        """Whether to stop."""
+        """Return True once the caller cancels."""
         ...
 
 
-class Abandoned(Exception):  # noqa: N818 - nobody waits any more, which is no error
-    """Raised in a call that nobody waits for any more."""
+class CallCancelled(Exception):  # noqa: N818 - A cancellation isn't an error.
+    """Raised inside a call once its caller has stopped waiting."""
 
 
-class Lifeline:
-    """What ties a call to whoever waits for it."""
+class CancelScope:
+    """The link between a call and the caller that waits for it."""
 
     def __init__(self) -> None:
         self.messages: queue.SimpleQueue[object] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._cut = False
+        self._cancelled = False
         self._callbacks: list[Callable[[], object]] = []
 
     @property
-    def is_cut(self) -> bool:
-        """Whether nobody waits any more."""
-        return self._cut
+    def is_cancelled(self) -> bool:
+        """True once the caller has stopped waiting."""
+        return self._cancelled
 
     def check(self) -> None:
-        """Go on only if somebody still waits.
+        """Return if the caller still waits.
 
         Raises:
-            Abandoned: Nobody does.
+            CallCancelled: It doesn't.
         """
-        if self._cut:
-            raise Abandoned
+        if self._cancelled:
+            raise CallCancelled
 
     def emit(self, item: object) -> None:
-        """Hand something to the waiting side, which receives it in its own thread.
+        """Pass `item` to the caller, which receives it in its own thread.
 
         Raises:
-            Abandoned: Nobody waits any more.
+            CallCancelled: The caller has stopped waiting.
         """
         self.check()
         self.messages.put(_Item(item))
 
-    def on_cut(self, callback: Callable[[], object]) -> None:
-        """Have `callback` called, by the thread that gives up, once nobody waits any more."""
+    def on_cancel(self, callback: Callable[[], object]) -> None:
+        """Call `callback` once the caller stops waiting; at once if it has stopped."""
         with self._lock:
-            if not self._cut:
+            if not self._cancelled:
                 self._callbacks.append(callback)
                 return
         callback()
 
-    def cut(self) -> None:
-        """Nobody waits any more."""
+    def cancel(self) -> None:
+        """Mark the call as cancelled, and run the callbacks."""
         with self._lock:
-            self._cut = True
+            self._cancelled = True
             callbacks, self._callbacks = self._callbacks, []
         for callback in callbacks:
             callback()
@@ -97,15 +97,15 @@ def check_bounds(
     *,
     provider: str | None = None,
 ) -> None:
-    """Go on only before the deadline and while it is wanted.
+    """Return if neither the deadline has passed nor the caller has cancelled.
 
     Raises:
         EvaluationTimeoutError: The deadline has passed.
-        PromptEvaluationError: It was called off.
+        PromptEvaluationError: The caller has cancelled.
     """
     if cancellation is not None and cancellation.is_set():
         raise PromptEvaluationError(
-            f"The evaluation was called off during {what}.",
+            f"The evaluation was cancelled during {what}.",
             kind=EvaluationFailure.CANCELLED,
             provider=provider,
         )
@@ -114,7 +114,7 @@ def check_bounds(
 
 
 def bounded(
-    call: Callable[[Lifeline], T],
+    call: Callable[[CancelScope], T],
     *,
     what: str,
     deadline: Deadline | None,
@@ -122,40 +122,39 @@ def bounded(
     provider: str | None = None,
     receive: Callable[[object], object] | None = None,
 ) -> T:
-    """What `call` returns, waited for no longer than the bounds allow.
+    """Return the result of `call`, waiting no longer than the bounds allow.
 
-    The call runs in a thread of its own with a copy of the context. When a bound is reached it is
-    left behind: its lifeline is cut, and it ends at its next `check` or `emit`. Python cannot end
-    it otherwise.
+    The call runs in its own thread with a copy of the context. When a bound is reached, its scope
+    is cancelled, and it ends at its next `check` or `emit`: Python can't end a thread otherwise.
 
     Args:
-        call: What to do; it is given the lifeline.
-        what: What is being waited for, for messages.
-        deadline: When to give up.
-        cancellation: Looked at every few milliseconds.
-        provider: Who is being waited for, for errors.
+        call: The function to run; it gets the scope.
+        what: The activity, for messages.
+        deadline: When to stop waiting.
+        cancellation: Polled every few milliseconds.
+        provider: The provider, for errors.
         receive: Called in the caller's thread with each item that the call emits.
 
     Raises:
         EvaluationTimeoutError: The deadline passed.
-        PromptEvaluationError: It was called off.
+        PromptEvaluationError: The caller cancelled.
     """
     check_bounds(what, deadline, cancellation, provider=provider)
-    lifeline = Lifeline()
+    scope = CancelScope()
     context = contextvars.copy_context()
 
     def work() -> None:
         try:
-            outcome: object = _Outcome(value=context.run(call, lifeline))
+            outcome: object = _Outcome(value=context.run(call, scope))
         except BaseException as error:
             outcome = _Outcome(error=error)
-        lifeline.messages.put(outcome)
+        scope.messages.put(outcome)
 
     threading.Thread(target=work, name=THREAD_NAME, daemon=True).start()
     try:
         while True:
             try:
-                message = lifeline.messages.get(timeout=_patience(deadline, cancellation))
+                message = scope.messages.get(timeout=_patience(deadline, cancellation))
             except queue.Empty:
                 check_bounds(what, deadline, cancellation, provider=provider)
                 continue
@@ -167,7 +166,7 @@ def bounded(
             if receive is not None:
                 receive(cast("_Item[object]", message).value)
     finally:
-        lifeline.cut()
+        scope.cancel()
 
 
 @dataclass(frozen=True, slots=True)

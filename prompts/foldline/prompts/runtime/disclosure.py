@@ -1,9 +1,9 @@
-"""The loop around an evaluation: what the model asks to see is opened, and it is asked again."""
+"""The evaluation loop that opens the sections a model asks for, and evaluates again."""
 
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from foldline.prompts.errors import (
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.intent import IntentClassifier
+    from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.runtime.events import EventBus
     from foldline.prompts.runtime.session import Session
@@ -37,7 +38,7 @@ DEFAULT_MAX_EXPANSIONS = 8
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a text has; off by a quarter for code and more for some languages."""
+    """Estimate the tokens of a text; off by a quarter for code and by more for some languages."""
     return -(-len(text) // 4)
 
 
@@ -63,20 +64,20 @@ def evaluate_with_disclosure(
     rollback_session: bool = False,
     on_expansion: Callable[[VisibilityExpansionRequired], object] | None = None,
 ) -> PromptResponse[OutputT]:
-    """The model's answer, after everything that it wanted to see was opened for it.
+    """Evaluate a prompt until the model answers, opening the sections that it asks for.
 
-    A request of the model is merged into the overrides and into the session, where it stays for
-    the next evaluation; bound tasks get its `expansion_instructions`; then the prompt is
-    evaluated again. The given prompt and overrides do not change, and the instructions are gone
-    with the next call.
+    Each request of the model is merged into the overrides and into the session, where it stays for
+    later evaluations; bound tasks get its `expansion_instructions`; then the prompt is evaluated
+    again. `prompt` and `visibility_overrides` don't change, and the instructions don't outlast the
+    call.
 
     Args:
-        adapter: Who evaluates.
-        prompt: A prompt or a template; a rendered prompt could not be rendered again.
-        params: Instances to bind for these evaluations alone.
+        adapter: The adapter that evaluates.
+        prompt: A prompt or a template; a rendered prompt can't be rendered again.
+        params: Instances to bind for these evaluations only.
         session: See `BaseAdapter.evaluate`, also for the other arguments up to `context_policy`.
         bus: As above.
-        visibility_overrides: What the first evaluation starts with.
+        visibility_overrides: The overrides of the first evaluation.
         goal_section_key: As above.
         chapters_expansion_policy: As above.
         parse_output: As above.
@@ -84,46 +85,48 @@ def evaluate_with_disclosure(
         chapter_params: As above.
         intent_classifier: As above.
         cancellation: As above.
-        on_text: As above; it also hears what a model said before it asked for sections.
+        on_text: As above; it also gets the text before a request for sections.
         context_policy: As above.
-        max_expansions: How often the model may ask.
-        expansion_budget: By how many tokens the prompt may grow in all; None is no limit.
+        max_expansions: The number of requests that are granted.
+        expansion_budget: Tokens by which the prompt may grow in total; None for no limit.
         count_tokens: Counts for the budget; the default is an estimate.
-        rollback_session: Whether the tools' changes to the session during an evaluation that
-            ended in a request are undone before the next.
+        rollback_session: Undo the tools' changes to the session when an evaluation ends in a
+            request.
         on_expansion: Called with each request that is granted.
 
     Raises:
-        ExpansionLimitError: The model asked too often or for too much; caused by its request.
-        PromptConfigurationError: The arguments do not fit the prompt.
-        PromptEvaluationError: There is no answer; `kind` says why.
-        OutputParseError: The answer does not fit the declared output.
+        ExpansionLimitError: The model asked too often or for too much; its cause is the request.
+        PromptConfigurationError: The arguments don't fit the prompt.
+        PromptEvaluationError: The evaluation failed; `kind` says why.
+        OutputParseError: The answer doesn't fit the declared output.
     """
     if isinstance(prompt, PromptTemplate):
         prompt = prompt.bind()
     elif not isinstance(prompt, Prompt):
         raise PromptConfigurationError(
-            "Disclosure renders the prompt anew; give a Prompt or a PromptTemplate, "
+            "Disclosure renders the prompt again; give a Prompt or a PromptTemplate, "
             f"not {prompt!r}."
         )
+    options = _EvaluationOptions(
+        session=session,
+        bus=bus,
+        goal_section_key=goal_section_key,
+        chapters_expansion_policy=chapters_expansion_policy,
+        parse_output=parse_output,
+        deadline=deadline,
+        chapter_params=chapter_params,
+        intent_classifier=intent_classifier,
+        cancellation=cancellation,
+        on_text=on_text,
+        context_policy=context_policy,
+    )
     bound = copy.copy(prompt).bind(*params)
     overrides = dict(visibility_overrides or {})
     budget = ExpansionBudget(max_requests=max_expansions)
     granted: list[Expansion] = []
 
     def size() -> int:
-        from foldline.prompts.adapters.base import render_for_evaluation
-
-        rendered = render_for_evaluation(
-            bound,
-            session=session,
-            visibility_overrides=overrides,
-            goal_section_key=goal_section_key,
-            chapters_expansion_policy=chapters_expansion_policy,
-            chapter_params=chapter_params,
-            intent_classifier=intent_classifier,
-        )
-        return count_tokens(rendered.text)
+        return count_tokens(options.render(bound, overrides).text)
 
     allowed = before = None
     if expansion_budget is not None:
@@ -132,26 +135,12 @@ def evaluate_with_disclosure(
     while True:
         snapshot = session.snapshot() if session is not None and rollback_session else None
         try:
-            response = adapter.evaluate(
-                bound,
-                session=session,
-                bus=bus,
-                visibility_overrides=overrides,
-                goal_section_key=goal_section_key,
-                chapters_expansion_policy=chapters_expansion_policy,
-                parse_output=parse_output,
-                deadline=deadline,
-                chapter_params=chapter_params,
-                intent_classifier=intent_classifier,
-                cancellation=cancellation,
-                on_text=on_text,
-                context_policy=context_policy,
-            )
+            response = options.evaluate(adapter, bound, overrides)
         except VisibilityExpansionRequired as request:
             budget.spend(request)
             if session is not None and snapshot is not None:
                 session.restore(snapshot)
-            # Measured with the request in the overrides alone: a refused one leaves the session.
+            # Measured with the overrides alone: the session gets only granted requests.
             overrides.update(request.requested_overrides)
             bound = rebind_tasks(bound, request)
             grown = None
@@ -169,3 +158,47 @@ def evaluate_with_disclosure(
                 on_expansion(request)
         else:
             return replace(response, expansions=tuple(granted))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _EvaluationOptions:
+    """The arguments of `BaseAdapter.evaluate` that stay the same for all evaluations of a loop."""
+
+    session: Session | None
+    bus: EventBus | None
+    goal_section_key: str | None
+    chapters_expansion_policy: ChaptersExpansionPolicy
+    parse_output: bool
+    deadline: Deadline | None
+    chapter_params: Mapping[str, object] | None
+    intent_classifier: IntentClassifier | None
+    cancellation: Cancellation | None
+    on_text: Callable[[str], object] | None
+    context_policy: ContextPolicy | None
+
+    def render(
+        self,
+        prompt: Prompt[OutputT],
+        overrides: Mapping[SectionPath, SectionVisibility],
+    ) -> RenderedPrompt[OutputT]:
+        """Return what `evaluate` would send."""
+        from foldline.prompts.adapters.base import render_for_evaluation
+
+        return render_for_evaluation(
+            prompt,
+            session=self.session,
+            visibility_overrides=overrides,
+            goal_section_key=self.goal_section_key,
+            chapters_expansion_policy=self.chapters_expansion_policy,
+            chapter_params=self.chapter_params,
+            intent_classifier=self.intent_classifier,
+        )
+
+    def evaluate(
+        self,
+        adapter: ProviderAdapter,
+        prompt: Prompt[OutputT],
+        overrides: Mapping[SectionPath, SectionVisibility],
+    ) -> PromptResponse[OutputT]:
+        options = {field.name: getattr(self, field.name) for field in fields(self)}
+        return adapter.evaluate(prompt, visibility_overrides=overrides, **options)

@@ -1,4 +1,4 @@
-"""Tool calls of a model: decoded, run in order, answered."""
+"""Dispatch of a model's tool calls: decode, run in order, return outcomes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from foldline.prompts.deadline import Deadline
-    from foldline.prompts.runtime.bounded import Cancellation, Lifeline
+    from foldline.prompts.runtime.bounded import Cancellation, CancelScope
     from foldline.prompts.tool import Tool
 
 __all__ = ["ToolCall", "ToolOutcome", "dispatch_tool_calls", "tool_text"]
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call as a model asked for it: JSON text, or a mapping that was made of it."""
+    """A model's call; the arguments are JSON text or a parsed mapping."""
 
     id: str
     name: str
@@ -42,12 +42,12 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """A call and what came of it."""
+    """A call and its result."""
 
     call: ToolCall
     result: ToolResult[object]
     params: object = None
-    """The decoded parameters; None if they could not be decoded."""
+    """The decoded parameters; None if decoding failed."""
     metadata: Mapping[str, object] = field(default_factory=lambda: NO_METADATA)
 
 
@@ -59,29 +59,29 @@ def dispatch_tool_calls(
     cancellation: Cancellation | None = None,
     on_outcome: Callable[[ToolOutcome], object] | None = None,
 ) -> tuple[ToolOutcome, ...]:
-    """The outcomes of one turn's calls, in their order, one after the other.
+    """Run one turn's calls in order, one after the other, and return their outcomes.
 
-    Whatever is wrong with a call (no such tool, arguments that are no JSON or do not fit, a
-    handler that raises) becomes a failed result that tells the model what to mend. Only an
-    expansion request, the deadline and the cancellation end the turn; no later call runs then.
+    A call that fails (unknown tool, arguments that aren't JSON or don't fit, a handler that raises)
+    has a failed result that tells the model what to fix. Only an expansion request, the deadline
+    and the cancellation end the turn; later calls don't run then.
 
-    A handler may be a plain or an asynchronous function. With a deadline or a cancellation it
-    runs in a thread of its own, where a plain function that overruns is left behind and an
-    asynchronous one is cancelled; without either it runs in the caller's thread.
+    A handler may be a plain or an asynchronous function. With a deadline or a cancellation it runs
+    in its own thread: when time is up, a plain function is abandoned there, and an asynchronous one
+    is cancelled. Otherwise it runs in the caller's thread.
 
     Args:
-        calls: What the model asked for.
-        tools: What it was offered.
+        calls: The model's calls.
+        tools: The tools that the model was offered.
         context: Given to every handler; its deadline is observed. Its `bus` gets a `ToolInvoked`
             for each call.
-        cancellation: Stops the turn once it is set.
-        on_outcome: Called once for each call: after it, or, for a tool that raises an expansion
-            request, right before that is raised.
+        cancellation: Ends the turn once set.
+        on_outcome: Called once per call: after it, or for a tool that raises an expansion request,
+            right before that.
 
     Raises:
-        VisibilityExpansionRequired: The model asked for sections to be opened.
+        VisibilityExpansionRequired: The model asked to open sections.
         EvaluationTimeoutError: The deadline passed.
-        PromptEvaluationError: It was called off.
+        PromptEvaluationError: The caller cancelled.
     """
     by_name = {tool.name: tool for tool in tools}
     if context.evaluation_id is None:
@@ -103,7 +103,7 @@ def dispatch_tool_calls(
         check_bounds(f"the tool {call.name!r}", context.deadline, cancellation)
         tool = by_name.get(call.name)
         if tool is None:
-            outcome = ToolOutcome(call, _failed(_unknown(call.name, by_name)))
+            outcome = ToolOutcome(call, _failed_result(_unknown(call.name, by_name)))
             report(outcome)
         else:
             outcome = _run(call, tool, context, cancellation, report)
@@ -112,7 +112,7 @@ def dispatch_tool_calls(
 
 
 def tool_text(result: ToolResult[object]) -> str:
-    """A result as the model reads it: the message, then the value, as JSON unless it is text."""
+    """Return a result's text for the model: the message, then the value, as JSON unless text."""
     value = result.value
     if value is None:
         return result.message or ("Done." if result.success else "The tool failed.")
@@ -137,7 +137,7 @@ def _run(
     try:
         params = tool.decode(call.arguments)
     except ToolValidationError as error:
-        outcome = ToolOutcome(call, _failed(str(error)))
+        outcome = ToolOutcome(call, _failed_result(str(error)))
         report(outcome)
         return outcome
     metadata = NO_METADATA
@@ -151,10 +151,10 @@ def _run(
     bound = replace(context, telemetry=telemetry, call_id=call.id)
     try:
         if context.deadline is None and cancellation is None:
-            result = _called(tool, params, bound, None)
+            result = _call_handler(tool, params, bound, None)
         else:
             result = bounded(
-                lambda lifeline: _called(tool, params, bound, lifeline),
+                lambda scope: _call_handler(tool, params, bound, scope),
                 what=f"the tool {tool.name!r}",
                 deadline=context.deadline,
                 cancellation=cancellation,
@@ -167,53 +167,53 @@ def _run(
     return outcome
 
 
-def _called(
-    tool: Tool[object, object], params: object, context: ToolContext, lifeline: Lifeline | None
+def _call_handler(
+    tool: Tool[object, object], params: object, context: ToolContext, scope: CancelScope | None
 ) -> ToolResult[object]:
     try:
         result: object = tool.handler(params, context=context)
         if inspect.isawaitable(result):
-            result = _awaited(result, context.deadline, lifeline)
+            result = _await(result, context.deadline, scope)
     except VisibilityExpansionRequired:
         raise
     except Exception as error:
         if not isinstance(error, ToolValidationError):
             _log.debug("The tool %r failed", tool.name, exc_info=True)
-        return _failed(str(error) or type_name(type(error)))
+        return _failed_result(str(error) or type_name(type(error)))
     if not isinstance(result, ToolResult):
-        return _failed(
+        return _failed_result(
             f"The tool {tool.name!r} is broken: its handler returned "
             f"{type_name(type(result))} instead of a ToolResult."
         )
     return result
 
 
-def _awaited(
-    awaitable: Awaitable[object], deadline: Deadline | None, lifeline: Lifeline | None
+def _await(
+    awaitable: Awaitable[object], deadline: Deadline | None, scope: CancelScope | None
 ) -> object:
-    # Most tools are plain functions, and this import costs more than all others here.
+    # Most tools are plain functions, and this is the slowest import here.
     import asyncio
 
-    if lifeline is not None:
-        return asyncio.run(_until_cut(awaitable, lifeline))
+    if scope is not None:
+        return asyncio.run(_until_cancelled(awaitable, scope))
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(_plain(awaitable))
-    # The caller blocks this thread's loop, so another one must drive the handler.
+        return asyncio.run(_as_coroutine(awaitable))
+    # This thread's event loop is blocked by the caller, so another one must run the handler.
     return bounded(
-        lambda line: asyncio.run(_until_cut(awaitable, line)),
+        lambda line: asyncio.run(_until_cancelled(awaitable, line)),
         what="an asynchronous tool",
         deadline=deadline,
         cancellation=None,
     )
 
 
-async def _plain(awaitable: Awaitable[object]) -> object:
+async def _as_coroutine(awaitable: Awaitable[object]) -> object:
     return await awaitable
 
 
-async def _until_cut(awaitable: Awaitable[object], lifeline: Lifeline) -> object:
+async def _until_cancelled(awaitable: Awaitable[object], scope: CancelScope) -> object:
     import asyncio
 
     loop = asyncio.get_running_loop()
@@ -223,14 +223,14 @@ async def _until_cut(awaitable: Awaitable[object], lifeline: Lifeline) -> object
         try:
             loop.call_soon_threadsafe(task.cancel)
         except RuntimeError:
-            # The loop ended in the same moment; there is nothing left to cancel.
+            # The loop has just ended, so there is nothing to cancel.
             _log.debug("The handler ended by itself")
 
-    lifeline.on_cut(cancel)
+    scope.on_cancel(cancel)
     return await task
 
 
-def _failed(message: str) -> ToolResult[Any]:
+def _failed_result(message: str) -> ToolResult[Any]:
     return ToolResult(message=message, value=None, success=False)
 
 

@@ -1,4 +1,4 @@
-"""What happens during evaluations, as events on a bus."""
+"""Events of evaluations, and the bus that delivers them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 @FrozenDataclass(kw_only=True)
 class Event:
-    """What every event of an evaluation says.
+    """Base class of an evaluation's events.
 
     `evaluation_id` is shared by the events of one `evaluate`; `session_id` by all evaluations
     with one session.
@@ -58,7 +58,7 @@ class Event:
 
 @FrozenDataclass(kw_only=True)
 class PromptRendered(Event):
-    """A prompt was rendered and is about to be sent."""
+    """A prompt was rendered, and is about to be sent."""
 
     rendered: RenderedPrompt[object]
     visibility_overrides: Mapping[SectionPath, SectionVisibility] = field(default_factory=dict)
@@ -77,10 +77,10 @@ class ToolInvoked(Event):
 
     name: str
     turn: int
-    """Which answer of the model asked for it; the first is 1."""
+    """The number of the model's message that called it, from 1."""
     call_id: str
     params: object = None
-    """The decoded parameters; the raw arguments where they could not be decoded."""
+    """The decoded parameters; the raw arguments if decoding failed."""
     success: bool = True
     message: str = ""
     value: object = None
@@ -120,7 +120,7 @@ def publish_call(
 
 @FrozenDataclass(kw_only=True)
 class PromptExecuted(Event):
-    """An evaluation came to its end with an answer."""
+    """An evaluation ended with an answer."""
 
     text: str
     turns: int
@@ -130,7 +130,7 @@ class PromptExecuted(Event):
 
 @dataclass(frozen=True, slots=True)
 class SubscriberFailure:
-    """A subscriber that raised, and what."""
+    """A subscriber that raised, and its exception."""
 
     event: object
     subscriber: Callable[..., object]
@@ -139,28 +139,28 @@ class SubscriberFailure:
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """How many subscribers got an event, and which of them failed."""
+    """The number of subscribers that got an event, and the failures."""
 
     delivered: int
     failures: tuple[SubscriberFailure, ...] = ()
 
 
 class EventBus(Protocol):
-    """Brings events to whoever subscribed to their type."""
+    """Delivers events to the subscribers of their type."""
 
     def subscribe(
         self, event_type: type[EventT], subscriber: Callable[[EventT], object], /
     ) -> Subscription:
-        """Have `subscriber` called with each event of the type or of a subclass."""
+        """Call `subscriber` with each event of the type or a subclass."""
         ...
 
     def publish(self, event: object, /) -> PublishResult:
-        """Call the subscribers; what one of them raises does not reach the publisher."""
+        """Call the subscribers; their exceptions don't reach the publisher."""
         ...
 
 
 class Subscription:
-    """Ends a subscription: call `cancel`, or use it as a context manager."""
+    """A subscription: call `cancel` to end it, or use it as a context manager."""
 
     __slots__ = ("_cancel",)
 
@@ -168,7 +168,7 @@ class Subscription:
         self._cancel = cancel
 
     def cancel(self) -> None:
-        """Deliver nothing more; doing it twice is harmless."""
+        """End the subscription; calling it twice is harmless."""
         self._cancel()
 
     def __enter__(self) -> Subscription:
@@ -187,9 +187,9 @@ class InProcessEventBus:
     something happened
     1
 
-    A subscriber that raises does not keep the others from their event: its error is logged,
-    given to `on_error` and told in the result of `publish`. All methods may be called from any
-    thread, also by a subscriber.
+    A subscriber that raises doesn't keep others from getting the event: its error is logged, passed
+    to `on_error`, and included in the result of `publish`. All methods may be called from any
+    thread, also by subscribers.
     """
 
     def __init__(self, *, on_error: Callable[[SubscriberFailure], object] | None = None) -> None:
@@ -201,7 +201,7 @@ class InProcessEventBus:
     def subscribe(
         self, event_type: type[EventT], subscriber: Callable[[EventT], object], /
     ) -> Subscription:
-        """Have `subscriber` called with each event of the type or of a subclass."""
+        """Call `subscriber` with each event of the type or a subclass."""
         with self._lock:
             number = self._next
             self._next += 1
@@ -209,7 +209,7 @@ class InProcessEventBus:
         return Subscription(lambda: self._forget(number))
 
     def publish(self, event: object, /) -> PublishResult:
-        """Call the subscribers of the event's type, and say which of them failed."""
+        """Call the subscribers of the event's type, and return the failures."""
         with self._lock:
             subscribers = tuple(self._subscribers.values())
         delivered = 0
@@ -221,7 +221,7 @@ class InProcessEventBus:
                 subscriber(event)
                 delivered += 1
             except Exception as error:
-                # An evaluation that is paid for must not end because somebody watches it badly.
+                # A subscriber's error must not end an evaluation that costs money.
                 _log.exception("The subscriber %r failed on %s", subscriber, type(event).__name__)
                 failures.append(SubscriberFailure(event, subscriber, error))
         for failure in failures:

@@ -1,4 +1,4 @@
-"""Which sections were opened or closed in a session."""
+"""The sections that were opened or closed in a session."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["ClearVisibilityOverride", "SetVisibilityOverride", "VisibilityOverri
 
 @FrozenDataclass()
 class SetVisibilityOverride:
-    """Show the section at `path` in full or summarised from the next render on."""
+    """Show the section at `path` in full or summarized from the next render on."""
 
     path: SectionPath
     visibility: SectionVisibility
@@ -25,7 +25,7 @@ class SetVisibilityOverride:
 
 @FrozenDataclass()
 class ClearVisibilityOverride:
-    """Show the section at `path` as it is declared again; without a path, every section."""
+    """Show the section at `path` as declared again; without a path, every section."""
 
     path: SectionPath | None = None
 
@@ -34,27 +34,27 @@ class ClearVisibilityOverride:
 class VisibilityOverrides:
     """The overrides of a session, in the order in which they were first set.
 
-    They name sections by path only: a session that serves several prompts opens the section of
-    one path in each of them.
+    They identify sections by path only: a session for several prompts opens the section with a path
+    in each of them.
     """
 
     entries: tuple[SetVisibilityOverride, ...] = ()
 
     @property
     def by_path(self) -> Mapping[SectionPath, SectionVisibility]:
-        """The overrides as a render takes them."""
+        """Return the overrides as renders accept them."""
         return MappingProxyType({entry.path: entry.visibility for entry in self.entries})
 
     def to_json(self) -> object:
-        """`[["a", "b"], "FULL"]` for each entry."""
+        """Return `[["a", "b"], "FULL"]` for each entry."""
         return [[list(entry.path), entry.visibility.name] for entry in self.entries]
 
     @classmethod
     def from_json(cls, value: object) -> Self:
-        """The reverse of `to_json`.
+        """Return the overrides from the result of `to_json`.
 
         Raises:
-            ValueError: The value is something else.
+            ValueError: The value has another form.
         """
         try:
             return cls(
@@ -72,7 +72,7 @@ class VisibilityOverrides:
 
 
 def set_override(state: VisibilityOverrides, event: SetVisibilityOverride) -> VisibilityOverrides:
-    """The overrides with one more, or with one replaced."""
+    """Return the overrides with one added or replaced."""
     path = tuple(event.path)
     entries = {entry.path: entry for entry in state.entries}
     entries[path] = SetVisibilityOverride(path, event.visibility)
@@ -82,7 +82,7 @@ def set_override(state: VisibilityOverrides, event: SetVisibilityOverride) -> Vi
 def clear_override(
     state: VisibilityOverrides, event: ClearVisibilityOverride
 ) -> VisibilityOverrides:
-    """The overrides without one, or none."""
+    """Return the overrides without one, or no overrides."""
     if event.path is None:
         return VisibilityOverrides()
     path = tuple(event.path)

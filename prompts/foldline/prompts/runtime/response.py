@@ -1,4 +1,4 @@
-"""What an evaluation gives."""
+"""Results of evaluations."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ OutputT_co = TypeVar("OutputT_co", covariant=True)
 
 @FrozenDataclass()
 class Expansion:
-    """One request of the model that was granted on the way to an answer."""
+    """A granted request of the model to open sections."""
 
     section_keys: tuple[str, ...]
     reason: str
     tokens: int | None = None
-    """By how much the prompt grew; None where nobody counted."""
+    """Tokens by which the prompt grew; None if not counted."""
 
 
 @FrozenDataclass(kw_only=True)
 class PromptResponse(Generic[OutputT_co]):
-    """A model's answer, and what it took."""
+    """A model's answer, with its tool calls and token usage."""
 
     prompt_ns: str
     prompt_key: str
     text: str
-    """The last message of the model."""
+    """The text of the model's last message."""
     rendered: RenderedPrompt[OutputT_co]
-    """What the model saw."""
+    """The prompt that the model got."""
     output: OutputT_co | None = None
-    """The parsed structured output; None where none is declared, or parsing was not wanted."""
+    """The parsed structured output; None if none is declared or parsing is off."""
     usage: TokenUsage = NOTHING_USED
-    """Of all turns of this evaluation together."""
+    """The total of all turns of this evaluation."""
     turns: int = 1
     tool_outcomes: tuple[ToolOutcome, ...] = ()
     """Every tool call of this evaluation, in order."""
     provider: str = ""
     model: str | None = None
     request_id: str | None = None
-    """Of the last request."""
+    """The id of the last request."""
     expansions: tuple[Expansion, ...] = ()
-    """What `evaluate_with_disclosure` opened before this answer."""
+    """The expansions that `evaluate_with_disclosure` granted before this answer."""

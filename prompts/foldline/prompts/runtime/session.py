@@ -1,4 +1,4 @@
-"""What is remembered from one evaluation to the next: typed slices, changed by events."""
+"""State kept between evaluations: typed slices, changed by events."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ StateT = TypeVar("StateT")
 EventT = TypeVar("EventT")
 
 Reducer: TypeAlias = Callable[[StateT, EventT], StateT]
-"""Makes the next state from the present one and an event, without changing either."""
+"""Returns the next state for the current one and an event, without changing either."""
 
 FORMAT = 1
 
@@ -43,26 +43,26 @@ class SessionSnapshot:
 
     states: Mapping[type, object] = field(default_factory=dict)
     encoded: Mapping[str, object] = field(default_factory=dict)
-    """States that were read from JSON and not yet asked for, by the name of their type."""
+    """States from JSON that haven't been accessed yet, by the name of their type."""
 
     def to_json(self) -> str:
-        """The snapshot as JSON text.
+        """Return the snapshot as JSON text.
 
         Raises:
-            TypeError: A state is neither a dataclass nor has it a `to_json` method.
+            TypeError: A state isn't a dataclass and has no `to_json` method.
         """
         slices = {**self.encoded, **{_name(k): _encode(v) for k, v in self.states.items()}}
         return json.dumps({"format": FORMAT, "slices": slices}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> SessionSnapshot:
-        """The snapshot that `to_json` wrote; states are decoded when they are asked for.
+        """Return the snapshot from the result of `to_json`; states are decoded at first access.
 
-        No type is imported because a file names it: a state waits until the program itself asks
-        for its slice.
+        No type is imported because a file names it: a state stays encoded until the program itself
+        accesses its slice.
 
         Raises:
-            ValueError: The text is not such a snapshot.
+            ValueError: The text isn't such a snapshot.
         """
         data = json.loads(text)
         if not isinstance(data, dict) or data.get("format") != FORMAT:
@@ -84,19 +84,19 @@ class Slice(Generic[StateT]):
 
     @property
     def state(self) -> StateT:
-        """The present state; the type's own defaults before anything happened."""
+        """The current state; initially the type's defaults."""
         return self._session.state(self._kind)
 
     def apply(self, event: object) -> StateT:
-        """The state after the event; other slices do not see it.
+        """Apply an event to this slice only, and return the state.
 
         Raises:
-            PromptConfigurationError: No reducer of this slice takes such an event.
+            PromptConfigurationError: The slice has no reducer for such an event.
         """
         return self._session.apply(self._kind, event)
 
     def replace(self, state: StateT) -> None:
-        """Put another state in place of the present one."""
+        """Replace the state."""
         self._session.replace(self._kind, state)
 
     def __repr__(self) -> str:
@@ -121,8 +121,8 @@ class Session:
     from any thread.
 
     Args:
-        bus: Where events come from, and where evaluations with this session publish theirs.
-        session_id: A name for the session in events; a random one if none is given.
+        bus: The bus to follow, on which evaluations with this session publish.
+        session_id: The session's name in events; random by default.
     """
 
     def __init__(self, *, bus: EventBus | None = None, session_id: str | None = None) -> None:
@@ -138,16 +138,16 @@ class Session:
         self.register(Thread, Exchange, add_exchange)
 
     def __getitem__(self, kind: type[StateT]) -> Slice[StateT]:
-        """The slice of that type."""
+        """Return the slice of that type."""
         return Slice(self, kind)
 
     def register(
         self, kind: type[StateT], event_type: type[EventT], reducer: Reducer[StateT, EventT]
     ) -> None:
-        """Have the slice of type `kind` follow events of `event_type`.
+        """Register a reducer of the slice `kind` for events of `event_type`.
 
         Registering the same pair again replaces the reducer, so that a section or tool that is
-        cloned into a session twice does not act twice.
+        cloned into a session twice doesn't act twice.
         """
         with self._lock:
             self._reducers[kind, event_type] = reducer
@@ -155,18 +155,18 @@ class Session:
                 self._subscriptions[event_type] = self.bus.subscribe(event_type, self.dispatch)
 
     def dispatch(self, event: object) -> None:
-        """Let every slice that follows such events take this one."""
+        """Apply an event to every slice with a reducer for it."""
         with self._lock:
             for kind in dict.fromkeys(kind for kind, _ in self._matching(event)):
                 self.apply(kind, event)
 
     def state(self, kind: type[StateT]) -> StateT:
-        """The present state of the slice of that type."""
+        """Return the current state of the slice of that type."""
         with self._lock:
             if kind not in self._states:
                 name = _name(kind)
                 if name in self._encoded:
-                    # Only a state that could be decoded is taken from the waiting ones.
+                    # A state that can't be decoded stays encoded.
                     self._states[kind] = _decode(self._encoded[name], kind)
                     del self._encoded[name]
                 else:
@@ -174,16 +174,16 @@ class Session:
             return cast("StateT", self._states[kind])
 
     def replace(self, kind: type[StateT], state: StateT) -> None:
-        """Put another state in place of the present one."""
+        """Replace the state."""
         with self._lock:
             self._encoded.pop(_name(kind), None)
             self._states[kind] = state
 
     def apply(self, kind: type[StateT], event: object) -> StateT:
-        """The state of one slice after the event.
+        """Apply an event to one slice only, and return its state.
 
         Raises:
-            PromptConfigurationError: No reducer of the slice takes such an event.
+            PromptConfigurationError: The slice has no reducer for such an event.
         """
         with self._lock:
             reducers = [r for k, r in self._matching(event) if k is kind]
@@ -201,36 +201,36 @@ class Session:
             return cast("StateT", state)
 
     def visibility_overrides(self) -> Mapping[SectionPath, SectionVisibility]:
-        """What renders with this session apply below their explicit overrides."""
+        """Return the session's overrides; a render's explicit ones take precedence."""
         return self[VisibilityOverrides].state.by_path
 
     def thread(self) -> Thread:
-        """What was said in this session; intent classifiers get it."""
+        """The exchanges of this session so far; intent classifiers get them."""
         return self[Thread].state
 
     def apply_visibility_overrides(
         self, overrides: Mapping[SectionPath, SectionVisibility], /
     ) -> None:
-        """Remember these overrides, in place of earlier ones for the same sections."""
+        """Store these overrides, replacing earlier ones for the same sections."""
         with self._lock:
             for path, visibility in overrides.items():
                 self[VisibilityOverrides].apply(SetVisibilityOverride(path, visibility))
 
     def snapshot(self) -> SessionSnapshot:
-        """All states as they are now; `to_json` of it writes them down."""
+        """Return the current states."""
         with self._lock:
             return SessionSnapshot(
                 MappingProxyType(dict(self._states)), MappingProxyType(dict(self._encoded))
             )
 
     def restore(self, snapshot: SessionSnapshot) -> None:
-        """Make all states what they were; slices that came later are as if untouched."""
+        """Restore all states; slices created since are reset to their defaults."""
         with self._lock:
             self._states = dict(snapshot.states)
             self._encoded = dict(snapshot.encoded)
 
     def close(self) -> None:
-        """Follow the bus no longer."""
+        """Unsubscribe from the bus."""
         with self._lock:
             for subscription in self._subscriptions.values():
                 subscription.cancel()
@@ -267,7 +267,7 @@ def _encode(state: object) -> object:
         return own()
     if not hasattr(type(state), "__dataclass_fields__"):
         raise TypeError(
-            f"{type_name(type(state))} is no dataclass; give it `to_json` and `from_json`."
+            f"{type_name(type(state))} is not a dataclass; give it `to_json` and `from_json`."
         )
     from foldline.prompts.tool_calls import to_json
 

@@ -1,4 +1,4 @@
-"""What happened in evaluations, kept in one SQLite file."""
+"""A store of evaluations' events, in one SQLite file."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ PRAGMA user_version = {SCHEMA_VERSION};
 
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
-    """One event as it was kept."""
+    """One stored event."""
 
     at: datetime
     kind: str
@@ -64,27 +64,27 @@ class StoredEvent:
     session_id: str | None
     provider: str | None
     data: Mapping[str, object]
-    """Sizes, keys and counts; texts only if the store was told to keep content."""
+    """Sizes, keys and counts; texts only if the store keeps content."""
 
 
 @dataclass(frozen=True, slots=True)
 class SectionOpening:
-    """One section that a model wanted to see."""
+    """One section that a model opened or read."""
 
     at: datetime
     section_key: str
-    """Dotted, as the model gave it."""
+    """The dotted key, as the model wrote it."""
     how: str
     """`open_sections` or `read_section`."""
     turn: int
-    """In which message of the evaluation the model asked; the first is 1."""
+    """The number of the model's message in the evaluation, from 1."""
     reason: str | None
     evaluation_id: str
     session_id: str | None
 
 
 class EventStore:
-    """Keeps the events of a bus: which sections were opened, how often, at which turn, and why.
+    """Stores the events of a bus: which sections were opened, how often, at which turn, and why.
 
     >>> from foldline.prompts.runtime import InProcessEventBus
     >>> bus = InProcessEventBus()
@@ -93,15 +93,14 @@ class EventStore:
     ...     list(store.events())
     []
 
-    Sizes, keys, counts and the models' reasons for opening sections are kept. Prompts, answers,
-    parameters and results are not, unless `content` is true. Several processes can write to one
-    file; while one has it open, SQLite keeps two more files beside it. All methods may be called
-    from any thread.
+    It stores sizes, keys, counts and the models' reasons for opening sections; prompts, answers,
+    parameters and results only if `content` is true. Several processes can write to one file; while
+    one has it open, SQLite keeps two more files next to it. All methods may be called from any
+    thread.
 
     Args:
-        path: The file, made if it does not exist; `:memory:` keeps everything for as long as
-            the store is open.
-        content: Whether texts are kept as well.
+        path: The file, created if it doesn't exist; `:memory:` lasts as long as the store is open.
+        content: Store texts, too.
 
     Raises:
         ValueError: The file was written by a newer version.
@@ -120,8 +119,8 @@ class EventStore:
                     f"{SCHEMA_VERSION})."
                 )
             self._database.execute("PRAGMA foreign_keys = ON")
-            # So that an event costs no wait for the disk. Where another process is at it just now,
-            # or the file system cannot do it, the slower way works as well.
+            # Write-ahead logging, so that events don't wait for the disk. It is optional: another
+            # process may be using the file, or the file system may not support it.
             with contextlib.suppress(sqlite3.OperationalError):
                 self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = NORMAL")
@@ -132,11 +131,11 @@ class EventStore:
             raise
 
     def attach(self, bus: EventBus) -> None:
-        """Keep the events of this bus from now on."""
+        """Store the events of this bus from now on."""
         self._subscriptions.append(bus.subscribe(Event, self.add))
 
     def add(self, event: Event) -> None:
-        """Keep one event; one that is kept already is left alone."""
+        """Store one event, unless it is stored already."""
         row = (
             event.event_id,
             event.created_at.astimezone(UTC).isoformat(),
@@ -167,7 +166,7 @@ class EventStore:
     def events(
         self, *, prompt_ns: str | None = None, prompt_key: str | None = None
     ) -> tuple[StoredEvent, ...]:
-        """The events in the order in which they were kept, of one prompt or of all."""
+        """Return the events of one prompt or of all, in the order in which they were stored."""
         where, values = _where(prompt_ns, prompt_key)
         with self._lock:
             rows = self._database.execute(
@@ -192,7 +191,7 @@ class EventStore:
     def openings(
         self, *, prompt_ns: str | None = None, prompt_key: str | None = None
     ) -> tuple[SectionOpening, ...]:
-        """Every section that a model opened or read, in order, of one prompt or of all."""
+        """Return the sections that models opened or read, in order, of one prompt or of all."""
         where, values = _where(prompt_ns, prompt_key)
         with self._lock:
             rows = self._database.execute(
@@ -204,9 +203,9 @@ class EventStore:
         return tuple(SectionOpening(datetime.fromisoformat(row[0]), *row[1:]) for row in rows)
 
     def opening_counts(self, *, prompt_ns: str, prompt_key: str) -> Mapping[str, int]:
-        """How often each section of a prompt was opened or read, most often first.
+        """Return how often each section of a prompt was opened or read, most frequent first.
 
-        A section that nearly every evaluation opens had better be shown in full.
+        A section that nearly every evaluation opens should be shown in full.
         """
         counts: dict[str, int] = {}
         for opening in self.openings(prompt_ns=prompt_ns, prompt_key=prompt_key):
@@ -214,14 +213,14 @@ class EventStore:
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def prune(self, *, before: datetime) -> int:
-        """Forget what happened before that moment, and say how many events that were."""
+        """Delete the events before that time, and return their number."""
         with self._lock, self._database:
             return self._database.execute(
                 "DELETE FROM events WHERE at < ?", (before.astimezone(UTC).isoformat(),)
             ).rowcount
 
     def close(self) -> None:
-        """Follow no bus any more and close the file."""
+        """Unsubscribe from all buses, and close the file."""
         for subscription in self._subscriptions:
             subscription.cancel()
         with self._lock:
@@ -239,7 +238,7 @@ class EventStore:
 
 
 def _facts(event: Event) -> tuple[dict[str, object], dict[str, object]]:
-    """What is kept of an event, and what only a store that keeps content keeps."""
+    """Return an event's data, and the data for stores that keep content."""
     if isinstance(event, PromptRendered):
         rendered = event.rendered
         return {
@@ -298,7 +297,7 @@ def _openings(event: ToolInvoked) -> Iterator[tuple[str, str | None]]:
 
 
 def _plain(value: object) -> object:
-    """A value as JSON can hold it; its `repr` where it cannot."""
+    """Return a value as JSON, or its `repr` if JSON can't represent it."""
     from foldline.prompts.tool_calls import to_json
 
     plain = to_json(value)
@@ -309,6 +308,8 @@ def _plain(value: object) -> object:
 
 
 def _where(ns: str | None, key: str | None) -> tuple[str, list[str]]:
-    given = [(column, value) for column, value in (("ns", ns), ("key", key)) if value is not None]
-    clause = " AND ".join(f"{column} = ?" for column, _ in given)
-    return (f" WHERE {clause}" if given else ""), [value for _, value in given]
+    conditions = [
+        (column, value) for column, value in (("ns", ns), ("key", key)) if value is not None
+    ]
+    clause = " AND ".join(f"{column} = ?" for column, _ in conditions)
+    return (f" WHERE {clause}" if conditions else ""), [value for _, value in conditions]

@@ -1,4 +1,4 @@
-"""How many tokens were used."""
+"""Token usage of evaluations."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class TokenUsage:
     """
 
     input: int = 0
-    """Everything that the model read, what came from the provider's cache included."""
+    """Tokens that the model read, including those from the provider's cache."""
     output: int = 0
-    """Everything that the model wrote, reasoning included."""
+    """Tokens that the model wrote, including reasoning."""
     cached: int = 0
-    """What of the input came from the provider's cache."""
+    """Input tokens from the provider's cache."""
 
     @property
     def total(self) -> int:
@@ -34,4 +34,4 @@ class TokenUsage:
 
 
 NOTHING_USED = TokenUsage()
-"""What an evaluation has used before it asks."""
+"""The usage before the first request."""

@@ -1,6 +1,7 @@
 """foldline for agents, over the Model Context Protocol: `foldline mcp`.
 
-`server` answers the protocol's requests, each by one call of the core: `tools` read code through
-`foldline.backends`, `prompts` lists what `foldline.ide.analysis` finds and renders it in the
-worker of `foldline.ide.render`. `roots` knows which folders the client lets us read.
+`server` handles the protocol's requests with one call of the core each: `operations` reads code
+with `foldline.ide.operations`, `prompts` lists the prompts that `foldline.ide.analysis` finds and
+renders them in the worker of `foldline.ide.render`. `roots` has the folders that the client lets us
+read.
 """

@@ -1,20 +1,20 @@
-"""Calling a tool: every answer and every failure is text that a model can act on."""
+"""Tool calls: every result and every failure is text that a model can act on."""
 
 from __future__ import annotations
 
-import difflib
 import logging
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from foldline.agent.mcp.operations import answer
+from foldline.agent.mcp.operations import call_operation
 from foldline.agent.tools import failure_text
 from foldline.backends.errors import LONGEST_MESSAGE, cut
 from foldline.ide.errors import REFUSALS
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.reading import input_schema
+from foldline.prompts.errors import near_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,10 +26,10 @@ log = logging.getLogger(__name__)
 
 
 class Tools:
-    """The operations that models are offered, as MCP tools."""
+    """The operations for models, as MCP tools."""
 
     def __init__(self, operations: Iterable[Operation[Any, Any]] = OPERATIONS) -> None:
-        self._by_name = {one.tool: one for one in operations if one.tool}
+        self._by_name = {operation.tool: operation for operation in operations if operation.tool}
         self.listed = tuple(
             types.Tool(
                 name=operation.tool,
@@ -41,31 +41,31 @@ class Tools:
         )
 
     def find(self, name: str) -> Operation[Any, Any]:
-        """The operation behind the tool of that name.
+        """Return the operation of the tool with that name.
 
         Raises:
-            MCPError: There is none; it names the nearest.
+            MCPError: There is none; the error has near names.
         """
         operation = self._by_name.get(name)
         if operation is None:
-            near = difflib.get_close_matches(cut(name), self._by_name, n=1) or list(self._by_name)
+            near = near_names(cut(name), self._by_name) or tuple(self._by_name)
             raise refusal(
                 f"Unknown tool {cut(name)!r}; there is {', '.join(near)}",
                 types.INVALID_PARAMS,
-                near=near,
+                near=list(near),
             )
         return operation
 
     async def call(
         self, operation: Operation[Any, Any], folders: Folders, arguments: Mapping[str, object]
     ) -> types.CallToolResult:
-        """The answer, or what went wrong and what to do about it."""
+        """Run a tool call, and return its result or its failure."""
         try:
-            text = await answer(operation, folders, arguments)
+            text = await call_operation(operation, folders, arguments)
         except REFUSALS as error:
             return failure(failure_text(operation, error))
         except Exception as error:
-            # The outermost boundary of a call: whatever failed, the next call is answered.
+            # The outermost boundary of a call: whatever failed, the next call must work.
             log.exception("%s failed on %r", operation.tool, dict(arguments))
             return failure(
                 f"{operation.tool} failed inside foldline: {type(error).__name__}: {error}"
@@ -74,15 +74,15 @@ class Tools:
 
 
 def failure(message: str) -> types.CallToolResult:
-    """A call's failure as its answer, where a model reads it."""
+    """Return a failed result, which models read."""
     return types.CallToolResult(content=[_block(cut(message, LONGEST_MESSAGE))], is_error=True)
 
 
 def refusal(message: str, code: int = types.INVALID_REQUEST, **data: object) -> MCPError:
-    """A request's failure as a protocol error with structured data."""
+    """Return a protocol error with structured data."""
     return MCPError(code, cut(message, LONGEST_MESSAGE), data)
 
 
 def _block(text: str) -> types.TextContent:
-    # Names of files may hold bytes that are no text, and what goes over the wire is UTF-8.
+    # File names may contain bytes that aren't text, and the wire format is UTF-8.
     return types.TextContent(text=text.encode("utf-8", "replace").decode())

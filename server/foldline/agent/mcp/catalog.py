@@ -1,4 +1,4 @@
-"""The prompts of a workspace, as far as their source tells: nothing is executed."""
+"""The prompts of a workspace, from their source alone: nothing is executed."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.analysis.values import Field, TemplateValue
 
-# What a module that makes a prompt has to name.
+# Every module that constructs a prompt mentions this.
 PROMPT_WORD = r"\bPromptTemplate\b"
 SEQUENCES = ("tuple", "list", "set", "frozenset", "Sequence", "Iterable")
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A field of a params dataclass that can be given as a text.
+    """A field of a params dataclass that can be set by a text.
 
     Attributes:
-        name: The field's name, or `Type.field` where two types have one of that name.
+        name: The field's name, or `Type.field` if two types have a field of that name.
         kind: `str`, `int`, `float`, `bool`, or `list` for texts separated by commas.
-        required: Whether neither the type nor the author of the prompt gives a value.
+        required: Neither the type nor the prompt's author provides a value.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class CatalogPrompt:
-    """One prompt of a workspace and the name that is unique in it."""
+    """One prompt of a workspace, with a unique name."""
 
     name: str
     folder: Folder
@@ -58,12 +58,12 @@ class CatalogPrompt:
 
     @property
     def path(self) -> str:
-        """The file as an agent writes it."""
+        """The file's path, as agents write it."""
         return self.folder.shown(self.file.relative_to(self.folder.root).as_posix())
 
     @property
     def summarised(self) -> tuple[str, ...]:
-        """The keys of the sections that are not shown in full, as far as is known."""
+        """Keys of the sections that aren't shown in full, as far as known."""
         return tuple(
             ".".join(section.path)
             for section in self.prompt.walk()
@@ -72,30 +72,30 @@ class CatalogPrompt:
 
 
 def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
-    """The prompts of all folders, in the order of their files. Blocks while files are read.
+    """Return the prompts of all folders, sorted by name. Blocks while files are read.
 
-    A prompt is called `ns/key`. Of several with one name, the first that is bound to values, or
-    else the first, has it; the others add their variable, and where that is no help, their file.
+    A prompt's name is `ns/key`. If several have the same, the first bound one keeps it, else the
+    first; the others append their variable, or their file if that isn't unique.
     """
     found = [
         (folder, path, prompt, parameters)
         for folder in folders.folders
         for path, prompt, parameters in _prompts_of(folder)
     ]
-    found.sort(key=lambda each: not each[2].bound)
+    found.sort(key=lambda entry: not entry[2].bound)
     names: dict[str, CatalogPrompt] = {}
     for folder, path, prompt, parameters in found:
         plain = f"{prompt.ns}/{prompt.key}".strip("/") or prompt.name
         candidates = (plain, f"{plain}#{prompt.name}", f"{folder.shown(path)}#{prompt.name}")
-        name = next(each for each in candidates if each not in names)
+        name = next(candidate for candidate in candidates if candidate not in names)
         names[name] = CatalogPrompt(name, folder, folder.root / path, prompt, parameters)
-    return tuple(sorted(names.values(), key=lambda each: each.name))
+    return tuple(sorted(names.values(), key=lambda prompt: prompt.name))
 
 
 def _paths(folder: Folder) -> list[str]:
-    # Unlike references, these are complete while the index is still being made.
+    # Unlike references, grep is complete while the index is being built.
     matches = folder.access.grep(PROMPT_WORD, "**/*.py")
-    return sorted({each.path for each in matches})
+    return sorted({match.path for match in matches})
 
 
 def _prompts_of(folder: Folder) -> Iterator[tuple[str, StaticPrompt, tuple[Parameter, ...]]]:
@@ -114,7 +114,7 @@ def _prompts_of(folder: Folder) -> Iterator[tuple[str, StaticPrompt, tuple[Param
 
 
 def _parameters(analysis: ModuleAnalysis) -> Mapping[str, tuple[Parameter, ...]]:
-    """The parameters of each prompt by its variable."""
+    """Return the parameters of each prompt, by its variable."""
     found: dict[str, tuple[Parameter, ...]] = {}
     for statement in analysis.statements:
         values = prompt_values(statement, analysis.scope, analysis.evaluator)
@@ -122,8 +122,8 @@ def _parameters(analysis: ModuleAnalysis) -> Mapping[str, tuple[Parameter, ...]]
             is_prompt = isinstance(value, PromptValue)
             template = value.template if isinstance(value, PromptValue) else value
             bound = [item.value for item in value.bound] if isinstance(value, PromptValue) else []
-            types = {each.dataclass.name for each in bound if isinstance(each, InstanceValue)}
-            # What is bound and not known may be anything.
+            types = {value.dataclass.name for value in bound if isinstance(value, InstanceValue)}
+            # An unknown bound value may be of any type.
             needed = not is_prompt or len(types) == len(bound)
             found[name.id] = tuple(_of_template(template, types, needed=needed))
     return found
@@ -156,13 +156,13 @@ def _of_template(template: TemplateValue, bound: set[str], *, needed: bool) -> I
 
 def _settable(kind: Dataclass) -> Iterable[Field]:
     for field in kind.fields:
-        # The loop around a model fills this one in.
+        # The agent loop sets this one.
         if field.init and not (kind.task and field.id == "expansion_instructions"):
             yield field
 
 
 def kind_of(annotation: str) -> str | None:
-    """How a text becomes a value of that type: the `kind` of a parameter, or None if it cannot."""
+    """Return the `kind` of a parameter of that type; None if a text can't represent it."""
     try:
         expression = ast.parse(annotation.strip("\"'"), mode="eval").body
     except (SyntaxError, ValueError):
@@ -190,7 +190,7 @@ def _kind_of_generic(value: ast.expr, inner: ast.expr) -> str | None:
         return _kind(inner)
     if name == "Literal":
         texts = all(
-            isinstance(each, ast.Constant) and isinstance(each.value, str) for each in items
+            isinstance(item, ast.Constant) and isinstance(item.value, str) for item in items
         )
         return "str" if texts else None
     if name in SEQUENCES and _kind(items[0]) == "str":

@@ -1,4 +1,4 @@
-"""The operations as MCP tools: folders' names stand before paths, and an answer is one text."""
+"""The operations as MCP tools: paths start with a folder's name, and a result is one text."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ if TYPE_CHECKING:
 Model = TypeVar("Model")
 
 
-async def answer(
+async def call_operation(
     operation: Operation[Any, Any], folders: Folders, values: Mapping[str, object]
 ) -> str:
-    """The answer to a call with `values` as they came.
+    """Run an operation with unchecked arguments, and return its text.
 
     Raises:
-        ArgumentsError: They don't fit.
-        BackendError: The files don't answer, with what to do instead.
+        ArgumentsError: The arguments are wrong.
+        BackendError: The operation failed; the message says what to do instead.
     """
     arguments = read_arguments(operation, values, from_model=True)
     texts = []
-    for folder, asked in _asked(operation, folders, arguments):
-        result = await run_async(operation.run(folder.access, asked), operation.threads)
-        # It may be of any size, and the event loop has others to answer.
-        text = partial(_text, operation, result, folder, asked)
+    for folder, own in _targets(operation, folders, arguments):
+        result = await run_async(operation.run(folder.access, own), operation.threads)
+        # Formatting may take long, so it runs in a thread.
+        text = partial(_text, operation, result, folder, own)
         texts.append(await in_thread(text, operation.threads))
     return "\n".join(texts)
 
 
-def _text(operation: Operation[Any, Any], result: object, folder: Folder, asked: Any) -> str:
-    return operation.text(_shown(result, folder), asked)
+def _text(operation: Operation[Any, Any], result: object, folder: Folder, arguments: Any) -> str:
+    return operation.text(_with_prefix(result, folder), arguments)
 
 
-def _asked(
+def _targets(
     operation: Operation[Any, Any], folders: Folders, arguments: Any
 ) -> Iterator[tuple[Folder, Any]]:
-    """The folders that are asked, each with its own arguments."""
+    """Yield the folders to run in, each with its own arguments."""
     if len(folders.folders) == 1:
         yield folders.folders[0], arguments
         return
-    by_role = {role: one.name for one in operation.parameters for role in one.roles}
-    files = [one.name for one in operation.parameters if Role.FILES in one.roles]
+    by_role = {role: argument.name for argument in operation.parameters for role in argument.roles}
+    files = [argument.name for argument in operation.parameters if Role.FILES in argument.roles]
     if files:
         yield _in_one_folder(folders, arguments, files)
         return
@@ -78,17 +78,19 @@ def _asked(
 
 
 def _in_one_folder(folders: Folders, arguments: Any, names: list[str]) -> tuple[Folder, Any]:
-    """The folder that all files are in, and the arguments with their paths inside it."""
+    """Return the folder that contains all files, and the arguments with relative paths."""
     places = {name: [folders.locate(path) for path in getattr(arguments, name)] for name in names}
-    found = {place.folder.prefix: place.folder for named in places.values() for place in named}
-    if len(found) != 1:
+    folders_used = {
+        place.folder.prefix: place.folder for named in places.values() for place in named
+    }
+    if len(folders_used) != 1:
         raise ArgumentsError({names[0]: f"name files of one folder, of {folders.names}"})
     own = {name: tuple(place.path for place in named) for name, named in places.items()}
-    return next(iter(found.values())), replace(arguments, **own)
+    return next(iter(folders_used.values())), replace(arguments, **own)
 
 
-def _shown(model: Model, folder: Folder) -> Model:
-    """The result with the folder's name before its paths and cursors."""
+def _with_prefix(model: Model, folder: Folder) -> Model:
+    """Prefix the result's paths and cursors with the folder's name."""
     if not folder.prefix or not is_dataclass(model):
         return model
     changes: dict[str, object] = {}
@@ -99,5 +101,5 @@ def _shown(model: Model, folder: Folder) -> Model:
         elif field.name == "cursor":
             changes["cursor"] = folder.shown_cursor(value)
         elif isinstance(value, tuple) and value and hasattr(value[0], "path"):
-            changes[field.name] = tuple(_shown(item, folder) for item in value)
+            changes[field.name] = tuple(_with_prefix(item, folder) for item in value)
     return cast("Model", replace(model, **changes)) if changes else model  # type: ignore[type-var]

@@ -1,4 +1,4 @@
-"""The MCP server: each request is answered by the module that knows, and never by a crash."""
+"""The MCP server: dispatches requests, and turns every failure into a protocol error."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ have not seen). Paths are relative to the workspace. An answer that is longer th
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line decides.
+    """Options from the command line.
 
     Attributes:
-        roots: The folders to serve; without any, the client's.
-        trusted: Whether prompts, and what language servers want to run, may be executed.
-        interpreter: The Python that executes prompts; None finds it.
+        roots: The folders to serve; by default the client's.
+        trusted: Prompts and the workspace's language servers may be executed.
+        interpreter: The Python that executes prompts; None to find one.
     """
 
     roots: tuple[Path, ...] = ()
@@ -73,30 +73,30 @@ class AgentServer:
             "foldline",
             version=VERSION,
             instructions=INSTRUCTIONS,
-            on_list_tools=_answered(self._list_tools),
-            on_call_tool=_answered(self._call_tool),
-            on_list_prompts=_answered(self._list_prompts),
-            on_get_prompt=_answered(self._get_prompt),
-            on_completion=_answered(self._complete),
+            on_list_tools=_with_protocol_errors(self._list_tools),
+            on_call_tool=_with_protocol_errors(self._call_tool),
+            on_list_prompts=_with_protocol_errors(self._list_prompts),
+            on_get_prompt=_with_protocol_errors(self._get_prompt),
+            on_completion=_with_protocol_errors(self._complete),
         )
         self.protocol.add_notification_handler(
             "notifications/roots/list_changed", types.NotificationParams, self._roots_changed
         )
 
     async def run(self) -> None:
-        """Serve standard input and output until the client leaves."""
+        """Serve standard input and output until the client disconnects."""
         options = self.protocol.create_initialization_options(
             NotificationOptions(prompts_changed=True)
         )
         try:
-            # The streams belong to the protocol from here on: what else prints, prints to stderr.
+            # From here on, only the protocol uses these streams: other output goes to stderr.
             async with stdio_streams() as (incoming, outgoing):
                 await self.protocol.run(incoming, outgoing, options)
         finally:
             await self.close()
 
     async def close(self) -> None:
-        """End everything that goes on for this client, and wait until it has ended."""
+        """Stop everything that runs for this client, and wait until it has stopped."""
         await asyncio.gather(self.renderer.stop(), in_thread(self.roots.close, STATUS))
 
     async def _list_tools(
@@ -153,10 +153,10 @@ class AgentServer:
         await context.session.send_notification(types.PromptListChangedNotification())
 
 
-def _answered(
+def _with_protocol_errors(
     handle: Callable[_P, Awaitable[_Result]],
 ) -> Callable[_P, Awaitable[_Result]]:
-    """The handler with every failure as a protocol error; the SDK answers others with code 0."""
+    """Wrap a handler so that failures become protocol errors; the SDK would send code 0."""
 
     @functools.wraps(handle)
     async def answer(*args: _P.args, **kwargs: _P.kwargs) -> _Result:
@@ -173,9 +173,9 @@ def _answered(
 
 
 def serve_stdio(options: Options) -> None:
-    """Serve one client over standard input and output until it leaves."""
+    """Serve one client over standard input and output until it disconnects."""
     exit_with_parent()
-    # An answer that one thread has ready waits this long at most while another one computes.
+    # Bounds how long a finished answer waits while another thread computes.
     sys.setswitchinterval(0.001)
     keep_collections_short()
     asyncio.run(AgentServer(options).run())

@@ -1,4 +1,4 @@
-"""Messages over standard input and output, held to one rule: every request is answered once.
+"""Messages over standard input and output; every request is answered exactly once.
 
 The SDK's own reader drops what it can't parse, without an answer: a string with half a surrogate
 pair, deep nesting, an id of the wrong type, a batch, text that isn't JSON. A client would wait for
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 MAX_LINE_BYTES = 1 << 23
-# What is kept of a longer line, at either end: enough for its id.
+# The part of a longer line that is stored, at either end: enough for its id.
 END_BYTES = 1 << 12
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-# A message's members beside its params are short: the id is near one end, whatever the params are.
+# A message's members other than its params are short, so the id is near one end.
 _ID = r'"id"\s*:\s*(-?[0-9]{1,100}|"(?:[^"\\]|\\.)*")\s*'
 _SHORT = r'"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*'
 _HEAD_ID = re.compile(rf"\s*\{{\s*(?:{_SHORT},\s*)*{_ID}[,}}]")
@@ -41,21 +41,21 @@ _TAIL_ID = re.compile(rf"[{{,]\s*{_ID}(?:,\s*{_SHORT})*\}}\s*\Z")
 
 
 class Line(NamedTuple):
-    """One line of input. Only the ends of a `cut` one are here, since it is too long."""
+    """One line of input; if too long, it is `cut` to its two ends."""
 
     text: bytes
     cut: bool = False
 
 
 class Refusal(NamedTuple):
-    """The error that answers a message; one for each id where a batch has several."""
+    """The error response to a message; one per id of a batch."""
 
     code: int
     message: str
     ids: tuple[object, ...] = (None,)
 
     def answers(self) -> list[dict[str, object]]:
-        """The error as JSON-RPC responses."""
+        """Return the error as JSON-RPC responses."""
         error = {"code": self.code, "message": self.message}
         return [{"jsonrpc": "2.0", "id": id_, "error": error} for id_ in self.ids]
 
@@ -67,7 +67,7 @@ async def stdio_streams() -> AsyncIterator[
         MemoryObjectSendStream[SessionMessage],
     ]
 ]:
-    """Streams of messages from and to the client of this process, as an SDK session wants them."""
+    """Open the streams of messages from and to the client, for an SDK session."""
     stdin, stdout = claim_standard_streams()
     writer = QueuedWriter(stdout)
     arrived, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
@@ -92,7 +92,7 @@ async def stdio_streams() -> AsyncIterator[
             async for message in leaving:
                 writer.write(serialize(message.message) + b"\n")
 
-    # A daemon: a read that never returns must not hold up the end of the process.
+    # A daemon: a read that never returns must not delay the exit of the process.
     reader = threading.Thread(
         target=_read_lines, args=(stdin, lines, asyncio.get_running_loop()), daemon=True
     )
@@ -109,7 +109,7 @@ async def stdio_streams() -> AsyncIterator[
 
 
 def read_line(stream: BinaryIO) -> Line | None:
-    """The next line; None at the end of input. Never holds more than `MAX_LINE_BYTES` of it."""
+    """Return the next line; None at EOF. Never stores more than `MAX_LINE_BYTES`."""
     text = stream.readline(MAX_LINE_BYTES + 1)
     if len(text) <= MAX_LINE_BYTES:
         return Line(text) if text else None

@@ -1,11 +1,10 @@
-"""What calls give: of functions of the workspace, of methods of known values, of the library."""
+"""The values of calls: of workspace functions, of known values' methods, and of the library."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis import instances as construct
-from foldline.ide.analysis import operators as operations
+from foldline.ide.analysis import instances, operators
 from foldline.ide.analysis.budget import STEP, text_cost
 from foldline.ide.analysis.syntax import Block, Call, Expression, Return, Statement
 from foldline.ide.analysis.values import (
@@ -36,10 +35,11 @@ _TYPE_VARIABLES = frozenset({"typing.TypeVar", "typing_extensions.TypeVar"})
 _REPLACE = frozenset({"dataclasses.replace", "copy.replace"})
 
 
-def call(evaluator: Evaluator, node: Call, scope: Scope) -> Value:
+def evaluate_call(evaluator: Evaluator, node: Call, scope: Scope) -> Value:
+    """Return the value of a call expression."""
     func = evaluator.value(node.func, scope)
     if isinstance(func, FunctionValue):
-        return called(evaluator, func, node, scope)
+        return function_result(evaluator, func, node, scope)
     if isinstance(func, LambdaValue):
         return evaluator.value(func.definition.body, func.scope) if not node.args else UNKNOWN
     if isinstance(func, MethodValue):
@@ -54,31 +54,31 @@ def call(evaluator: Evaluator, node: Call, scope: Scope) -> Value:
                 return evaluator.text(node, text_cost(text.mapped) + STEP * lines, make)
             return UNKNOWN
         if func.dotted in _TYPE_VARIABLES:
-            return External(construct.TYPE_VARIABLE)
+            return External(instances.TYPE_VARIABLE)
         if func.dotted in _REPLACE:
-            return construct.replaced(evaluator, node, scope)
+            return instances.with_replaced_fields(evaluator, node, scope)
         if func.dotted in ("builtins.list", "builtins.tuple"):
             items = evaluator.value(node.args[0], scope) if node.args else Items(())
             return items if isinstance(items, Items) else UNKNOWN
         if func.dotted.startswith("builtins."):
             return UNKNOWN
-    return construct.instance(evaluator, node, func, scope)
+    return instances.instance(evaluator, node, func, scope)
 
 
-def called(evaluator: Evaluator, func: FunctionValue, node: Call, scope: Scope) -> Value:
-    """What a function of the workspace returns for a call, where that can be told."""
+def function_result(evaluator: Evaluator, func: FunctionValue, node: Call, scope: Scope) -> Value:
+    """Return the value of calling a workspace function, as far as its source tells."""
     definition = func.definition
     if not definition.simple:
         return UNKNOWN
     arguments = evaluator.arguments(definition, node, scope, skip=0)
     inner = evaluator.function_scope(definition, func.scope, arguments)
-    returned = [evaluator.value(each, inner) for each in _returns(definition.body)]
+    returned = [evaluator.value(expression, inner) for expression in _returns(definition.body)]
     known = [value for value in returned if not isinstance(value, Unknown | Nothing)]
     if not known:
         return Nothing() if returned and not known and len(returned) == 1 else UNKNOWN
     result: Value = known[0]
     for other in known[1:]:
-        result = operations.either(result, other)
+        result = operators.one_of(result, other)
     return result
 
 
@@ -86,14 +86,14 @@ def _method(evaluator: Evaluator, func: MethodValue, node: Call, scope: Scope) -
     owner, name = func.owner, func.name
     if isinstance(owner, Text):
         items = evaluator.value(node.args[0], scope) if len(node.args) == 1 else None
-        cost = operations.method_cost(owner, items)
+        cost = operators.method_cost(owner, items)
         return (
-            operations.text_method(owner, name, node, items) if evaluator.affords(cost) else UNKNOWN
+            operators.text_method(owner, name, node, items) if evaluator.affords(cost) else UNKNOWN
         )
     if isinstance(owner, TemplateValue | PromptValue) and name == "bind":
         template = owner.template if isinstance(owner, PromptValue) else owner
         bound = owner.bound if isinstance(owner, PromptValue) else ()
-        added = tuple(Item(each, evaluator.value(each, scope)) for each in node.args)
+        added = tuple(Item(argument, evaluator.value(argument, scope)) for argument in node.args)
         return PromptValue(template, node, (*bound, *added))
     if isinstance(owner, SectionValue) and name == "clone":
         return owner

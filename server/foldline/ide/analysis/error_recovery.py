@@ -1,4 +1,4 @@
-"""Makes the most of what the parser could not put together: a call that nobody closed yet."""
+"""Recovers statements from unparsable code, such as a call whose bracket isn't closed yet."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ _EXPRESSIONS = frozenset(
 )
 
 
-def salvage(reader: Reader, node: tree_sitter.Node) -> Iterator[Statement]:
-    """The assignments and calls that can be told from the loose parts of an error."""
+def recover_statements(reader: Reader, node: tree_sitter.Node) -> Iterator[Statement]:
+    """Yield the assignments and calls recognizable among the children of an error node."""
     children = [child for child in node.children if child.type != "comment"]
     parts = _Parts(reader, children)
     while not parts.done:
@@ -56,7 +56,7 @@ def salvage(reader: Reader, node: tree_sitter.Node) -> Iterator[Statement]:
 
 
 class _Parts:
-    """Reads `name = call(…[…` from a flat row of nodes, to wherever it breaks off."""
+    """Parses `name = call(…[…` from a flat list of nodes, as far as it goes."""
 
     def __init__(self, reader: Reader, nodes: list[tree_sitter.Node]) -> None:
         self.reader = reader

@@ -1,18 +1,16 @@
 """Evaluates the expressions that prompts are made of, without running anything.
 
-Known are literals, names, imports within the workspace, and calls of functions that return
-literals; everything else is `UNKNOWN`, which no diagnostic is ever based on.
+It knows literals, names, imports within the workspace, and calls to functions that return literals.
+Everything else is `UNKNOWN`, and no diagnostic is ever based on that.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from foldline.ide.analysis import calls, names
-from foldline.ide.analysis import operators as operations
-from foldline.ide.analysis import source_map as mapped
+from foldline.ide.analysis import calls, names, operators, source_map
 from foldline.ide.analysis.budget import STEP, text_cost
-from foldline.ide.analysis.memo import Memory
+from foldline.ide.analysis.memo import Memo
 from foldline.ide.analysis.scopes import BodyScope, ModuleScope, Scope, bindings, table
 from foldline.ide.analysis.syntax import (
     Attribute,
@@ -57,56 +55,58 @@ class Modules(Protocol):
     def find(self, dotted: str, level: int, importer: str) -> ModuleScope | None: ...
 
     def mentions(self, word: str, near: str, file: str) -> bool:
-        """Whether a file other than `file` holds both words."""
+        """Return True if a file other than `file` contains both words."""
 
     def damaged(self, file: str) -> frozenset[str]:
-        """The names of a file of whose meaning only a damaged text is known."""
+        """Names whose only definition in `file` is in unparsable text."""
 
     def size(self, file: str) -> int:
-        """The characters of a file."""
+        """Length of a file in characters."""
 
 
 class Evaluator:
-    """Evaluates against the workspace as it is, and remembers what it evaluated."""
+    """Evaluates expressions against the current workspace, and memoizes the values."""
 
     def __init__(self, modules: Modules) -> None:
         self.modules = modules
-        self.memory = Memory(modules.size)
+        self.memo = Memo(modules.size)
         self.active: set[tuple[int, int]] = set()
         self._depth = 0
 
     def value(self, node: Expression, scope: Scope) -> Value:
-        """What an expression is in a scope."""
-        memory = self.memory
-        entries = scope.entries if isinstance(scope, BodyScope) else memory.of(node.anchor).entries
+        """Return the value of an expression in a scope."""
+        memo = self.memo
+        entries = (
+            scope.entries if isinstance(scope, BodyScope) else memo.bucket(node.anchor).entries
+        )
         known = entries.get(id(node))
         if known is not None:
-            memory.uses(known[2])
+            memo.record_uses(known[2])
             return known[1]
         key = (id(node), id(scope))
         if key in self.active or self._depth > _DEPTH:
             return UNKNOWN
         self.active.add(key)
         self._depth += 1
-        memory.begin(node.anchor)
+        memo.begin(node.anchor)
         try:
             value = self._value(node, scope) if self.affords(STEP) else UNKNOWN
         finally:
             self.active.discard(key)
             self._depth -= 1
-            used = memory.end(node.anchor)
-        if memory.keeps:
+            used = memo.end(node.anchor)
+        if memo.keeps:
             entries[id(node)] = (node, value, used)
         return value
 
     def affords(self, cost: int) -> bool:
-        """Whether the statement that is evaluated may make something of this cost."""
-        return not self.memory.evaluates or self.memory.meter.affords(cost)
+        """Charge `cost` to the statement being evaluated; False if that exceeds its budget."""
+        return not self.memo.evaluates or self.memo.meter.affords(cost)
 
-    def text(self, node: Expression, cost: int, make: Callable[[], mapped.MappedText]) -> Text:
-        """A text that is put together; shown as code where it would be over the budget."""
+    def text(self, node: Expression, cost: int, make: Callable[[], source_map.MappedText]) -> Text:
+        """Return the text that `make` builds; the expression's code if `cost` is over budget."""
         return Text(
-            make() if self.affords(cost) else mapped.code(node.anchor, node.start, node.end)
+            make() if self.affords(cost) else source_map.code(node.anchor, node.start, node.end)
         )
 
     def _value(self, node: Expression, scope: Scope) -> Value:
@@ -114,21 +114,21 @@ class Evaluator:
             case Name():
                 return names.lookup(self, node.id, scope, node)
             case String():
-                return operations.string(node)
+                return operators.string(node)
             case Attribute():
                 return self.attribute(self.value(node.value, scope), node.attr.id)
             case Call():
-                return calls.call(self, node, scope)
+                return calls.evaluate_call(self, node, scope)
             case Subscript():
                 return self._subscript(node, scope)
             case Display():
                 return self._items(node.items, scope)
             case Constant():
-                return operations.constant(node)
+                return operators.constant(node)
             case Operation():
                 return self._operation(node, scope)
             case Conditional():
-                return operations.either(
+                return operators.one_of(
                     self.value(node.body, scope), self.value(node.orelse, scope)
                 )
             case Lambda():
@@ -143,30 +143,30 @@ class Evaluator:
             return UNKNOWN
         arguments = tuple(self.value(item, scope) for item in node.items)
         if isinstance(origin, Items):
-            return operations.picked(origin, arguments)
+            return operators.item_at(origin, arguments)
         return Specialised(origin, arguments, node.items)
 
     # Names and bodies
 
     def member(self, module: ModuleScope, name: str) -> Value:
-        """What a name means at the top of a module."""
+        """Return the value of a module-level name."""
         return names.member(self, module, name)
 
     def attribute(self, owner: Value, name: str) -> Value:
-        """What `owner.name` is."""
+        """Return the value of `owner.name`."""
         return names.attribute(self, owner, name)
 
     def body(self, definition: ClassDefinition, scope: Scope) -> BodyScope:
-        """The scope of a class's body; always the same one, so that its values are remembered."""
-        bodies = self.memory.of(definition.anchor).bodies
+        """The scope of a class body: one per class, so that its values stay memoized."""
+        bodies = self.memo.bucket(definition.anchor).bodies
         known = bodies.get(id(definition))
         if known is None or known.parent is not scope:
             known = bodies[id(definition)] = BodyScope(scope, table(bindings(definition.body)))
         return known
 
     def any_call(self, definition: FunctionDefinition, scope: Scope) -> BodyScope:
-        """The scope of a function for whatever arguments: nothing is known of them."""
-        bodies = self.memory.of(definition.anchor).bodies
+        """The scope of a function with all its arguments unknown."""
+        bodies = self.memo.bucket(definition.anchor).bodies
         known = bodies.get(id(definition))
         if known is None or known.parent is not scope:
             arguments: dict[str, Value] = {
@@ -194,23 +194,23 @@ class Evaluator:
         return Items(tuple(items), complete)
 
     def _record(self, node: Dictionary, scope: Scope) -> Record:
-        given: dict[str, Argument] = {}
+        record: dict[str, Argument] = {}
         complete = True
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
                 spread = self.value(value, scope)
                 if isinstance(spread, Record) and self.affords(STEP * len(spread.arguments)):
-                    given.update(spread.arguments)
+                    record.update(spread.arguments)
                     complete = complete and spread.complete
                 else:
                     complete = False
                 continue
             name = self.value(key, scope)
             if isinstance(name, Text) and name.known is not None:
-                given[name.known] = self.argument(value, scope)
+                record[name.known] = self.argument(value, scope)
             else:
                 complete = False
-        return Record(given, complete)
+        return Record(record, complete)
 
     def _operation(self, node: Operation, scope: Scope) -> Value:
         if node.operator == "or":
@@ -219,9 +219,9 @@ class Evaluator:
         if node.operator != "+":
             if isinstance(left, Text) and node.operator == "%":
                 text = left.mapped
-                return self.text(node, text_cost(text), lambda: text.formatted(mapped.PERCENT))
+                return self.text(node, text_cost(text), lambda: text.formatted(source_map.PERCENT))
             if isinstance(left, Text) and node.operator == "*":
-                return Text(mapped.code(node.anchor, node.start, node.end))
+                return Text(source_map.code(node.anchor, node.start, node.end))
             return UNKNOWN
         if isinstance(left, Items) and isinstance(right, Items):
             if not self.affords(STEP * (len(left.items) + len(right.items))):
@@ -231,8 +231,8 @@ class Evaluator:
             known = left if isinstance(left, Items) else right
             return Items(known.items, complete=False) if isinstance(known, Items) else UNKNOWN
         if isinstance(left, Text) or isinstance(right, Text):
-            parts = operations.as_text(left, node.left), operations.as_text(right, node.right)
-            return self.text(node, text_cost(*parts), lambda: mapped.join(parts))
+            parts = operators.as_text(left, node.left), operators.as_text(right, node.right)
+            return self.text(node, text_cost(*parts), lambda: source_map.join(parts))
         return UNKNOWN
 
     def _or(self, node: Operation, scope: Scope) -> Value:
@@ -241,7 +241,7 @@ class Evaluator:
             return self.value(node.right, scope)
         if isinstance(left, Text) and left.known:
             return left
-        return operations.either(left, self.value(node.right, scope))
+        return operators.one_of(left, self.value(node.right, scope))
 
     # Functions
 
@@ -253,9 +253,9 @@ class Evaluator:
     def arguments(
         self, definition: FunctionDefinition, node: Call, scope: Scope, *, skip: int
     ) -> dict[str, Value]:
-        """The values that a call gives to a function's parameters; the first `skip` are bound."""
+        """Return a call's values by parameter name; the first `skip` parameters are bound."""
         found: dict[str, Value] = {}
-        positional = [each for each in definition.parameters if not each.kind]
+        positional = [parameter for parameter in definition.parameters if not parameter.kind]
         for parameter in definition.parameters:
             default = parameter.default
             found[parameter.name.id] = (

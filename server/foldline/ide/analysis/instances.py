@@ -1,4 +1,4 @@
-"""Constructs sections, templates, prompts and tools from the calls that make them."""
+"""Instances of sections, templates, prompts, tools and params, from the calls that make them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.syntax import ClassDefinition, Expression, Statement
 
 TYPE_VARIABLE = "typing.TypeVar"
-"""What stands for a `TypeVar(…)`."""
+"""The `External` that stands for `TypeVar(…)`."""
 
 SECTION_KINDS = {
     "Section": "custom",
@@ -62,7 +62,7 @@ _PLAIN_METHODS = frozenset({"__init__", "clone", "is_enabled", "__repr__"})
 
 
 def instance(evaluator: Evaluator, node: Call, func: Value, scope: Scope) -> Value:
-    """What calling `func` makes, where that is something of the prompt library."""
+    """Return the library object that calling `func` makes; `UNKNOWN` for anything else."""
     origin, types = _unfolded(func)
     if isinstance(origin, External):
         return _library_instance(evaluator, node, scope, origin.library_name, types)
@@ -90,12 +90,12 @@ def _library_instance(
     if name in SECTION_KINDS:
         return _section(evaluator, node, scope, Lineage(name, types, (), custom=False))
     if name == "PromptTemplate":
-        given, opaque = _arguments(evaluator, node, scope)
+        arguments, opaque = _arguments(evaluator, node, scope)
         output = types.arguments[0] if types is not None and types.arguments else None
         output_node = types.nodes[0] if types is not None and types.nodes else None
         opaque = opaque or bool(node.args)
-        given, cost = _shown(evaluator, given, 0, "sections", "chapters")
-        return TemplateValue(node, given, output, output_node, opaque, scope, cost=cost)
+        arguments, cost = _within_budget(evaluator, arguments, 0, "sections", "chapters")
+        return TemplateValue(node, arguments, output, output_node, opaque, scope, cost=cost)
     if name == "Prompt":
         argument = node.args[0] if node.args else None
         keyword = node.keyword("template")
@@ -111,42 +111,42 @@ def _library_instance(
 
 
 def _instance(evaluator: Evaluator, node: Call, scope: Scope, info: Dataclass) -> InstanceValue:
-    given, opaque = _arguments(evaluator, node, scope)
+    arguments, opaque = _arguments(evaluator, node, scope)
     fields = [field for field in info.fields if field.init]
     for field, argument in zip(fields, node.args, strict=False):
         if isinstance(argument, Starred):
             opaque = True
             break
-        given.setdefault(field.id, evaluator.argument(argument, scope))
-    return InstanceValue(info, node, given, opaque)
+        arguments.setdefault(field.id, evaluator.argument(argument, scope))
+    return InstanceValue(info, node, arguments, opaque)
 
 
-def replaced(evaluator: Evaluator, node: Call, scope: Scope) -> Value:
-    """What `dataclasses.replace(instance, …)` makes."""
+def with_replaced_fields(evaluator: Evaluator, node: Call, scope: Scope) -> Value:
+    """Return the instance that `dataclasses.replace(instance, …)` makes."""
     before = evaluator.value(node.args[0], scope) if len(node.args) == 1 else UNKNOWN
     if not isinstance(before, InstanceValue):
         return UNKNOWN
-    given, opaque = _arguments(evaluator, node, scope)
+    arguments, opaque = _arguments(evaluator, node, scope)
     return InstanceValue(
-        before.dataclass, node, {**before.arguments, **given}, before.opaque or opaque
+        before.dataclass, node, {**before.arguments, **arguments}, before.opaque or opaque
     )
 
 
 def _arguments(evaluator: Evaluator, node: Call, scope: Scope) -> tuple[dict[str, Argument], bool]:
-    """The keyword arguments of a call, and whether there are others that are not known."""
-    given: dict[str, Argument] = {}
+    """Return a call's keyword arguments by name, and True if it may have unknown ones."""
+    arguments: dict[str, Argument] = {}
     opaque = False
     for keyword in node.keywords:
         if keyword.name is None:
             spread = evaluator.value(keyword.value, scope)
             if isinstance(spread, Record) and evaluator.affords(STEP * len(spread.arguments)):
-                given.update(spread.arguments)
+                arguments.update(spread.arguments)
                 opaque = opaque or not spread.complete
             else:
                 opaque = True
         else:
-            given[keyword.name.id] = evaluator.argument(keyword.value, scope, keyword.name)
-    return given, opaque
+            arguments[keyword.name.id] = evaluator.argument(keyword.value, scope, keyword.name)
+    return arguments, opaque
 
 
 # Classes of sections
@@ -154,11 +154,13 @@ def _arguments(evaluator: Evaluator, node: Call, scope: Scope) -> tuple[dict[str
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lineage:
-    """What a class descends from.
+    """The library class that a class descends from, and the way there.
 
-    `root` is the library's class, empty where there is none; `types` its specialisation; `classes`
-    are the workspace's classes on the way, the most derived first; `custom` tells whether one of
-    them decides by itself what is rendered.
+    Attributes:
+        root: The library class; empty if there is none.
+        types: Its type arguments.
+        classes: The workspace's classes on the way, most derived first.
+        custom: One of them overrides what is rendered.
     """
 
     root: str
@@ -168,11 +170,11 @@ class Lineage:
 
 
 def lineage_of(evaluator: Evaluator, value: Value) -> Lineage:
-    """The library class that a class descends from, and how."""
+    """Return the lineage of a class."""
     origin, _ = _unfolded(value)
     if isinstance(origin, ClassValue):
         anchor = origin.definition.anchor
-        return evaluator.memory.within(anchor, lambda: _lineage_of(evaluator, value, 0))
+        return evaluator.memo.within(anchor, lambda: _lineage_of(evaluator, value, 0))
     return _lineage_of(evaluator, value, 0)
 
 
@@ -196,7 +198,7 @@ def _lineage_of(evaluator: Evaluator, value: Value, depth: int) -> Lineage:
 def _specialised(
     definition: ClassDefinition, above: Specialised | None, own: Specialised | None
 ) -> Specialised | None:
-    """The types of a class whose base has some: `class Mine(Section[T])` has those of its use."""
+    """Return the type arguments in effect: `class Mine(Section[T])` takes those of its own use."""
     if above is None or own is None:
         return own if above is None else above
     argument = above.arguments[0] if above.arguments else UNKNOWN
@@ -206,7 +208,7 @@ def _specialised(
 
 
 def _decides(statement: Statement) -> bool:
-    """Whether a part of a class's body may change what its sections render."""
+    """Return True if a statement of a class body may change what its sections render."""
     if isinstance(statement, FunctionDefinition):
         return statement.name.id not in _PLAIN_METHODS
     return isinstance(statement, Assign) and any(
@@ -216,33 +218,35 @@ def _decides(statement: Statement) -> bool:
 
 
 def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -> Value:
-    given, opaque = _arguments(evaluator, node, scope)
+    arguments, opaque = _arguments(evaluator, node, scope)
     opaque = opaque or bool(node.args)
     for value in lineage.classes:
         init = _method(value.definition, "__init__")
         if init is None:
             continue
-        given, opaque = _through_init(evaluator, node, scope, (value, init), given)
-        # Only the most derived __init__ is followed with the call's own arguments; what it hands
-        # on is taken to reach the library, which holds for the usual keyword-only chains.
+        arguments, opaque = _super_arguments(evaluator, node, scope, (value, init), arguments)
+        # Only the most derived __init__ is followed. Its super().__init__ arguments are assumed to
+        # reach the library unchanged, as they do in the usual keyword-only chains.
         break
     kind = "custom" if lineage.custom else SECTION_KINDS[lineage.root]
     if kind == "task":
-        given = {**_task_defaults(node), **given}
+        arguments = {**_task_defaults(node), **arguments}
     own = SECTION + text_cost(
         *(
             argument.value.mapped
             for name in ("key", "title", "template", "summary")
-            if (argument := given.get(name)) is not None and isinstance(argument.value, Text)
+            if (argument := arguments.get(name)) is not None and isinstance(argument.value, Text)
         )
     )
-    given, below = _shown(evaluator, given, own, "sections" if kind == "chapter" else "children")
+    arguments, below = _within_budget(
+        evaluator, arguments, own, "sections" if kind == "chapter" else "children"
+    )
     types = lineage.types
     params: Value = types.arguments[0] if types is not None and types.arguments else UNKNOWN
     params_node = types.nodes[0] if types is not None and types.nodes else None
     specialised: bool | None = types is not None
     if types is None and lineage.classes:
-        specialised = None  # a subclass may well specialise in a way that is not seen here
+        specialised = None  # A subclass may specialise in a way that isn't visible here.
     return SectionValue(
         node=node,
         kind=kind,
@@ -251,23 +255,23 @@ def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -
         specialised=specialised,
         params=params_types.params_of(evaluator, params),
         params_node=params_node,
-        arguments=given,
+        arguments=arguments,
         opaque=opaque,
         scope=scope,
-        decides=any(_method(each.definition, "is_enabled") for each in lineage.classes),
+        decides=any(_method(ancestor.definition, "is_enabled") for ancestor in lineage.classes),
         cost=own + below,
     )
 
 
-def _shown(
-    evaluator: Evaluator, given: dict[str, Argument], own: int, *names: str
+def _within_budget(
+    evaluator: Evaluator, arguments: dict[str, Argument], own: int, *names: str
 ) -> tuple[dict[str, Argument], int]:
-    """The arguments, without the sections below where it would cost too much to show them all.
+    """Return the arguments and the cost of the sections in them; unknown sections over budget.
 
-    One section can stand in many places: as few lines as have a section twice in the next one and
-    so on describe millions.
+    One section can be shown in many places: a few lines, each holding the section above it twice,
+    describe millions.
     """
-    rows = (given[name].value for name in names if name in given)
+    rows = (arguments[name].value for name in names if name in arguments)
     cost = sum(
         item.value.cost
         for row in rows
@@ -276,9 +280,9 @@ def _shown(
         if isinstance(item.value, SectionValue)
     )
     if evaluator.affords(own + cost):
-        return given, cost
-    unknown = {name: replace(given[name], value=UNKNOWN) for name in names if name in given}
-    return {**given, **unknown}, 0
+        return arguments, cost
+    unknown = {name: replace(arguments[name], value=UNKNOWN) for name in names if name in arguments}
+    return {**arguments, **unknown}, 0
 
 
 def _class_name(func: Expression) -> str:
@@ -293,47 +297,56 @@ def _method(definition: ClassDefinition, name: str) -> FunctionDefinition | None
     return None
 
 
-def _through_init(
+def _super_arguments(
     evaluator: Evaluator,
     node: Call,
     scope: Scope,
     owner: tuple[ClassValue, FunctionDefinition],
-    given: dict[str, Argument],
+    passed: dict[str, Argument],
 ) -> tuple[dict[str, Argument], bool]:
-    """The arguments that a subclass's `__init__` makes of those it is called with."""
-    value, init = owner
-    call = next(_super_calls(init.body), None)
-    if call is None:
-        return given, True
-    body = evaluator.body(value.definition, value.scope)
-    bound = evaluator.arguments(init, node, scope, skip=1)
-    for parameter in init.parameters:
-        name = parameter.name.id
-        if parameter.default is not None and name not in given:
-            bound[name] = bound.get(name, UNKNOWN)
-    inner = evaluator.function_scope(init, body, bound)
-    made: dict[str, Argument] = {}
-    opaque = bool(call.args)
-    consumed = {parameter.name.id for parameter in init.parameters if not parameter.kind}
-    for keyword in call.keywords:
-        if keyword.name is None:
-            rest = isinstance(keyword.value, Name) and any(
-                parameter.kind == "**" and parameter.name.id == keyword.value.id
-                for parameter in init.parameters
+    """Return what a subclass's `__init__` passes to `super().__init__`, and True if more may be.
+
+    Source in::
+
+        class Rule(MarkdownSection):
+            def __init__(self, name, **rest):
+                super().__init__(key=name, title="Rule", **rest)
+
+        Rule(name="a", summary="b")
+
+    Arguments out: `key="a"`, `title="Rule"`, `summary="b"`. An argument that is handed on keeps the
+    expression of the call, so that diagnostics and fixes point there.
+
+    Args:
+        evaluator: Evaluates the arguments.
+        node: The call of the subclass.
+        scope: The scope of that call.
+        owner: The subclass and its `__init__`.
+        passed: The call's keyword arguments.
+    """
+    subclass, init = owner
+    super_call = next(_super_calls(init.body), None)
+    if super_call is None:
+        return passed, True
+    body = evaluator.body(subclass.definition, subclass.scope)
+    inner = evaluator.function_scope(init, body, evaluator.arguments(init, node, scope, skip=1))
+    own = {parameter.name.id for parameter in init.parameters if not parameter.kind}
+    rest = {parameter.name.id for parameter in init.parameters if parameter.kind == "**"}
+    handed_on: dict[str, Argument] = {}
+    opaque = bool(super_call.args)
+    for keyword in super_call.keywords:
+        source = keyword.value.id if isinstance(keyword.value, Name) else ""
+        if keyword.name is not None:
+            argument = evaluator.argument(keyword.value, inner, keyword.name)
+            handed_on[keyword.name.id] = (
+                passed[source] if source in own & passed.keys() else argument
             )
-            if not rest:
-                opaque = True
-                continue
-            made |= {name: each for name, each in given.items() if name not in consumed}
-            opaque = opaque or any(each.name is None for each in node.keywords)
-            continue
-        name = keyword.name.id
-        argument = evaluator.argument(keyword.value, inner, keyword.name)
-        passed = keyword.value.id if isinstance(keyword.value, Name) else ""
-        if passed in given and passed in consumed:
-            argument = given[passed]
-        made[name] = argument
-    return made, opaque
+        elif source in rest:
+            handed_on |= {name: value for name, value in passed.items() if name not in own}
+            opaque = opaque or any(other.name is None for other in node.keywords)
+        else:
+            opaque = True
+    return handed_on, opaque
 
 
 def _super_calls(body: Sequence[Statement]) -> Iterator[Call]:
@@ -351,7 +364,7 @@ def _super_calls(body: Sequence[Statement]) -> Iterator[Call]:
 
 
 def declared_in(evaluator: Evaluator, value: ClassValue) -> SectionValue | None:
-    """The section that a subclass's `__init__` describes, whoever may call it."""
+    """Return the section that a subclass's `__init__` makes from unknown arguments."""
     lineage = lineage_of(evaluator, value)
     init = _method(value.definition, "__init__")
     if lineage.root not in SECTION_KINDS or init is None:
@@ -359,7 +372,7 @@ def declared_in(evaluator: Evaluator, value: ClassValue) -> SectionValue | None:
     call = next(_super_calls(init.body), None)
     if call is None:
         return None
-    arguments: dict[str, Value] = {each.name.id: UNKNOWN for each in init.parameters}
+    arguments: dict[str, Value] = {parameter.name.id: UNKNOWN for parameter in init.parameters}
     body = evaluator.body(value.definition, value.scope)
     inner = evaluator.function_scope(init, body, arguments)
     made = _section(evaluator, call, inner, replace(lineage, classes=()))
@@ -377,10 +390,10 @@ def _task_defaults(node: Call) -> dict[str, Argument]:
 
 @lru_cache
 def _built_in(text: str) -> MappedText:
-    """Text of the library's own, which has no place in any file of the workspace."""
+    """The library's own text, which has no location in the workspace."""
     return MappedText(text, (Run(0, len(text), Anchor("", 0, text), 0, len(text)),))
 
 
 def bound_items(prompt: PromptValue) -> tuple[Item, ...]:
-    """What was bound to a prompt, one item per argument."""
+    """The arguments bound to a prompt."""
     return tuple(item for item in prompt.bound if not isinstance(item.node, Starred))

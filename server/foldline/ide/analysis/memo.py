@@ -1,4 +1,4 @@
-"""What was evaluated, kept for as long as the names that it used keep their meaning."""
+"""Memoized evaluations, each valid until a name that it used changes its meaning."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Used: TypeAlias = "frozenset[tuple[str, str]]"
-"""Names, each with the file in which it was looked up."""
+"""`(file, name)` pairs: the names that an evaluation looked up."""
 
 Entry: TypeAlias = "tuple[object, Value, Used]"
-"""A node (kept, so that nothing else gets its identity), its value, the names that it used."""
+"""A node (kept alive so that its `id` isn't reused), its value, and the names that it used."""
 
 _NOTHING: Used = frozenset()
 
 
 @dataclass(slots=True, eq=False)
 class Bucket:
-    """All that is remembered of one top-level statement."""
+    """The memo of one top-level statement."""
 
     anchor: Anchor
     entries: dict[int, Entry] = field(default_factory=dict)
@@ -38,11 +38,11 @@ class Bucket:
     used: set[tuple[str, str]] = field(default_factory=set)
     cost: int = 0
     exceeded: bool = False
-    """Whether something stayed unknown because it was over the statement's budget."""
+    """True if something stayed unknown because it exceeded the statement's budget."""
 
 
-class Memory:
-    """Remembers by statement; a statement is forgotten as a whole."""
+class Memo:
+    """Memoizes per statement; a statement is invalidated as a whole."""
 
     def __init__(self, size_of: Callable[[str], int]) -> None:
         self.meter = Meter()
@@ -51,19 +51,19 @@ class Memory:
         self._stack: list[set[tuple[str, str]]] = []
         self._spent: Counter[str] = Counter()
 
-    def of(self, anchor: Anchor) -> Bucket:
-        """What is remembered of the anchor's statement."""
+    def bucket(self, anchor: Anchor) -> Bucket:
+        """The memo of the anchor's statement."""
         bucket = self._buckets.get(id(anchor))
         if bucket is None:
             bucket = self._buckets[id(anchor)] = Bucket(anchor)
         return bucket
 
     def fact(self, anchor: Anchor, name: str, compute: Callable[[], T]) -> T:
-        """The result of `compute`, made again only when a name that it used has changed."""
-        bucket = self.of(anchor)
+        """Return the result of `compute`, recomputed only after a name that it used has changed."""
+        bucket = self.bucket(anchor)
         known = bucket.facts.get(name)
         if known is not None:
-            self.uses(known[1])
+            self.record_uses(known[1])
             return known[0]  # type: ignore[return-value]  # One name always stands for one type.
         self.begin(anchor)
         try:
@@ -75,7 +75,7 @@ class Memory:
         return made
 
     def within(self, anchor: Anchor, compute: Callable[[], T]) -> T:
-        """The result of `compute` within the budget of the anchor's statement."""
+        """Return the result of `compute`, charged to the budget of the anchor's statement."""
         self.begin(anchor)
         try:
             return compute()
@@ -84,19 +84,19 @@ class Memory:
 
     @property
     def evaluates(self) -> bool:
-        """Whether something is evaluated just now."""
+        """True during an evaluation."""
         return bool(self._stack)
 
     @property
     def keeps(self) -> bool:
-        """Whether what was just computed may be kept.
+        """True if the value just computed may be memoized.
 
-        What stayed unknown for want of budget is kept for the statement whose budget it was, and
-        for no other that it has a part in.
+        A value that is unknown for lack of budget is memoized for the statement whose budget ran
+        out, not for others that it is part of.
         """
         return not self._stack or not self.meter.exceeded
 
-    # Which names are used by what is being computed just now
+    # The names that the current computation uses
 
     def begin(self, anchor: Anchor) -> None:
         if not self._stack:
@@ -108,7 +108,7 @@ class Memory:
         used = self._stack.pop()
         self.meter.affords(names_cost(len(used)))
         if not self._stack:
-            bucket = self.of(anchor)
+            bucket = self.bucket(anchor)
             cost = self.meter.stop()
             bucket.cost += cost
             bucket.exceeded = bucket.exceeded or self.meter.exceeded
@@ -117,21 +117,21 @@ class Memory:
             return _NOTHING
         if self._stack:
             self._stack[-1] |= used
-        self.of(anchor).used |= used
+        self.bucket(anchor).used |= used
         return frozenset(used)
 
-    def uses(self, used: Used) -> None:
+    def record_uses(self, used: Used) -> None:
         if used and self._stack and self.meter.affords(names_cost(len(used))):
             self._stack[-1] |= used
 
-    def uses_name(self, file: str, name: str) -> None:
+    def record_use(self, file: str, name: str) -> None:
         if self._stack:
             self._stack[-1].add((file, name))
 
     # Forgetting
 
     def forget(self, file: str, names: frozenset[str], parsed: Parsed) -> None:
-        """Forgets the statements that are gone from a file, and all that used changed names."""
+        """Forget the statements that a file no longer has, and all that used changed `names`."""
         gone = {(file, name) for name in names}
         live = {id(statement.anchor) for statement in parsed.statements}
         self._buckets = {
@@ -144,7 +144,7 @@ class Memory:
             self._spent[bucket.anchor.file] += bucket.cost
 
     def drop(self, file: str) -> None:
-        """Forgets a file's statements; values made of them elsewhere stay."""
+        """Forget a file's statements; values derived from them elsewhere stay."""
         self._buckets = {
             key: bucket for key, bucket in self._buckets.items() if bucket.anchor.file != file
         }

@@ -1,4 +1,4 @@
-"""What is told about the prompts of a file: frozen, with offsets in code points."""
+"""A file's prompts and sections as frozen models, with offsets in code points."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Span:
     end: int
 
     def holds(self, offset: int) -> bool:
-        """Whether a cursor at the offset is in or at the edge of the stretch."""
+        """Return True for a cursor inside the span or at its edge."""
         return self.start <= offset <= self.end
 
     def covers(self, other: Span) -> bool:
@@ -41,14 +41,14 @@ class SourceSpan:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A line and a column, both from 0; the column counts code points."""
+    """A line and a column, both zero-based; the column counts code points."""
 
     line: int
     column: int
 
 
 class Visibility(StrEnum):
-    """How a section is declared to render."""
+    """The visibility that a section declares."""
 
     FULL = "FULL"
     SUMMARY = "SUMMARY"
@@ -59,10 +59,10 @@ class Visibility(StrEnum):
 class StaticSection:
     """A section as its source declares it.
 
-    `source` is the call that makes the section and `selection` its key or else its title; both may
-    lie in another file than the prompt's (`source.file`). `use` is the place in the prompt's own
-    tree: the same call, or the name of the variable or function that holds it. `number` is empty
-    where something unknown stands before the section.
+    `source` is the call that constructs the section and `selection` its key, or else its title;
+    both may be in another file than the prompt (`source.file`). `use` is the expression in the
+    prompt's own tree: the same call, or the name of the variable or function that holds it.
+    `number` is empty if something unknown precedes the section.
     """
 
     path: tuple[str, ...]
@@ -83,7 +83,7 @@ class StaticSection:
         return self.source.span
 
     def walk(self) -> Iterator[StaticSection]:
-        """The section and all below it, as they render."""
+        """Yield the section and all below it, in rendering order."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -101,33 +101,33 @@ class StaticPrompt:
     name_range: Span
     sections: tuple[StaticSection, ...]
     complete: bool
-    """Whether every section is known; where not, some come from code that only runs."""
+    """True if every section is known; otherwise only running the code yields the others."""
     bound: bool
-    """Whether the variable is a `Prompt`, made from a template."""
+    """True for a `Prompt`, False for a `PromptTemplate`."""
     stale: bool
-    """Whether this is the last good state of a statement that does not parse just now."""
+    """True if the statement doesn't parse now, and this is its last good state."""
 
     def walk(self) -> Iterator[StaticSection]:
-        """All sections, as they render."""
+        """Yield all sections, in rendering order."""
         for section in self.sections:
             yield from section.walk()
 
     def section(self, path: tuple[str, ...]) -> StaticSection | None:
-        return next((each for each in self.walk() if each.path == path), None)
+        return next((section for section in self.walk() if section.path == path), None)
 
 
 @dataclass(frozen=True, slots=True)
 class PromptModule:
-    """A file's prompts, in the order of their definitions."""
+    """A file's prompts, in definition order."""
 
     file: str
     text: str
     prompts: tuple[StaticPrompt, ...]
     broken: bool
-    """Whether some statement does not parse."""
+    """True if some statement doesn't parse."""
 
     def prompt(self, name: str) -> StaticPrompt | None:
-        """The prompt of that variable name, or of that `ns/key`."""
+        """Return the prompt with that variable name or `ns/key`."""
         for prompt in self.prompts:
             if name in (prompt.name, f"{prompt.ns}/{prompt.key}"):
                 return prompt
@@ -135,7 +135,7 @@ class PromptModule:
 
 
 class LineTable:
-    """Turns offsets of one text into lines and columns, and back."""
+    """Converts offsets of one text to positions, and back."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,4 +1,4 @@
-"""All that one file says about prompts: its sections, templates, tools and params types."""
+"""Analysis of one file: its sections, templates, tools and params types."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis import instances as construct
+from foldline.ide.analysis import instances
 from foldline.ide.analysis.modules import prompt_values
 from foldline.ide.analysis.params import dataclass_of
 from foldline.ide.analysis.placeholders import texts_of
@@ -66,33 +66,33 @@ class CallSite:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatementFacts:
-    """What one top-level statement says about prompts."""
+    """The sections, templates, tools and params types of one top-level statement."""
 
     statement: TopLevel
     calls: tuple[CallSite, ...]
-    """Every call, the outer ones first."""
+    """Every call, outer ones first."""
     sections: tuple[SectionValue, ...]
-    """Every section constructed here, also in functions that nobody calls."""
+    """Every section constructed here, including those in functions that are never called."""
     templates: tuple[TemplateValue, ...]
     tools: tuple[ToolValue, ...]
     prompts: tuple[PromptValue, ...]
-    """Prompts made, and bound, here."""
+    """Prompts constructed or bound here."""
     classes: tuple[tuple[ClassDefinition, Scope], ...]
     dataclasses: tuple[Dataclass, ...]
-    """The classes that are, or may be, dataclasses."""
+    """The classes that are or may be dataclasses."""
     texts: tuple[TemplateText, ...]
-    """The template texts of the sections, and of those that the templates here hold."""
+    """The template texts of these sections and of all sections in these templates."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PromptFacts:
-    """A prompt in a variable."""
+    """A prompt that a variable holds."""
 
     name: Name
     value: TemplateValue | PromptValue
     render: StaticRender
     described: StaticPrompt | None = None
-    """The prompt at its present place."""
+    """The prompt's model at its current location."""
 
     @property
     def template(self) -> TemplateValue:
@@ -100,7 +100,7 @@ class PromptFacts:
 
 
 class ModuleAnalysis:
-    """One state of a file, analysed as far as somebody asks."""
+    """Analysis of one version of a file, computed on demand."""
 
     def __init__(self, document: Document, evaluator: Evaluator, *, concerned: bool = True) -> None:
         self.document = document
@@ -109,7 +109,7 @@ class ModuleAnalysis:
         self.text = document.text
         self.statements = document.parsed.statements if concerned else ()
         self.refused = document.parsed.refused if concerned else ""
-        """Why nothing of the file is read, where that is so."""
+        """The reason why the file isn't analysed; empty if it is."""
 
     @property
     def scope(self) -> ModuleScope:
@@ -122,10 +122,10 @@ class ModuleAnalysis:
 
     @cached_property
     def facts(self) -> tuple[StatementFacts, ...]:
-        """What each statement says, in order."""
-        memory = self.evaluator.memory
+        """Facts per statement, in source order."""
+        memo = self.evaluator.memo
         return tuple(
-            memory.fact(statement.anchor, "facts", partial(self._facts, statement))
+            memo.fact(statement.anchor, "facts", partial(self._facts, statement))
             for statement in self.statements
         )
 
@@ -137,13 +137,13 @@ class ModuleAnalysis:
             calls.extend(_calls_of(node, self.scope, statement, evaluator))
             classes.extend(_classes_of(node, self.scope, evaluator))
         made_by = [(call, evaluator.value(call.node, call.scope)) for call in calls]
-        # The value of a call that hands on what another made is not counted twice.
+        # A call that returns what another call made isn't counted twice.
         values = [
             value for call, value in made_by if isinstance(value, Made) and value.node is call.node
         ]
         sections = [value for value in values if isinstance(value, SectionValue)]
-        for each in classes:
-            declared = construct.declared_in(evaluator, ClassValue(*each))
+        for definition, scope in classes:
+            declared = instances.declared_in(evaluator, ClassValue(definition, scope))
             if declared is not None:
                 sections.append(declared)
         templates = tuple(value for value in values if isinstance(value, TemplateValue))
@@ -152,8 +152,8 @@ class ModuleAnalysis:
             (id(value), value) for _, value in made_by if isinstance(value, SectionValue)
         )
         for template in templates:
-            everywhere.update((id(each), each) for each in in_template(template))
-        made = [dataclass_of(evaluator, ClassValue(*each)) for each in classes]
+            everywhere.update((id(section), section) for section in in_template(template))
+        made = [dataclass_of(evaluator, ClassValue(*found)) for found in classes]
         return StatementFacts(
             statement=statement,
             calls=tuple(calls),
@@ -162,20 +162,20 @@ class ModuleAnalysis:
             tools=tuple(value for value in values if isinstance(value, ToolValue)),
             prompts=tuple(value for value in values if isinstance(value, PromptValue)),
             classes=tuple(classes),
-            dataclasses=tuple(each for each in made if each.is_dataclass is not False),
-            texts=tuple(text for each in everywhere.values() for text in texts_of(each)),
+            dataclasses=tuple(kind for kind in made if kind.is_dataclass is not False),
+            texts=tuple(text for section in everywhere.values() for text in texts_of(section)),
         )
 
     @property
     def prompts(self) -> Iterator[PromptFacts]:
-        """The prompts that variables of the file hold, as values and as they render."""
-        memory = self.evaluator.memory
+        """The prompts that the file's variables hold, with their values and renders."""
+        memo = self.evaluator.memo
         last = {prompt.name: prompt for prompt in self.module.prompts}
         for statement in self.statements:
-            for each in memory.fact(statement.anchor, "prompts", partial(self._prompts, statement)):
-                described = last.get(each.name.id)
-                if described is not None and described.name_range == span_of(each.name).span:
-                    yield replace(each, described=described)
+            for prompt in memo.fact(statement.anchor, "prompts", partial(self._prompts, statement)):
+                described = last.get(prompt.name.id)
+                if described is not None and described.name_range == span_of(prompt.name).span:
+                    yield replace(prompt, described=described)
 
     def _prompts(self, statement: TopLevel) -> tuple[PromptFacts, ...]:
         return tuple(
@@ -205,7 +205,7 @@ class ModuleAnalysis:
 
     @property
     def texts(self) -> Iterator[TemplateText]:
-        """The template texts, each section's once."""
+        """The template texts, once per section."""
         seen: set[tuple[int, str]] = set()
         for facts in self.facts:
             for text in facts.texts:
@@ -215,7 +215,7 @@ class ModuleAnalysis:
                     yield text
 
     def placeholders(self) -> Iterator[tuple[TemplateText, Placeholder]]:
-        """Every placeholder that is written in this file, once for each section it serves."""
+        """Every placeholder written in this file, once per section that uses it."""
         for text in self.texts:
             for placeholder in text.placeholders:
                 if placeholder.file == self.file:
@@ -226,7 +226,7 @@ Made = SectionValue | TemplateValue | ToolValue | PromptValue
 
 
 def in_template(template: TemplateValue) -> Iterator[SectionValue]:
-    """All sections of a template, in chapters too."""
+    """Yield all sections of a template, including those in chapters."""
     for name in ("sections", "chapters"):
         for item in template.items(name).items:
             if isinstance(item.value, SectionValue):
@@ -234,7 +234,7 @@ def in_template(template: TemplateValue) -> Iterator[SectionValue]:
 
 
 def below(section: SectionValue, depth: int = 0) -> Iterator[SectionValue]:
-    """A section and all below it."""
+    """Yield a section and all below it."""
     yield section
     if depth < 32:
         for item in section.children.items:
@@ -276,16 +276,16 @@ def _calls_of(
         case Block():
             for inner in node.inner:
                 yield from _calls_in(inner, scope, statement)
-            for each in node.body:
-                yield from _calls_of(each, scope, statement, evaluator)
+            for child in node.body:
+                yield from _calls_of(child, scope, statement, evaluator)
         case FunctionDefinition():
             inside = evaluator.any_call(node, scope)
-            for each in node.body:
-                yield from _calls_of(each, inside, statement, evaluator)
+            for child in node.body:
+                yield from _calls_of(child, inside, statement, evaluator)
         case ClassDefinition():
             body = evaluator.body(node, scope)
-            for each in node.body:
-                yield from _calls_of(each, body, statement, evaluator)
+            for child in node.body:
+                yield from _calls_of(child, body, statement, evaluator)
 
 
 def _calls_in(node: Expression, scope: Scope, statement: TopLevel) -> Iterator[CallSite]:
@@ -304,12 +304,12 @@ def _classes_of(
         case ClassDefinition():
             yield node, scope
             body = evaluator.body(node, scope)
-            for each in node.body:
-                yield from _classes_of(each, body, evaluator)
+            for child in node.body:
+                yield from _classes_of(child, body, evaluator)
         case FunctionDefinition():
             inside = evaluator.any_call(node, scope)
-            for each in node.body:
-                yield from _classes_of(each, inside, evaluator)
+            for child in node.body:
+                yield from _classes_of(child, inside, evaluator)
         case Block():
-            for each in node.body:
-                yield from _classes_of(each, scope, evaluator)
+            for child in node.body:
+                yield from _classes_of(child, scope, evaluator)

@@ -1,4 +1,4 @@
-"""Reads one file: its statements, names, prompts and their sections."""
+"""One file: its statements, names, prompts and their sections."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _NAMES = frozenset({"ns", "key", "name"})
 
 
 def parse_module(source: str, path: str | Path) -> PromptModule:
-    """The prompts of a source text, with every name from another file left unknown.
+    """Return the prompts of a source text; names from other files stay unknown.
 
-    Broken code is no error: what can be read is told, and `broken` says that something could not.
+    Broken code isn't an error: the result has what could be parsed, and its `broken` is True.
     """
     document = Document(str(path), source)
     return document.prompts(Evaluator(_NoModules(len(source))))
 
 
 def with_line_feeds(text: str) -> str:
-    """The text with each lone carriage return as a line feed, which it is to Python.
+    """Return the text with lone carriage returns as line feeds, as Python reads them.
 
-    To the parser it is a blank: a file of such lines would be one broken statement. Every offset
-    stays what it was.
+    The parser takes a lone carriage return for a blank, so that a file of such lines would be one
+    broken statement. Offsets stay the same.
     """
     return _LONE_RETURN.sub("\n", text) if "\r" in text else text
 
@@ -67,7 +67,7 @@ class _NoModules:
 
 
 class Document:
-    """A file that changes: what an edit left alone is not read again."""
+    """A file under edit: statements that an edit doesn't touch aren't parsed again."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
@@ -86,14 +86,14 @@ class Document:
 
     @property
     def parsed(self) -> Parsed:
-        """The statements; most files are never asked for them."""
+        """The statements, parsed at first use: most files never need them."""
         if self._parsed is None:
             self._parsed = statements.parse(self._text, self.file)
         return self._parsed
 
     @property
     def scope(self) -> ModuleScope:
-        """The names of the file; always the same object."""
+        """The file's names; always the same object."""
         if self._scope is None:
             self._scope = ModuleScope(self.file, self.parsed, {}, ())
             self._scopes.update(self._scope, self.parsed)
@@ -101,13 +101,13 @@ class Document:
 
     @property
     def damaged(self) -> frozenset[str]:
-        """The names of whose meaning only a damaged text is known."""
+        """Names whose only definition is in unparsable text."""
         return self._parsed.damaged if self._parsed is not None else frozenset()
 
     def update(self, text: str) -> frozenset[str]:
-        """Takes the file's next text, and tells which names changed their meaning.
+        """Set the file's text, and return the names whose meaning changed.
 
-        What parsed last stays where the text does not parse.
+        Statements that don't parse keep their last good nodes.
         """
         self._text = with_line_feeds(text)
         if self._parsed is None:
@@ -120,13 +120,13 @@ class Document:
     def prompts(
         self, evaluator: Evaluator, among: tuple[TopLevel, ...] | None = None
     ) -> PromptModule:
-        """The prompts of the file, in the order of their definitions; `among` some statements."""
+        """Return the file's prompts in definition order; if `among` is set, only from those."""
         found: dict[str, StaticPrompt] = {}
         read = self.parsed.statements if among is None else among
         for statement in read:
             prompts = partial(self._prompts, statement, evaluator)
-            for prompt in evaluator.memory.within(statement.anchor, prompts):
-                # A name that is bound anew means the last of its prompts.
+            for prompt in evaluator.memo.within(statement.anchor, prompts):
+                # The last prompt bound to a name wins.
                 found.pop(prompt.name, None)
                 found[prompt.name] = prompt
         broken = any(statement.broken for statement in read)
@@ -142,7 +142,7 @@ class Document:
 def prompt_values(
     statement: TopLevel, scope: ModuleScope, evaluator: Evaluator
 ) -> Iterator[tuple[Assign, Name, TemplateValue | PromptValue]]:
-    """The variables of a top-level statement that hold a template or a prompt."""
+    """Yield the variables of a top-level statement that hold a template or a prompt."""
     for node in _assignments(statement.nodes):
         if node.value is None or node.operator:
             continue
@@ -150,19 +150,21 @@ def prompt_values(
             if isinstance(target, Name) and not is_gone(node):
                 value: Value = evaluator.value(node.value, scope)
                 if isinstance(value, PromptValue):
-                    # What is bound to it further down belongs to it as well.
+                    # Later `.bind(…)` calls count, too.
                     last = evaluator.member(scope, target.id)
                     value = last if isinstance(last, PromptValue) else value
                 if isinstance(value, TemplateValue | PromptValue):
-                    yield node, target, _shown(value, evaluator)
+                    yield node, target, _within_budget(value, evaluator)
 
 
-def _shown(value: TemplateValue | PromptValue, evaluator: Evaluator) -> TemplateValue | PromptValue:
-    """A prompt; without its sections where it would cost too much to show them once more."""
+def _within_budget(
+    value: TemplateValue | PromptValue, evaluator: Evaluator
+) -> TemplateValue | PromptValue:
+    """Return the prompt, without its sections if showing them again would exceed the budget."""
     template = value.template if isinstance(value, PromptValue) else value
     if evaluator.affords(template.cost):
         return value
-    hidden = {name: each for name, each in template.arguments.items() if name in _NAMES}
+    hidden = {name: argument for name, argument in template.arguments.items() if name in _NAMES}
     template = replace(template, arguments=hidden, opaque=True)
     return replace(value, template=template) if isinstance(value, PromptValue) else template
 

@@ -1,4 +1,4 @@
-"""What a name means: bindings in their order, imports, and attributes of known values."""
+"""Name resolution: bindings in order, imports, and attributes of known values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis import operators as operations
+from foldline.ide.analysis import operators
 from foldline.ide.analysis.budget import STEP, text_cost
 from foldline.ide.analysis.scopes import BodyScope, Bound, ModuleScope, Scope
 from foldline.ide.analysis.source_map import join
@@ -47,7 +47,7 @@ _BUILTINS = frozenset({"list", "tuple", "str", "int", "float", "bool", "dict", "
 
 
 def lookup(evaluator: Evaluator, name: str, scope: Scope, use: Node | None = None) -> Value:
-    """What a name means to code in that scope; at `use`, if the name has several meanings."""
+    """Return the value of a name in a scope; at `use`, if it is bound more than once."""
     inner: Scope = scope
     changed: list[tuple[tuple[Bound, ...], BodyScope]] = []
     while isinstance(inner, BodyScope):
@@ -72,8 +72,8 @@ def lookup(evaluator: Evaluator, name: str, scope: Scope, use: Node | None = Non
 
 
 def member(evaluator: Evaluator, module: ModuleScope, name: str, use: Node | None = None) -> Value:
-    """What a name means at the top of a module."""
-    evaluator.memory.uses_name(module.file, name)
+    """Return the value of a module-level name."""
+    evaluator.memo.record_use(module.file, name)
     found = module.names.get(name)
     if found is not None:
         return _bound(evaluator, _so_far(found, use), module)
@@ -117,7 +117,7 @@ def _bound(
 ) -> Value:
     value: Value = UNKNOWN if before is None else before
     started = before is not None
-    # Nothing is left of what stood before the last sure binding.
+    # The last unconditional binding hides all before it.
     sure = (at for at in range(len(found) - 1, -1, -1) if found[at].sure)
     for bound in found[next(sure, 0) :]:
         if not evaluator.affords(STEP):
@@ -127,8 +127,8 @@ def _bound(
             continue
         new = _single(evaluator, bound, scope)
         if bound.conditional and started:
-            # Either may hold; what is known of one is shown, but not relied upon.
-            value = operations.either(value, new)
+            # Either may hold: one is shown, and no diagnostic relies on it.
+            value = operators.one_of(value, new)
             continue
         value, started = new, True
     return value
@@ -142,7 +142,9 @@ def _changed(evaluator: Evaluator, value: Value, bound: Bound, scope: Scope) -> 
             return value
         if bound.conditional:
             return replace(value, maybe=True)
-        items = tuple(Item(each, evaluator.value(each, scope)) for each in bound.value.args)
+        items = tuple(
+            Item(argument, evaluator.value(argument, scope)) for argument in bound.value.args
+        )
         return replace(value, bound=(*value.bound, *items))
     if not isinstance(value, Items):
         if isinstance(value, Text) and bound.change == "+=" and bound.value is not None:
@@ -155,7 +157,7 @@ def _changed(evaluator: Evaluator, value: Value, bound: Bound, scope: Scope) -> 
         return Items(value.items, complete=False)
     added = evaluator.value(bound.value, scope)
     more = len(added.items) if isinstance(added, Items) else 1
-    # A tuple costs less than what is in it, which was paid for.
+    # Only the tuple is new: its items have been charged already.
     if not evaluator.affords(len(value.items) * _POINTER + STEP * more):
         return UNKNOWN
     if bound.change == "append":
@@ -204,7 +206,7 @@ def _import(evaluator: Evaluator, node: Import, scope: Scope) -> Value:
 
 
 def attribute(evaluator: Evaluator, owner: Value, name: str) -> Value:
-    """What `owner.name` is."""
+    """Return the value of `owner.name`."""
     if isinstance(owner, External):
         return External(f"{owner.dotted}.{name}")
     if isinstance(owner, ModuleValue):
@@ -230,11 +232,11 @@ def attribute(evaluator: Evaluator, owner: Value, name: str) -> Value:
 
 
 def _so_far(found: tuple[Bound, ...], use: Node | None) -> tuple[Bound, ...]:
-    """The bindings that hold at a place of the same body."""
+    """The bindings in effect at `use`, a node of the same body."""
     if use is None or len(found) == 1:
         return found
     at = use.anchor.at(use.start)
-    # The bindings of a body stand in their order.
+    # A body's bindings are in source order.
     count = bisect_left(found, at, key=_place)
     return found[:count] or found
 

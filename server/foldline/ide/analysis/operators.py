@@ -1,11 +1,11 @@
-"""What operators and methods make of known values."""
+"""Operators and string methods on known values."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis import source_map as mapped
+from foldline.ide.analysis import source_map
 from foldline.ide.analysis.budget import STEP, text_cost
 from foldline.ide.analysis.values import (
     UNKNOWN,
@@ -33,33 +33,33 @@ _CASES = {
 
 
 def string(node: String) -> Value:
-    """The value of a literal; bytes have none."""
+    """Return the value of a string literal; `UNKNOWN` for bytes."""
     if node.mapped is None:
-        parts: list[mapped.MappedText] = []
+        parts: list[source_map.MappedText] = []
         for literal in node.parts:
-            part = mapped.decode(node.anchor, literal)
+            part = source_map.decode(node.anchor, literal)
             if part is None:
                 return UNKNOWN
             parts.append(part)
-        node.mapped = parts[0] if len(parts) == 1 else mapped.join(parts)
+        node.mapped = parts[0] if len(parts) == 1 else source_map.join(parts)
     return Text(node.mapped)
 
 
 def constant(node: Constant) -> Value:
-    """The value of a number, a truth value or None."""
+    """Return the value of a number, a boolean or None."""
     if node.value is not None:
         return Plain(node.value)
     return Nothing() if node.source == "None" else UNKNOWN
 
 
-def as_text(value: Value, node: Expression) -> mapped.MappedText:
-    """A value within a string that is put together; code where it is not known."""
+def as_text(value: Value, node: Expression) -> source_map.MappedText:
+    """Return a value's text inside a concatenated string; its code where the text isn't known."""
     if isinstance(value, Text):
         return value.mapped
-    return mapped.code(node.anchor, node.start, node.end)
+    return source_map.code(node.anchor, node.start, node.end)
 
 
-def picked(items: Items, index: tuple[Value, ...]) -> Value:
+def item_at(items: Items, index: tuple[Value, ...]) -> Value:
     """`items[index]`."""
     if len(index) == 1 and isinstance(index[0], Plain) and items.complete:
         at = index[0].value
@@ -68,8 +68,8 @@ def picked(items: Items, index: tuple[Value, ...]) -> Value:
     return UNKNOWN
 
 
-def either(first: Value, second: Value) -> Value:
-    """What can be said where the one or the other may hold: the first that says anything."""
+def one_of(first: Value, second: Value) -> Value:
+    """Merge two possible values: the first one that is informative, marked as uncertain."""
     if first is second:
         return first
     for value in (first, second):
@@ -84,7 +84,7 @@ def either(first: Value, second: Value) -> Value:
 
 
 def method_cost(owner: Text, argument: Value | None) -> int:
-    """The cost of what a method of a string may give."""
+    """Upper bound of the cost of a string method's result."""
     cost = text_cost(owner.mapped)
     if isinstance(argument, Items):
         cost *= len(argument.items)
@@ -94,20 +94,20 @@ def method_cost(owner: Text, argument: Value | None) -> int:
 
 
 def text_method(owner: Text, name: str, node: Call, argument: Value | None) -> Value:
-    """What a method of a string gives; shown as code where only running it would tell."""
+    """Return the result of a string method; its code where only running it would tell."""
     if name == "strip" and not node.args:
         return Text(owner.mapped.strip())
     if name in _CASES and not node.args and owner.known is not None:
         changed = _CASES[name](owner.known)
         if len(changed) == len(owner.known):
-            return Text(mapped.MappedText(changed, owner.mapped.runs))
+            return Text(source_map.MappedText(changed, owner.mapped.runs))
     if name == "join" and isinstance(argument, Items) and argument.complete:
-        parts: list[mapped.MappedText] = []
+        parts: list[source_map.MappedText] = []
         for item in argument.items:
             if parts:
                 parts.append(owner.mapped)
             parts.append(as_text(item.value, item.node))
-        return Text(mapped.join(parts))
+        return Text(source_map.join(parts))
     if name == "format":
-        return Text(owner.mapped.formatted(mapped.BRACES))
-    return Text(mapped.code(node.anchor, node.start, node.end))
+        return Text(owner.mapped.formatted(source_map.BRACES))
+    return Text(source_map.code(node.anchor, node.start, node.end))

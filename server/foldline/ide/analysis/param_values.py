@@ -1,4 +1,4 @@
-"""What stands for a placeholder: a bound value, a section's default, or a field's own default."""
+"""Values of placeholders: bound, a section's default, or the field's own default."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ _DEPTH = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """A field's value as text; `text` is None where only running the code would tell it."""
+class FieldValue:
+    """A field's value as text; `text` is None if only running the code would tell."""
 
     text: str | None
     bound: bool = False
     is_none: bool = False
 
 
-UNKNOWN = Given(None)
+UNKNOWN = FieldValue(None)
 
 
-class GivenParams:
-    """The parameters that a prompt renders with, by the rules of an executed render."""
+class ParamValues:
+    """The parameters that a prompt renders with, resolved as an executed render does."""
 
     def __init__(self, template: TemplateValue, bound: Iterable[Value]) -> None:
         values = list(bound)
         self._bound = {
             value.dataclass.identity: value for value in values if isinstance(value, InstanceValue)
         }
-        # Something else that is bound may be of any type.
+        # A bound value that isn't a known instance may be of any type.
         self._all_known = all(isinstance(value, InstanceValue) for value in values)
         self._defaults: dict[object, Value] = {}
         for section in _walk(template.items("sections")):
@@ -51,8 +51,8 @@ class GivenParams:
             if default is not None and isinstance(section.params, Dataclass):
                 self._defaults.setdefault(section.params.identity, default)
 
-    def value(self, section: SectionValue, name: str) -> Given:
-        """What stands for a field in a section."""
+    def value(self, section: SectionValue, name: str) -> FieldValue:
+        """Return the value of a section's field."""
         params = section.params
         if not isinstance(params, Dataclass):
             return UNKNOWN
@@ -82,28 +82,30 @@ def _walk(items: Items, depth: int = 0) -> Iterator[SectionValue]:
             yield from _walk(section.children, depth + 1)
 
 
-def _value(instance: InstanceValue, params: Dataclass, name: str, *, bound: bool = False) -> Given:
+def _value(
+    instance: InstanceValue, params: Dataclass, name: str, *, bound: bool = False
+) -> FieldValue:
     argument = instance.arguments.get(name)
     if argument is None:
         if instance.opaque:
             return UNKNOWN
         found = _field_default(params, name)
-        return Given(found.text, bound, found.is_none)
+        return FieldValue(found.text, bound, found.is_none)
     if params.computed:
         return UNKNOWN
     match argument.value:
         case Text() as text:
-            return Given(text.known, bound)
+            return FieldValue(text.known, bound)
         case Plain() as plain:
-            return Given(number_text(plain.value), bound)
+            return FieldValue(number_text(plain.value), bound)
         case Nothing():
-            return Given("None", bound, is_none=True)
+            return FieldValue("None", bound, is_none=True)
     return UNKNOWN
 
 
-def _field_default(params: Dataclass, name: str) -> Given:
+def _field_default(params: Dataclass, name: str) -> FieldValue:
     field = params.field(name)
     if field is None or params.computed:
         return UNKNOWN
     is_none = field.default_text is not None and field.default == "None"
-    return Given(field.default_text, is_none=is_none)
+    return FieldValue(field.default_text, is_none=is_none)

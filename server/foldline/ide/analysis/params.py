@@ -1,4 +1,4 @@
-"""Params dataclasses: which fields a placeholder may name."""
+"""Params dataclasses: the fields that placeholders may name."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _HARMLESS_BASES = frozenset(
 
 
 def params_of(evaluator: Evaluator, value: Value) -> Dataclass | Nothing | Unknown:
-    """The params type that a section is specialised with."""
+    """Return the params type from a section's type argument."""
     origin = value.origin if isinstance(value, Specialised) else value
     if isinstance(origin, Nothing):
         return origin
@@ -82,8 +82,8 @@ def params_of(evaluator: Evaluator, value: Value) -> Dataclass | Nothing | Unkno
 
 
 def dataclass_of(evaluator: Evaluator, value: ClassValue) -> Dataclass:
-    """The fields of a class, those of its bases first."""
-    return evaluator.memory.within(
+    """Return a class's fields, those of its bases first."""
+    return evaluator.memo.within(
         value.definition.anchor, lambda: _dataclass_of(evaluator, value, 0)
     )
 
@@ -97,8 +97,8 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
     complete = is_dataclass is not None and not definition.generic
     task = False
     computed = any(
-        isinstance(each, FunctionDefinition) and each.name.id in _COMPUTES
-        for each in definition.body
+        isinstance(member, FunctionDefinition) and member.name.id in _COMPUTES
+        for member in definition.body
     )
     for base in reversed(definition.bases):
         above = _base(evaluator, evaluator.value(base, scope), depth)
@@ -107,7 +107,7 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
         if not evaluator.affords(STEP * len(above.fields)):
             complete = False
             break
-        fields.update({each.id: each for each in above.fields})
+        fields.update({field.id: field for field in above.fields})
         complete = complete and above.complete
         task = task or above.task
         computed = computed or above.computed
@@ -116,7 +116,7 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
         elif is_dataclass is False and above.is_dataclass is None:
             is_dataclass = None
     if _decorated(evaluator, definition, scope) is not False:
-        fields.update({each.id: each for each in _fields(evaluator, definition, scope)})
+        fields.update({field.id: field for field in _fields(evaluator, definition, scope)})
     return Dataclass(
         definition.name.id,
         definition,
@@ -141,7 +141,7 @@ def _base(evaluator: Evaluator, value: Value, depth: int) -> Dataclass | None:
 
 
 def _decorated(evaluator: Evaluator, definition: ClassDefinition, scope: Scope) -> bool | None:
-    """Whether a decorator makes a dataclass of it; None where a decorator is not known."""
+    """Return True if a decorator makes the class a dataclass; None if a decorator is unknown."""
     unknown = False
     for decorator in definition.decorators:
         func = decorator.func if isinstance(decorator, Call) else decorator
@@ -168,9 +168,9 @@ def _fields(evaluator: Evaluator, definition: ClassDefinition, scope: Scope) -> 
         last = head.attr.id if isinstance(head, Attribute) else head.source
         if last == "KW_ONLY":
             continue
-        each = _field(evaluator, target, annotation, statement.value, scope)
-        # Both can stand in a template, though neither is a field that an instance has.
-        found.append(replace(each, init=False) if last in ("ClassVar", "InitVar") else each)
+        field = _field(evaluator, target, annotation, statement.value, scope)
+        # Placeholders may name both, though neither is a field of an instance.
+        found.append(replace(field, init=False) if last in ("ClassVar", "InitVar") else field)
     return found
 
 
@@ -188,10 +188,10 @@ def _field(
     if isinstance(value, Call):
         func = evaluator.value(value.func, scope)
         if isinstance(func, External) and func.dotted == "dataclasses.field":
-            given = value.keyword("default")
+            default_keyword = value.keyword("default")
             factory = value.keyword("default_factory")
-            default = given.value if given is not None else None
-            has_default = given is not None or factory is not None
+            default = default_keyword.value if default_keyword is not None else None
+            has_default = default_keyword is not None or factory is not None
             metadata = value.keyword("metadata")
             if metadata is not None:
                 description = _description(evaluator, metadata.value, scope)
@@ -208,7 +208,7 @@ def _field(
 
 
 def _rendered(value: Value, node: Expression) -> str | None:
-    """What a literal default looks like in a prompt."""
+    """Return the text of a literal default in a prompt."""
     if isinstance(value, Text):
         return value.known
     if isinstance(value, Plain):

@@ -1,4 +1,4 @@
-"""The placeholders of template text, and where each was written."""
+"""The placeholders of template text, with their source locations."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TemplateText:
-    """A section's `template` or `summary` (`role`), as it renders: dedented and stripped."""
+    """A section's `template` or `summary` (its `role`), dedented and stripped as it renders."""
 
     section: SectionValue
     role: str
     mapped: MappedText
     written: MappedText
-    """The text as it was written, before it is dedented and stripped."""
+    """The text before it is dedented and stripped."""
     placeholders: tuple[Placeholder, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placeholder:
-    """`${name}` or `$name`; for a `$` that begins neither, the name is empty.
+    """`${name}` or `$name`; a `$` that starts neither has an empty name.
 
-    The offsets are those of the whole and of the name in the mapped text.
+    The offsets count code points of the mapped text.
     """
 
     name: str
@@ -42,12 +42,12 @@ class Placeholder:
 
     @property
     def source(self) -> SourceSpan | None:
-        """Where it was written; None for the library's own text."""
+        """Source location of the placeholder; None in the library's own text."""
         return self.mapped.place(self.start, self.end)
 
     @property
     def name_source(self) -> SourceSpan | None:
-        """Where the name between the braces was written."""
+        """Source location of the name, without `$` and braces."""
         return self.mapped.place(self.name_start, self.name_end)
 
     @property
@@ -56,7 +56,7 @@ class Placeholder:
 
 
 def texts_of(section: SectionValue) -> Iterator[TemplateText]:
-    """The texts of a section that are templates."""
+    """Yield a section's template texts."""
     if section.kind == "chapter":
         return
     for role in ("template", "summary"):
@@ -67,7 +67,7 @@ def texts_of(section: SectionValue) -> Iterator[TemplateText]:
 
 
 def placeholders(mapped: MappedText) -> Iterator[Placeholder]:
-    """The placeholders of a text in order; `$$` is none, and no code is looked into."""
+    """Yield the placeholders of a text in order; `$$` and dynamic parts have none."""
     for match in Template.pattern.finditer(mapped.text):
         if match["escaped"] is not None:
             continue

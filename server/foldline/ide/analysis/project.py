@@ -1,4 +1,4 @@
-"""The files of a workspace, read as they are needed: an open buffer wins over the disk."""
+"""The files of a workspace, read on demand; an open buffer wins over the disk."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _IMPORT = re.compile(
 )
 
 _CLOSED_FILES = 24
-"""How many files that nobody has open are kept parsed."""
+"""Number of closed files that stay parsed."""
 
 
 class Project:
-    """Finds and keeps the modules below a root; one lock guards it all.
+    """The modules below a root; one lock guards everything.
 
-    What is read stays below the root, also through symbolic links. Without a root, a file's own
-    folder is searched.
+    Only files below the root are read, symbolic links resolved. Without a root, imports are looked
+    up in the file's own folder.
     """
 
     def __init__(self, root: Path | None = None) -> None:
@@ -45,7 +45,7 @@ class Project:
         self.lock = threading.RLock()
         self.version = 0
         self.search: Callable[[], tuple[str, ...]] | None = None
-        """Lists the workspace's prompt modules; without it only open files are searched."""
+        """Lists the workspace's prompt modules; if None, only open files are searched."""
         self._open: dict[str, Document] = {}
         self._closed: OrderedDict[str, Document | None] = OrderedDict()
         self._found: dict[tuple[str, int, str], str | None] = {}
@@ -59,7 +59,7 @@ class Project:
     # Files
 
     def open(self, file: str, text: str) -> None:
-        """Takes the text of an editor's buffer in place of the file's."""
+        """Use the text of an editor's buffer instead of the file's."""
         text = with_line_feeds(text)
         with self.lock:
             known = self._open.get(file)
@@ -77,10 +77,10 @@ class Project:
             self.version += 1
             self._analyses.clear()
             if known.is_parsed:
-                self._evaluator.memory.forget(file, names, known.parsed)
+                self._evaluator.memo.forget(file, names, known.parsed)
 
     def close(self, file: str) -> None:
-        """Goes back to what is on disk."""
+        """Go back to the text on disk."""
         with self.lock:
             if self._open.pop(file, None) is not None:
                 self._closed.pop(file, None)
@@ -100,14 +100,14 @@ class Project:
             self._changed()
 
     def look_at_disk(self) -> None:
-        """Forgets the closed files that changed: not every client tells of them."""
+        """Forget the closed files that changed on disk: not every client reports them."""
         with self.lock:
             for file, stamp in tuple(self._stamps.items()):
                 if _stamp(file) != stamp:
                     self.changed_on_disk(file)
 
     def changed_on_disk(self, file: str) -> None:
-        """Forgets what was read of a file that nobody has open."""
+        """Forget what was read from a file, unless it is open."""
         with self.lock:
             self._stamps.pop(file, None)
             self._closed.pop(file, None)
@@ -128,13 +128,13 @@ class Project:
         return tuple(self._open)
 
     def text(self, file: str) -> str | None:
-        """The text of a file as it is now; None where it cannot be read."""
+        """Return the file's current text; None if it can't be read."""
         with self.lock:
             document = self._document(file)
             return document.text if document is not None else None
 
     def analysis(self, file: str) -> ModuleAnalysis | None:
-        """What a file says about prompts; None where it cannot be read."""
+        """Return the analysis of a file; None if it can't be read."""
         with self.lock:
             known = self._analyses.get(file)
             if known is None:
@@ -147,9 +147,9 @@ class Project:
             return known
 
     def _concerned(self, file: str, text: str) -> bool:
-        """Whether a file names the prompt library, or imports one that does, at however many hops.
+        """Return True if a file mentions the prompt library, directly or through imports.
 
-        Only then it is looked at closely: other code would have all that it imports read.
+        Other files aren't analysed: that would read everything that they import.
         """
         if file in self._unconcerned:
             return False
@@ -165,12 +165,12 @@ class Project:
                     continue
                 seen.add(found)
                 pending.append((found, self._source(found)))
-        # Nothing that is reached from any of them names it either.
+        # No file reached from these mentions it either.
         self._unconcerned |= seen
         return False
 
     def _source(self, file: str) -> str:
-        """The text of a file, read but not parsed."""
+        """Return the text of a file without parsing it."""
         opened = self._open.get(file)
         if opened is not None:
             return opened.text
@@ -178,13 +178,13 @@ class Project:
         if known is None:
             self._stamps[file] = _stamp(file)
             text = self._read(file) or ""
-            # Of most files only the imports matter.
+            # For most files only the imports matter.
             known = text if LIBRARY_WORD in text else _imports_alone(text)
             self._sources[file] = known
         return known
 
     def analyses(self) -> Iterator[ModuleAnalysis]:
-        """The analyses of all open files."""
+        """Yield the analyses of all open files."""
         with self.lock:
             for file in tuple(self._open):
                 analysis = self.analysis(file)
@@ -192,36 +192,36 @@ class Project:
                     yield analysis
 
     def mentioning(self, word: str, *, near: tuple[str, ...]) -> tuple[str, ...]:
-        """The prompt modules that hold a word and one of some others; none of them is parsed."""
+        """Return the prompt modules that contain `word` and one of `near`, without parsing them."""
         if self.search is None:
             return ()
         found: list[str] = []
         for file in self.search():
             opened = self._open.get(file)
             text = opened.text if opened is not None else self._read(file) or ""
-            if word in text and any(each in text for each in near):
+            if word in text and any(other in text for other in near):
                 found.append(file)
         return tuple(found)
 
     def damaged(self, file: str) -> frozenset[str]:
-        """The names of a file of whose meaning only a damaged text is known."""
+        """Names whose only definition in `file` is in unparsable text."""
         document = self._open.get(file) or self._closed.get(file)
         return document.damaged if document is not None else frozenset()
 
     def size(self, file: str) -> int:
-        """The characters of a file."""
+        """Length of a file in characters."""
         document = self._open.get(file) or self._closed.get(file)
         return len(document.text) if document is not None else 0
 
     def mentions(self, word: str, near: str, file: str) -> bool:
-        """Whether another file holds a word, and names the module `file` or what is `near`."""
+        """Return True if another file has `word` and mentions `near` or the module of `file`."""
         path = Path(file)
         module = path.parent.name if path.stem == "__init__" else path.stem
         for other, document in self._open.items():
             text = document.text
             if other != file and word in text and (near in text or module in text):
                 return True
-        # Those that nobody has open change with the disk alone.
+        # Closed files change only with the disk.
         key = (word, near, file)
         if key not in self._mentions:
             found = set(self.mentioning(word, near=(near, module))) - {file, *self._open}
@@ -242,12 +242,12 @@ class Project:
         while len(self._closed) > _CLOSED_FILES:
             dropped, _ = self._closed.popitem(last=False)
             self._analyses.pop(dropped, None)
-            self._evaluator.memory.drop(dropped)
+            self._evaluator.memo.drop(dropped)
         return document
 
     def _read(self, file: str) -> str | None:
         try:
-            # As editors count: a line end keeps its two characters.
+            # As editors count, CRLF is two characters.
             return read_text(file, PROMPT_MODULE_BYTES, root=self.root)
         except PathError:
             return None
@@ -255,7 +255,7 @@ class Project:
     # Modules
 
     def find(self, dotted: str, level: int, importer: str) -> ModuleScope | None:
-        """The names of the module that an import means; None where it is not of the workspace."""
+        """Return the scope of an imported module; None if it isn't in the workspace."""
         file = self._module_of(dotted, level, importer)
         document = self._document(file) if file is not None else None
         return document.scope if document is not None else None
@@ -314,7 +314,7 @@ class Project:
 
 
 def _stamp(file: str) -> tuple[int, int]:
-    """What tells whether a file has changed since it was read."""
+    """Return modification time and size; they differ once a file has changed."""
     try:
         status = Path(file).stat()
     except (OSError, ValueError):
@@ -323,7 +323,7 @@ def _stamp(file: str) -> tuple[int, int]:
 
 
 def imports_of(source: str) -> Iterator[tuple[int, str]]:
-    """The modules that a source may import, each with the number of leading dots."""
+    """Yield `(level, module)` for each import in a source; `level` counts the leading dots."""
     for match in _IMPORT.finditer(source):
         if match[4]:
             yield 0, match[4]

@@ -1,4 +1,4 @@
-"""Which files of a workspace have to do with prompts: found by words, before anything is parsed."""
+"""The workspace files that concern prompts, found by words before anything is parsed."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _NAME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FileWords:
-    """What is kept of a file: little, because a workspace has many."""
+    """The few facts stored per file: a workspace has many."""
 
     stamp: object
     direct: bool
-    """Whether the file names the library itself."""
+    """True if the file itself mentions the library."""
     imports: frozenset[str]
-    """The last components of the modules it imports."""
+    """Last components of the modules that it imports."""
     names: str
-    """The names that its symbols may have, a line each, in lower case."""
+    """Candidate symbol names in lower case, one per line."""
 
 
 class _OutOfTimeError(Exception):
@@ -92,7 +92,7 @@ class PromptFiles:
         return self.files()
 
     def files(self) -> tuple[str, ...]:
-        """The files that have to do with prompts, as of the last refresh."""
+        """The files that concern prompts as of the last refresh, sorted."""
         found = {file for file, words in self._words.items() if words.direct}
         grown = True
         while grown and found:
@@ -107,8 +107,8 @@ class PromptFiles:
         return tuple(sorted(found))
 
     def matching(self, query: str) -> Iterator[str]:
-        """The files in which some symbol may match a query."""
-        # As editors match: the characters in their order, in one name.
+        """Yield the files in which some symbol may match a query."""
+        # As editors match: the query's characters in order, within one name.
         wanted = re.compile("[^\n]*?".join(map(re.escape, query.lower())))
         for file in self.files():
             if wanted.search(self._words[file].names):

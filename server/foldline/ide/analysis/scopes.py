@@ -1,4 +1,4 @@
-"""Which names a module, class or function body binds, and to what."""
+"""The names that a module, class or function body binds, and what each is bound to."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 class Bound:
     """One binding of a name.
 
-    `index` picks an item of the value (`a, b = …`); `change` is `+=`, `append`, `extend` where the
-    earlier value is added to, `=` where an attribute of it is set, and `?` where the value cannot
-    be told.
+    `index` selects an item of the value (`a, b = …`). `change` is `+=`, `append` or `extend` if the
+    binding adds to the earlier value, `bind` if it binds params, `=` if it sets an attribute, and
+    `?` if the resulting value is unknown.
     """
 
     name: str
@@ -50,11 +50,11 @@ class Bound:
 
     @property
     def sure(self) -> bool:
-        """Whether it certainly gives the name a new value."""
+        """True if it certainly gives the name a new value."""
         return not (self.change or self.conditional)
 
     def before(self, node: Node) -> bool:
-        """Whether the binding stands above a node of the same file."""
+        """Return True if the binding precedes a node of the same file."""
         at = self.at
         if at is None:
             return True
@@ -62,13 +62,13 @@ class Bound:
 
 
 EVERY_NAME = "*"
-"""Stands for all names of a module: a star import among them changed."""
+"""Stands for all names of a module: one of its star imports changed."""
 
 Bindings: TypeAlias = "Mapping[str, tuple[Bound, ...]]"
 
 
 def bindings(statements: Iterable[Statement]) -> Iterator[Bound]:
-    """The bindings of a body, in order."""
+    """Yield the bindings of a body, in source order."""
     for statement in statements:
         yield from _bindings(statement, conditional=False)
 
@@ -87,8 +87,8 @@ def _bindings(statement: Statement, *, conditional: bool) -> Iterator[Bound]:
         sure = statement.keyword == "with"
         for name in statement.bound:
             yield Bound(name, None, conditional=conditional, at=at)
-        for each in statement.body:
-            yield from _bindings(each, conditional=conditional or not sure)
+        for inner in statement.body:
+            yield from _bindings(inner, conditional=conditional or not sure)
     elif isinstance(statement, Evaluate) and isinstance(statement.value, Call):
         yield from _changed(statement.value, conditional=conditional)
 
@@ -123,7 +123,7 @@ def _changed(call: Call, *, conditional: bool) -> Iterator[Bound]:
 
 
 def table(found: Iterable[Bound]) -> dict[str, tuple[Bound, ...]]:
-    """The bindings by name, each in order."""
+    """Group bindings by name, each in source order."""
     result: dict[str, list[Bound]] = {}
     for bound in found:
         result.setdefault(bound.name, []).append(bound)
@@ -146,9 +146,9 @@ class ModuleScope:
 
 @dataclass(slots=True, eq=False)
 class BodyScope:
-    """The names of a function's or class's body; `arguments` are what it was called with.
+    """The names of a function or class body; `arguments` holds a function's argument values.
 
-    Unlike a function's, a class's names are not seen from the functions within.
+    Functions nested in a class body don't see the class's names.
     """
 
     parent: Scope
@@ -156,7 +156,7 @@ class BodyScope:
     arguments: Mapping[str, Value] = field(default_factory=dict)
     function: FunctionDefinition | None = None
     entries: dict[int, Entry] = field(default_factory=dict)
-    """What was evaluated in this scope, by the identity of the node."""
+    """Values evaluated in this scope, by the `id` of the node."""
 
     @property
     def module(self) -> ModuleScope:
@@ -167,13 +167,13 @@ Scope: TypeAlias = ModuleScope | BodyScope
 
 
 class ScopeCache:
-    """Keeps the bindings of statements that stay the same from one text to the next."""
+    """Caches the bindings of statements that stay the same between edits."""
 
     def __init__(self) -> None:
         self._bound: dict[int, tuple[TopLevel, tuple[Bound, ...]]] = {}
 
     def update(self, scope: ModuleScope, parsed: Parsed) -> frozenset[str]:
-        """Brings a module's names up to date and tells which of them changed their meaning."""
+        """Update a module's names, and return those whose meaning changed."""
         kept: dict[int, tuple[TopLevel, tuple[Bound, ...]]] = {}
         found: list[Bound] = []
         for statement in parsed.statements:

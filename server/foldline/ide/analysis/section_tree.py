@@ -1,4 +1,4 @@
-"""The section tree of a template: paths, numbers and places."""
+"""The section tree of a template: paths, numbers and source locations."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _DEPTH = 32
 
 
 def span_of(node: Node) -> SourceSpan:
-    """The place of a node in its file."""
+    """Return the location of a node in its file."""
     low, high = node.anchor.at(node.start), node.anchor.at(node.end)
     return SourceSpan(node.file, low, max(low, high))
 
 
 def is_gone(node: Node) -> bool:
-    """Whether an edit has taken a node away whose statement still borrows its last good text."""
+    """Return True if an edit deleted the node while its statement keeps its last good nodes."""
     low, high = node.anchor.at(node.start), node.anchor.at(node.end)
     return low >= high and node.start < node.end
 
@@ -39,7 +39,7 @@ def is_gone(node: Node) -> bool:
 def sections_of(
     template: TemplateValue, evaluator: Evaluator
 ) -> tuple[tuple[StaticSection, ...], bool]:
-    """The sections of a template, chapters last, and whether they are certainly all."""
+    """Return a template's sections, chapters last, and True if they are certainly all."""
     del evaluator
     sections, chapters = template.items("sections"), template.items("chapters")
     both = Items((*sections.items, *chapters.items), sections.complete and chapters.complete)
@@ -48,7 +48,7 @@ def sections_of(
 
 
 def described(section: SectionValue) -> StaticSection:
-    """A section by itself, wherever it may be put: its path begins with its own key."""
+    """Return a section on its own: its path starts with its own key."""
     return _section(section, Item(section.node, section), (), None, 0)
 
 
@@ -69,10 +69,10 @@ def _complete(items: Items, depth: int = 0) -> bool:
 def _built(
     items: Items, path: tuple[str, ...], number: str | None, depth: int
 ) -> Iterator[StaticSection]:
-    """The sections of a row, below a section of that number; None where it has none.
+    """Yield the sections of one level; `number` is their parent's, None if that is unknown.
 
-    A chapter dissolves when it opens, so what is in it has the path of the chapter's neighbours.
-    It is closed unless an evaluation opens it: it takes no number and gives none.
+    A chapter dissolves when it opens, so its sections get the paths of the chapter's siblings.
+    Chapters are closed here: a chapter has no number, and doesn't count in its siblings' numbers.
     """
     if depth > _DEPTH:
         return
@@ -84,7 +84,7 @@ def _built(
         chapter = isinstance(value, SectionValue) and value.kind == "chapter"
         place += not chapter
         if isinstance(value, SectionValue):
-            # Where more items may stand between, a number would be a guess.
+            # If unknown items may precede it, a number would be a guess.
             known = number is not None and items.complete and not chapter
             own = section_number(number, place) if known and number is not None else None
             yield _section(value, item, path, own, depth)

@@ -1,4 +1,4 @@
-"""Text that knows, character by character, where in the source it was written."""
+"""Text with a source map: each character knows its location in the source."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Run(NamedTuple):
     """A stretch of text from one stretch of source.
 
-    Where both have one length, characters correspond one to one; otherwise (an escape, a line end
-    of two characters) the stretch maps as a whole. A dynamic run is code: its value is unknown.
+    If both have the same length, characters correspond one to one. Otherwise (an escape, CRLF) the
+    run maps as a whole. A dynamic run shows code: its value is unknown.
     """
 
     start: int
@@ -39,7 +39,7 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MappedText:
-    """A text and the source of each of its characters; dynamic parts show their code."""
+    """A text and the source location of each character; dynamic parts show their code."""
 
     text: str
     runs: tuple[Run, ...]
@@ -49,7 +49,7 @@ class MappedText:
         return any(run.dynamic for run in self.runs)
 
     def dynamic_in(self, start: int, end: int) -> bool:
-        """Whether a part of a stretch is code."""
+        """Return True if `text[start:end]` contains a dynamic part."""
         index = max(0, bisect_right(self.runs, start, key=_run_start) - 1)
         for run in islice(self.runs, index, None):
             if run.start >= end:
@@ -81,7 +81,7 @@ class MappedText:
                 yield run._replace(start=low + shift, length=high - low)
 
     def place(self, start: int, end: int) -> SourceSpan | None:
-        """Where `text[start:end]` was written; None where it has no place of its own."""
+        """Return the source location of `text[start:end]`; None if it has no single one."""
         first, last = self._run_at(start), self._run_at(max(start, end - 1))
         if first is None or last is None or first.anchor is not last.anchor:
             return None
@@ -91,7 +91,7 @@ class MappedText:
         return SourceSpan(anchor.file, anchor.at(low), max(anchor.at(low), anchor.at(high)))
 
     def file_at(self, offset: int) -> str:
-        """The file in which the character at an offset was written."""
+        """Return the file of the character at an offset."""
         run = self._run_at(offset)
         return run.anchor.file if run is not None else ""
 
@@ -102,10 +102,10 @@ class MappedText:
         return self.runs[max(0, index)]
 
     def offset_of(self, file: str, position: int) -> int | None:
-        """The offset in the text of a place in the source; None where it lies outside."""
+        """Return the text offset of a source position; None if the text doesn't include it."""
         for run in self.runs:
             anchor = run.anchor
-            # Most texts stand in other statements: that is told without working out the place.
+            # Cheap rejection: most texts are in other statements.
             if run.dynamic or anchor.file != file or position < anchor.start:
                 continue
             low = run.anchor.at(run.source)
@@ -120,7 +120,7 @@ class MappedText:
         return self.slice(start, start + len(stripped)) if stripped != self.text else self
 
     def dedent(self) -> MappedText:
-        """As `textwrap.dedent` has it."""
+        """Dedent as `textwrap.dedent` does."""
         dedented = textwrap.dedent(self.text)
         if dedented == self.text:
             return self
@@ -128,7 +128,7 @@ class MappedText:
         at, out = 0, 0
         for old, new in zip(self.text.split("\n"), dedented.split("\n"), strict=True):
             end = at + len(old)
-            # What dedent takes away, it takes from the front of a line.
+            # dedent removes characters only from the start of a line.
             runs.extend(self._cut(end - len(new), end, out - (end - len(new))))
             out += len(new)
             runs.extend(self._cut(end, end + 1, out - end))
@@ -136,9 +136,9 @@ class MappedText:
         return MappedText(dedented, tuple(_merged(runs)))
 
     def formatted(self, fields: re.Pattern[str]) -> MappedText:
-        """As a format makes it: what is put into its fields is not known.
+        """Format the text: its fields become dynamic, as their values aren't known.
 
-        A field that matches the group `literal` is a doubled sign, and stands for one.
+        A match of the group `literal` is a doubled sign, and stands for a single one.
         """
         parts: list[MappedText] = []
         at = 0
@@ -154,14 +154,14 @@ class MappedText:
         return join((*parts, self.slice(at, len(self.text))))
 
     def whole(self) -> Iterator[Run]:
-        """The source of all of it, as that of one character."""
+        """Yield one run that maps a single character to the whole source."""
         if self.runs:
             first, last = self.runs[0], self.runs[-1]
             end = last.source + last.source_length
             yield Run(0, 1, first.anchor, first.source, max(1, end - first.source), first.dynamic)
 
     def cleandoc(self) -> MappedText:
-        """As `inspect.cleandoc` has it; tabs, which that expands, are left alone."""
+        """Clean the text as `inspect.cleandoc` does, except that tabs aren't expanded."""
         lines = self.text.split("\n")
         indents = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
         margin = min(indents, default=0)
@@ -193,7 +193,7 @@ def _run_start(run: Run) -> int:
 
 
 def _merged(runs: Iterable[Run]) -> Iterator[Run]:
-    """The same runs, neighbours in one where they were neighbours in the source."""
+    """Merge runs that are adjacent in the source."""
     last: Run | None = None
     for run in runs:
         if (
@@ -214,7 +214,7 @@ def _merged(runs: Iterable[Run]) -> Iterator[Run]:
 
 
 def join(texts: Iterable[MappedText]) -> MappedText:
-    """One text after another, each still with its source."""
+    """Concatenate texts, source maps included."""
     parts: list[str] = []
     runs: list[Run] = []
     length = 0
@@ -226,7 +226,7 @@ def join(texts: Iterable[MappedText]) -> MappedText:
 
 
 def code(anchor: Anchor, start: int, end: int) -> MappedText:
-    """A part whose value only running the code would tell, shown as `{code}`."""
+    """Return a dynamic text that shows an expression as `{code}`."""
     text = anchor.text[start:end]
     shown = text if text.startswith("{") else "{" + text + "}"
     return MappedText(shown, (Run(0, len(shown), anchor, start, end - start, dynamic=True),))
@@ -260,7 +260,7 @@ _TOKENS = {
 
 
 def decode(anchor: Anchor, literal: Literal) -> MappedText | None:
-    """The value of a string literal, mapped to its source; None for bytes."""
+    """Return the value of a string literal, mapped to its source; None for bytes."""
     source = anchor.text[literal.start : literal.end]
     head = _PREFIX.match(source)
     if head is None:

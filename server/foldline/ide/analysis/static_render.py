@@ -1,8 +1,8 @@
-"""A prompt's text as far as its source tells it: fidelity `static`.
+"""Renders a prompt from its source alone: fidelity `static`.
 
-The library lays it out, as it does for an executed prompt. Made here is what each section says:
-where a value isn't known, its placeholder stands for it. What the source leaves open (a visibility
-that code decides) is taken as FULL, and the render isn't certain.
+The library lays the prompt out, as it does for an executed one. This module makes the bodies of the
+sections: an unknown value shows as its placeholder. A visibility that code decides is taken as
+FULL, and the render isn't `certain` then.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import SourceSpan, Span, Visibility
-from foldline.ide.analysis.param_values import GivenParams
+from foldline.ide.analysis.param_values import ParamValues
 from foldline.ide.analysis.placeholders import placeholders
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.values import (
@@ -45,14 +45,14 @@ _HEADINGS = {shape.__name__: shape for shape in (dotted_heading, undotted_headin
 
 @dataclass(frozen=True, slots=True)
 class StaticSegment(Segment):
-    """A stretch of text; where it isn't known, `text` is the placeholder or the code."""
+    """A stretch of text; if its value isn't known, `text` is the placeholder or the code."""
 
     known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class StaticBlock:
-    """A section that a render shows, at its place in the text."""
+    """A rendered section and its span of the text."""
 
     path: tuple[str, ...]
     number: str
@@ -63,11 +63,11 @@ class StaticBlock:
     segments: tuple[StaticSegment, ...]
     section: SectionValue
     opened_by: str | None = None
-    """The tool that opens or reads the section while it is summarised."""
+    """The tool that opens or reads the section while it is summarized."""
 
     @property
     def source(self) -> SourceSpan:
-        """Where the section is constructed."""
+        """Location of the call that constructs the section."""
         return span_of(self.section.node)
 
     @property
@@ -77,7 +77,7 @@ class StaticBlock:
 
 @dataclass(frozen=True, slots=True)
 class StaticRender:
-    """A prompt's text and blocks; `certain` tells whether running it can only fill values in."""
+    """A prompt's text and blocks; `certain` if running the prompt would only fill in values."""
 
     text: str
     blocks: tuple[StaticBlock, ...]
@@ -87,17 +87,17 @@ class StaticRender:
         return next((block for block in self.blocks if block.path == path), None)
 
     def tokens(self, counter: TokenCounter) -> int:
-        """The tokens of the whole text, counted block by block."""
+        """Token count of the whole text, counted block by block."""
         return sum(counter.count(block.text) for block in self.blocks)
 
     def tokens_below(self, path: tuple[str, ...], counter: TokenCounter) -> int:
-        """The tokens of a section and all that is shown below it."""
+        """Token count of a section and everything shown below it."""
         return sum(
             counter.count(block.text) for block in self.blocks if block.path[: len(path)] == path
         )
 
     def text_below(self, path: tuple[str, ...]) -> str:
-        """A section and all that is shown below it, without the blank line at its end."""
+        """Text of a section and everything shown below it, without the blank line at its end."""
         return text_of(block for block in self.blocks if block.path[: len(path)] == path)
 
 
@@ -105,7 +105,7 @@ def render(
     prompt: TemplateValue | PromptValue,
     overrides: Mapping[tuple[str, ...], Visibility] | None = None,
 ) -> StaticRender:
-    """A prompt as it renders, with chapters closed."""
+    """Render a prompt, with chapters closed."""
     template = prompt.template if isinstance(prompt, PromptValue) else prompt
     bound = prompt.bound if isinstance(prompt, PromptValue) else ()
     made = _Renderer(template, [item.value for item in bound], overrides or {}).render()
@@ -117,9 +117,9 @@ def render_opened(
     blocks: Iterable[StaticBlock],
     overrides: Mapping[tuple[str, ...], Visibility] | None = None,
 ) -> Iterator[tuple[StaticBlock, ...]]:
-    """The blocks that stand in place of each of some blocks of a render when that one is opened.
+    """For each of `blocks`, yield the blocks that replace it when its section is opened.
 
-    The cost is that of what is opened, not of the whole prompt.
+    Each costs what its opened section costs, not the whole prompt.
     """
     template = prompt.template if isinstance(prompt, PromptValue) else prompt
     bound = prompt.bound if isinstance(prompt, PromptValue) else ()
@@ -130,7 +130,7 @@ def render_opened(
 
 
 def text_of(blocks: Iterable[StaticBlock]) -> str:
-    """The text of blocks that follow one another, without the blank line at its end."""
+    """Text of consecutive blocks, without the blank line at its end."""
     segments = [segment for block in blocks for segment in block.segments]
     if segments and segments[-1].kind is SegmentKind.SEPARATOR:
         segments.pop()
@@ -139,18 +139,18 @@ def text_of(blocks: Iterable[StaticBlock]) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Section:
-    """A section as the library arranges it."""
+    """A section, in the form that the library arranges."""
 
     value: SectionValue | None
-    """None for something that only running the code tells."""
+    """None if only running the code would tell."""
     key: str = "?"
     title: str = ""
     tools: tuple[object, ...] = ()
     children: tuple[_Section, ...] = ()
     certain: bool = False
-    """Whether the section certainly exists, and under this key."""
+    """True if the section certainly exists under this key."""
     tools_certain: bool = False
-    """Whether it is certain that there are tools at or below the section, or none."""
+    """True if it is known whether the section or those below it have tools."""
 
 
 class _Place(Place[_Section]):
@@ -201,7 +201,7 @@ class _Renderer:
     ) -> None:
         self.template = template
         self.overrides = overrides
-        self.given = GivenParams(template, bound)
+        self.param_values = ParamValues(template, bound)
         self.certain = not (template.opaque or template.maybe)
         self.heading = self._heading()
         self.disclosure = self._disclosure()
@@ -214,12 +214,12 @@ class _Renderer:
         return StaticRender(text, blocks, self.certain)
 
     def arranged(self) -> tuple[_Place, ...]:
-        """All sections at their places, closed ones too."""
+        """Arrange all sections, closed ones included."""
         sections = _sections(self.template.items("sections"))
         return arrange(sections, _Place, heading=self.heading, disclosure=self.disclosure)
 
     def opened(self, place: _Place, block: StaticBlock) -> tuple[StaticBlock, ...]:
-        """The blocks in place of one that a render shows, with that one open."""
+        """Return the blocks that replace `block` when its section is opened."""
         self.pieces, self.shown = [], []
         kept = self.overrides
         self.overrides = {**kept, place.path: Visibility.FULL}
@@ -281,7 +281,7 @@ class _Renderer:
             self._row(section.children, place.children)
 
     def _body(self, section: SectionValue, role: str) -> Sequence[Segment]:
-        """The section's `template` or `summary` with what is known put in."""
+        """Return the section's `template` or `summary`, with known values filled in."""
         text = section.text(role)
         task = section.kind == "task"
         if section.kind not in TEXT_KINDS:
@@ -298,14 +298,14 @@ class _Renderer:
         return (StaticSegment(SegmentKind.DERIVED, "{…}", known=False),)
 
     def _derived(self, section: SectionValue) -> dict[str, StaticSegment]:
-        """What a task section computes, by the names of its placeholders."""
+        """Return the segments that a task section computes, by placeholder name."""
         derived = {}
         for name, block in TASK_BLOCKS.items():
-            given = self.given.value(section, block.field)
-            shown = f"${{{block.field}}}" if given.text is None else given.text
-            text = block.text(None if given.is_none else shown)
+            value = self.param_values.value(section, block.field)
+            shown = f"${{{block.field}}}" if value.text is None else value.text
+            text = block.text(None if value.is_none else shown)
             derived[name] = StaticSegment(
-                SegmentKind.DERIVED, text, name, known=given.is_none or given.text is not None
+                SegmentKind.DERIVED, text, name, known=value.is_none or value.text is not None
             )
         return derived
 
@@ -328,10 +328,10 @@ class _Renderer:
         return filled
 
     def _value(self, section: SectionValue, name: str, placeholder: str) -> StaticSegment:
-        given = self.given.value(section, name)
-        kind = SegmentKind.PARAM if given.bound or given.text is None else SegmentKind.DEFAULT
-        text = placeholder if given.text is None else given.text
-        return StaticSegment(kind, text, name, known=given.text is not None)
+        value = self.param_values.value(section, name)
+        kind = SegmentKind.PARAM if value.bound or value.text is None else SegmentKind.DEFAULT
+        text = placeholder if value.text is None else value.text
+        return StaticSegment(kind, text, name, known=value.text is not None)
 
 
 def _literal(mapped: MappedText, start: int, end: int) -> StaticSegment:

@@ -1,8 +1,8 @@
-"""The part of Python's syntax that prompts are written in, with places that survive edits.
+"""Syntax nodes for the part of Python that prompts use, with locations that survive edits.
 
-Every node counts its offsets from the start of its top-level statement. Typing in one statement
-moves the others as a whole, so their nodes (and all that was derived from them) stay valid: only
-the `Anchor` of each statement moves.
+A node's offsets count from the start of its top-level statement. Typing in one statement moves the
+others as a whole, so their nodes, and everything derived from them, stay valid: only the `Anchor`
+of each statement moves.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Anchor:
-    """Where a top-level statement stands in its file.
+    """Location of a top-level statement in its file.
 
-    A statement that is broken while it is typed keeps the nodes of its last good text:
-    `edit` says which part of that text was replaced, so that the rest still has true places.
+    A statement that is broken by typing keeps the nodes of its last good text: `edit` is the part
+    of that text that was replaced, so that the rest still maps to the right offsets.
     """
 
     file: str
@@ -28,7 +28,7 @@ class Anchor:
     edit: Edit | None = None
 
     def at(self, offset: int) -> int:
-        """The offset in the file of an offset in the statement."""
+        """Convert an offset in the statement to one in the file."""
         if self.edit is not None:
             offset = self.edit.map(offset)
         return self.start + offset
@@ -36,7 +36,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One replaced stretch: everything from `start` to `old_end` became `new_end - start` long."""
+    """One replacement: `old[start:old_end]` became `new[start:new_end]`."""
 
     start: int
     old_end: int
@@ -50,8 +50,8 @@ class Edit:
         return min(offset, self.new_end)
 
 
-# Nodes are plain classes, compared by identity: tens of thousands are made per file, and what is
-# derived from them is kept under their identity.
+# Nodes are plain classes, compared by identity: a file has tens of thousands, and values derived
+# from them are stored under their identity.
 
 
 @dataclass(slots=True, eq=False)
@@ -66,7 +66,7 @@ class Node:
 
     @property
     def source(self) -> str:
-        """The text that the node was read from."""
+        """The node's source text."""
         return self.anchor.text[self.start : self.end]
 
 
@@ -110,17 +110,17 @@ class Subscript(Node):
 
 @dataclass(slots=True, eq=False)
 class String(Node):
-    """One string literal, or several that stand side by side (`parts`)."""
+    """One string literal, or several adjacent ones (`parts`)."""
 
     parts: tuple[Literal, ...]
     inner: tuple[Expression, ...] = ()
-    """What is interpolated."""
+    """The interpolated expressions."""
     mapped: MappedText | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """The place of one quoted literal, its prefix included, and of its `{…}` interpolations."""
+    """The span of one quoted literal, prefix included, and of its `{…}` interpolations."""
 
     start: int
     end: int
@@ -178,7 +178,7 @@ class Lambda(Node):
 
 @dataclass(slots=True, eq=False)
 class Opaque(Node):
-    """An expression of another kind; `inner` are the expressions in it."""
+    """An expression of another kind; `inner` holds the expressions in it."""
 
     inner: tuple[Expression, ...] = ()
 
@@ -213,7 +213,7 @@ class Parameter(Node):
 
 @dataclass(slots=True, eq=False)
 class Assign(Node):
-    """`targets` without a value is a bare annotation; `operator` is `+=` and the like."""
+    """An assignment; without a value, a bare annotation. `operator` is `+=` and the like."""
 
     targets: tuple[Expression, ...]
     value: Expression | None
@@ -223,7 +223,7 @@ class Assign(Node):
 
 @dataclass(slots=True, eq=False)
 class Import(Node):
-    """`import a.b as c` (`name` is None) or `from a.b import name as c`; `*` is a name, too."""
+    """`import a.b as c` (`name` is None) or `from a.b import name as c`; `name` may be `*`."""
 
     module: str
     level: int
@@ -258,14 +258,14 @@ class FunctionDefinition(Node):
     decorators: tuple[Expression, ...]
     body: tuple[Statement, ...]
     simple: bool = True
-    """Whether it runs straight through and returns: no generator, no coroutine."""
+    """True for a plain function: neither a generator nor a coroutine."""
 
 
 @dataclass(slots=True, eq=False)
 class Block(Node):
-    """The bodies of an `if`, `try`, `with` or loop, one after another.
+    """The concatenated bodies of an `if`, `try`, `with` or loop.
 
-    `bound` are the names that its head binds (`for x`, `with … as x`).
+    `bound` holds the names that its head binds (`for x`, `with … as x`).
     """
 
     keyword: str

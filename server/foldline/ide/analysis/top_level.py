@@ -1,11 +1,10 @@
-"""Cuts a file into top-level statements, and knows them again after an edit.
+"""Splits a file into top-level statements, and matches them up again after an edit.
 
-Where the parser stumbles, the file is cut anew from the next line that looks like the beginning of
-a statement, so that damage stays inside the statement that has it. A damaged statement borrows the
-nodes of its last good text.
+At a syntax error, parsing restarts at the next line that looks like the start of a statement, so
+that damage stays within one statement. A damaged statement keeps the nodes of its last good text.
 
-After an edit only the statements that it touched are parsed. The whole file is parsed again when
-those make no sense by themselves, as when an opening quote swallows what follows.
+After an edit only the statements that it touches are parsed. The whole file is parsed again if they
+don't stand alone, as when an opening quote swallows the code after it.
 """
 
 from __future__ import annotations
@@ -46,15 +45,15 @@ _BEGINNING = re.compile(
 _WORD = re.compile(r"\A[^\W\d]\w*")
 _DEFINITION = re.compile(r"(?:class|def|async)\b")
 MAX_CHARACTERS = PROMPT_MODULE_BYTES
-"""Texts beyond this size hold no prompts that a person wrote."""
+"""Largest text that is parsed; people don't write longer prompt modules."""
 
 _MAX_CUTS = 64
-"""How often a file is cut anew; beyond that it is no Python that is being typed."""
+"""Number of restarts per file; a file with more errors isn't Python."""
 
 
 @dataclass(slots=True, eq=False)
 class TopLevel:
-    """One top-level statement: `nodes` is empty where nothing could be read."""
+    """One top-level statement; `nodes` is empty if nothing could be parsed."""
 
     anchor: Anchor
     text: str
@@ -73,7 +72,7 @@ class TopLevel:
 
     @property
     def stale(self) -> bool:
-        """Whether the nodes are those of an earlier text."""
+        """True if the nodes are those of an earlier text."""
         return self.anchor.edit is not None
 
 
@@ -84,7 +83,7 @@ class Parsed:
     text: str
     statements: tuple[TopLevel, ...]
     refused: str = ""
-    """Why nothing was read, where that is so."""
+    """The reason why nothing was parsed; empty otherwise."""
 
     @property
     def broken(self) -> bool:
@@ -92,7 +91,7 @@ class Parsed:
 
     @property
     def damaged(self) -> frozenset[str]:
-        """The names that are bound where nothing but a damaged text was ever seen."""
+        """Names whose only definition is in unparsable text."""
         return frozenset(
             name
             for statement in self.statements
@@ -102,9 +101,9 @@ class Parsed:
 
 
 def parse(text: str, file: str, previous: Parsed | None = None) -> Parsed:
-    """The statements of a text; those that `previous` has with the same text are the very same.
+    """Parse a text, reusing the statements of `previous` whose text is the same.
 
-    `previous` is used up: its anchors move to their places in the new text.
+    `previous` must not be used afterwards: its anchors move to the new text.
     """
     if previous is not None and previous.text == text:
         return previous
@@ -121,7 +120,7 @@ def parse(text: str, file: str, previous: Parsed | None = None) -> Parsed:
 
 
 class _Update:
-    """Goes from one text of a file to the next."""
+    """Reparses a file after an edit."""
 
     def __init__(self, text: str, file: str, previous: Parsed) -> None:
         self.text = text
@@ -131,7 +130,7 @@ class _Update:
         statements = previous.statements
         shift = new_end - old_end
         before = 0
-        # A statement that the edit touches at its very end may go on in what was typed.
+        # A statement that ends where the edit starts may continue in the typed text.
         while before < len(statements) and statements[before].end < start:
             before += 1
         after = len(statements)
@@ -147,11 +146,13 @@ class _Update:
     def parsed(self) -> Parsed:
         middle = self._middle()
         around = (*self.before, *self.after)
-        # What was broken before may be whole again by what was typed elsewhere.
+        # An edit elsewhere may have repaired a broken statement.
         if middle is None or any(statement.broken for statement in around):
             whole = _parse(self.text)
             read = [] if whole.has_error else list(_read(whole, self.text, 0, self.file))
-            if not (whole.has_error or any(_is_cut_off(each, self.text) for each in read)):
+            if not (
+                whole.has_error or any(_is_cut_off(statement, self.text) for statement in read)
+            ):
                 return self._reread(read)
         if middle is None:
             middle = _with_rests(_cut(self.text, self.low, self.high, self.file), self.text)
@@ -161,7 +162,7 @@ class _Update:
         return Parsed(self.text, (*self.before, *middle, *self.after))
 
     def _middle(self) -> list[TopLevel] | None:
-        """What was typed, read by itself; None where it does not stand by itself."""
+        """Parse the edited statements alone; None if they don't stand alone."""
         text = self.text
         part = text[self.low : self.high]
         root = _parse(part)
@@ -171,7 +172,7 @@ class _Update:
         return None if any(_is_cut_off(statement, text) for statement in found) else found
 
     def _reread(self, read: list[TopLevel]) -> Parsed:
-        """The whole file, with the statements that stayed the same taken over."""
+        """Return all statements of a full parse, reusing those whose text is the same."""
         known: dict[str, list[TopLevel]] = {}
         for statement in reversed(self.previous.statements):
             if not statement.broken:
@@ -199,7 +200,7 @@ class _Update:
                 result.append(new)
                 continue
             mine = set(defined(new))
-            old = next((each for each in lost if mine & set(defined(each))), lost[0])
+            old = next((candidate for candidate in lost if mine & set(defined(candidate))), lost[0])
             if _is_left_of(old, new):
                 lost.remove(old)
                 result.append(_stale(old, new))
@@ -209,14 +210,14 @@ class _Update:
 
 
 def _is_left_of(old: TopLevel, new: TopLevel) -> bool:
-    """Whether the new text still holds some of the old one: else it stands in its place alone."""
+    """Return True if the new text still contains part of the old one."""
     good = old.anchor.text
     start, old_end, _ = changed(good, new.text)
     return start > 0 or old_end < len(good)
 
 
 def _stale(old: TopLevel, new: TopLevel) -> TopLevel:
-    """The last good nodes at the places that they have in the broken text."""
+    """Return the last good nodes, mapped to the broken text."""
     good = old.anchor.text
     edit = Edit(*changed(good, new.text))
     anchor = old.anchor
@@ -226,7 +227,7 @@ def _stale(old: TopLevel, new: TopLevel) -> TopLevel:
 
 
 def defined(statement: TopLevel) -> Iterator[str]:
-    """The names that a top-level statement gives a meaning to."""
+    """Yield the names that a top-level statement defines."""
     for node in statement.nodes:
         if isinstance(node, ClassDefinition | FunctionDefinition):
             yield node.name.id
@@ -270,7 +271,7 @@ def _read(root: tree_sitter.Node, text: str, offset: int, file: str) -> Iterator
 def _statement(
     nodes: Iterable[tree_sitter.Node], text: str, place: tuple[int, int], offset: int, file: str
 ) -> TopLevel:
-    """The statement at a place of `text`, which itself stands at `offset` of the file."""
+    """Return the statement at `place` of `text`, which starts at `offset` of the file."""
     own = text[slice(*place)]
     anchor = Anchor(file, offset + place[0], own)
     reader = Reader(anchor, place[0])
@@ -283,14 +284,14 @@ def _statement(
 
 
 def _cut(text: str, low: int, high: int, file: str) -> Iterator[TopLevel]:
-    """The statements of `text[low:high]`, each damaged one by itself."""
+    """Yield the statements of `text[low:high]`, isolating each damaged one."""
     beginnings: Sequence[int] | None = None
     cuts = 0
     while low < high:
         part = text[low:high]
         resume = high
         root = _parse(part)
-        # Of a text that is one error only loose parts are left.
+        # If all of the text is one error, its children are loose fragments.
         loose = root.type == "ERROR"
         for node in root.children:
             if node.type == "comment" or not (node.is_named or node.has_error or loose):
@@ -318,7 +319,7 @@ def _cut(text: str, low: int, high: int, file: str) -> Iterator[TopLevel]:
 
 
 def _with_rests(found: Iterable[TopLevel], text: str) -> list[TopLevel]:
-    """The statements, with those broken that the parser took for whole: they and their rests."""
+    """Mark statements as broken that the parser split wrongly; return them all."""
     statements = list(found)
     for statement in statements:
         statement.broken = statement.broken or _is_cut_off(statement, text)
@@ -329,12 +330,12 @@ def _with_rests(found: Iterable[TopLevel], text: str) -> list[TopLevel]:
 
 
 def _is_cut_off(statement: TopLevel, text: str) -> bool:
-    """Whether the parser let a statement begin or end where Python does not."""
+    """Return True if the parser started or ended a statement where Python wouldn't."""
     return not _begins_line(text, statement.start) or statement.text.endswith(":")
 
 
 def _past_decorated(text: str, start: int, beginnings: Sequence[int], index: int) -> int:
-    """The first beginning behind what the decorators at `start` belong to."""
+    """Return the index of the first beginning after the definition decorated at `start`."""
     if not text.startswith("@", start):
         return index
     while index < len(beginnings) and text.startswith("@", beginnings[index]):
@@ -349,7 +350,7 @@ class _Same(Protocol):
 
 
 def changed(old: str, new: str) -> tuple[int, int, int]:
-    """The stretch that differs: its start, its end in the old and its end in the new text."""
+    """Return the differing range: its start, its end in `old` and its end in `new`."""
     limit = min(len(old), len(new))
     start = _common(limit, lambda low, high: old[low:high] == new[low:high])
     size_old, size_new = len(old), len(new)
@@ -363,7 +364,7 @@ def changed(old: str, new: str) -> tuple[int, int, int]:
 
 
 def _common(limit: int, same: _Same) -> int:
-    """How far two texts agree, by halves: comparing slices is far quicker than characters."""
+    """Return the length of the common part, by bisection: slices compare faster than characters."""
     low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,6 +1,6 @@
-"""What an expression is known to be, as far as prompts are concerned.
+"""Values of expressions, as far as prompts are concerned.
 
-Values hold syntax nodes rather than offsets, so they stay true when other statements move.
+Values hold syntax nodes, not offsets, so they stay valid when other statements move.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LIBRARY = prompts.__name__
 
 LIBRARY_NAMES = frozenset(prompts.__all__)
-"""What `from foldline.prompts import *` brings."""
+"""The names that `from foldline.prompts import *` imports."""
 
 TEXT_KINDS = ("markdown", "task")
 """The kinds of sections that render template text."""
@@ -37,7 +37,7 @@ TEXT_KINDS = ("markdown", "task")
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Something that only running the code would tell."""
+    """A value that only running the code would tell."""
 
 
 UNKNOWN = Unknown()
@@ -50,7 +50,7 @@ class Nothing:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A number or a truth value."""
+    """A number or a boolean."""
 
     value: bool | int | float
 
@@ -63,7 +63,7 @@ class Text:
 
     @property
     def known(self) -> str | None:
-        """The string, where all of it is literal."""
+        """The string if all of it is literal, else None."""
         return None if self.mapped.dynamic else self.mapped.text
 
 
@@ -74,12 +74,12 @@ class Item:
     node: Expression
     value: Value
     maybe: bool = False
-    """Whether the item may be absent."""
+    """True if the item may be absent."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Record:
-    """A dictionary with strings for keys, as it is spread into a call."""
+    """A dictionary with string keys, for `**` in a call."""
 
     arguments: Mapping[str, Argument]
     complete: bool = True
@@ -87,7 +87,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
-    """A list or tuple; where it is not `complete`, more or other items may follow the known."""
+    """A list or tuple; unless `complete`, unknown items may be among these."""
 
     items: tuple[Item, ...]
     complete: bool = True
@@ -95,13 +95,13 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class External:
-    """A name of a module that is not part of the workspace: `foldline.prompts.Section`."""
+    """A name from a module outside the workspace, such as `foldline.prompts.Section`."""
 
     dotted: str
 
     @property
     def library_name(self) -> str:
-        """The name within the prompt library, whichever of its modules it was imported from."""
+        """The name in the prompt library, from whichever module it was imported; else empty."""
         return self.dotted.rpartition(".")[2] if self.dotted.startswith(LIBRARY + ".") else ""
 
 
@@ -139,23 +139,23 @@ class Specialised:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
-    """A field of a params dataclass; `name` is where it is declared, None in the library."""
+    """A field of a params dataclass; `name` is its declaration, None in the library."""
 
     id: str
     name: Name | None
     annotation: str
     default: str | None
-    """The source of the default, where it has one that can be shown."""
+    """Source of the default, if it can be shown."""
     has_default: bool
     description: str
     default_text: str | None = None
-    """What `str()` of the default renders as, where that is known."""
+    """`str()` of the default, if known."""
     init: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dataclass:
-    """A params type; `complete` tells whether `fields` are certainly all there are."""
+    """A params type; `complete` if `fields` are certainly all."""
 
     name: str
     definition: ClassDefinition | None
@@ -164,20 +164,20 @@ class Dataclass:
     is_dataclass: bool | None
     task: bool = False
     computed: bool = False
-    """Whether an instance may have other values than it was constructed with."""
+    """True if an instance may have other values than it was constructed with."""
 
     @property
     def identity(self) -> object:
-        """What tells the type from others of its name."""
+        """An object that identifies the type among those of the same name."""
         return self.definition if self.definition is not None else self.name
 
     def field(self, name: str) -> Field | None:
-        return next((each for each in self.fields if each.id == name), None)
+        return next((field for field in self.fields if field.id == name), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What a parameter was given: the expression, the value and the keyword it was given by."""
+    """An argument: its expression, its value and its keyword."""
 
     node: Expression
     value: Value
@@ -190,7 +190,7 @@ class SectionValue:
 
     node: Call
     kind: str
-    """`markdown`, `task`, `chapter`, or `custom` where a subclass decides what it renders."""
+    """`markdown`, `task`, `chapter`, or `custom` if a subclass overrides what is rendered."""
     class_name: str
     class_node: Expression
     specialised: bool | None
@@ -198,29 +198,29 @@ class SectionValue:
     params_node: Expression | None
     arguments: Mapping[str, Argument]
     opaque: bool = False
-    """Whether arguments may exist that are not known (`**options`)."""
+    """True if there may be unknown arguments (`**options`)."""
     scope: Scope | None = None
     maybe: bool = False
-    """Whether another section may stand in its place."""
+    """True if another section may take its place."""
     decides: bool = False
-    """Whether its class decides by itself when the section exists (`is_enabled`)."""
+    """True if its class overrides `is_enabled`."""
     cost: int = 0
-    """What showing it costs, with all below it."""
+    """Cost of showing it and all sections below it."""
 
     @property
     def gated(self) -> bool:
-        """Whether the section may not exist in a render."""
+        """True if a render may leave the section out."""
         argument = self.arguments.get("enabled")
-        asked = argument is not None and not isinstance(argument.value, Nothing)
-        return asked or self.decides or (argument is None and self.opaque)
+        conditional = argument is not None and not isinstance(argument.value, Nothing)
+        return conditional or self.decides or (argument is None and self.opaque)
 
     def text(self, name: str) -> MappedText | None:
-        """The string argument of that name, where it is a string."""
+        """Return the argument of that name if it is a string."""
         argument = self.arguments.get(name)
         return argument.value.mapped if argument and isinstance(argument.value, Text) else None
 
     def known(self, name: str) -> str | None:
-        """The string argument of that name, where all of it is known."""
+        """Return the string argument of that name if all of it is known."""
         argument = self.arguments.get(name)
         return argument.value.known if argument and isinstance(argument.value, Text) else None
 
@@ -267,10 +267,10 @@ class TemplateValue:
     scope: Scope | None = None
     maybe: bool = False
     cost: int = 0
-    """What showing all of its sections costs."""
+    """Cost of showing all of its sections."""
 
     def text(self, name: str) -> str:
-        """The string argument of that name, its dynamic parts shown as code."""
+        """Return the string argument of that name, with dynamic parts shown as code; else empty."""
         argument = self.arguments.get(name)
         return argument.value.mapped.text if argument and isinstance(argument.value, Text) else ""
 
@@ -283,7 +283,7 @@ class TemplateValue:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PromptValue:
-    """A `Prompt` and what was bound to it."""
+    """A `Prompt` and the arguments bound to it."""
 
     template: TemplateValue
     node: Node
@@ -310,12 +310,12 @@ class InstanceValue:
     node: Call
     arguments: Mapping[str, Argument] = field(default_factory=dict)
     opaque: bool = False
-    """Whether arguments may exist that are not known (`**options`)."""
+    """True if there may be unknown arguments (`**options`)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MethodValue:
-    """A method of a known value, not called yet."""
+    """A bound method of a known value."""
 
     owner: Value
     name: str
@@ -323,7 +323,7 @@ class MethodValue:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SuperCall:
-    """The arguments that a subclass's `__init__` hands to `super().__init__`."""
+    """The arguments that a subclass's `__init__` passes to `super().__init__`."""
 
     call: Call
     scope: BodyScope

@@ -1,6 +1,6 @@
 """Diagnostics of prompts, found without running anything.
 
-No finding is ever based on a guess: what only running the code would tell is left alone.
+No diagnostic is ever based on a guess: code that has to run to be known isn't reported.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from foldline.ide.checks.diagnostic import (
     Change,
     Code,
     Diagnostic,
-    Finding,
     Fix,
+    LazyDiagnostic,
     Related,
     Severity,
     default_severity,
@@ -37,8 +37,8 @@ __all__ = [
     "Change",
     "Code",
     "Diagnostic",
-    "Finding",
     "Fix",
+    "LazyDiagnostic",
     "Related",
     "Severity",
     "default_severity",
@@ -50,29 +50,29 @@ def diagnostics(
     analysis: ModuleAnalysis,
     *,
     severities: Mapping[str, Severity] | None = None,
-    more: Iterable[Finding] = (),
+    more: Iterable[LazyDiagnostic] = (),
 ) -> tuple[Diagnostic, ...]:
-    """What is wrong with the prompts of a file, in the order of the text.
+    """Return the diagnostics of a file's prompts, in source order.
 
-    Statements that do not parse just now are left out: their author is at work on them.
+    Statements that don't parse are left out: their author is still typing.
 
     Args:
         analysis: The file.
-        severities: Severities by code where they are not the defaults.
-        more: Findings of checks that need more than the file.
+        severities: Severities by code that differ from the defaults.
+        more: Diagnostics of checks that need more than the file.
     """
-    memory = analysis.evaluator.memory
-    found: list[Finding] = []
+    memo = analysis.evaluator.memo
+    found: list[LazyDiagnostic] = []
     for facts in analysis.facts:
         if facts.statement.broken:
             continue
 
-        def check(facts: StatementFacts = facts) -> tuple[Finding, ...]:
+        def check(facts: StatementFacts = facts) -> tuple[LazyDiagnostic, ...]:
             return tuple(_statement(facts, analysis))
 
-        findings = memory.fact(facts.statement.anchor, "findings", check)
-        if findings and not _rests_on_damage(facts, analysis):
-            found.extend(findings)
+        own = memo.fact(facts.statement.anchor, "diagnostics", check)
+        if own and not _uses_damaged_names(facts, analysis):
+            found.extend(own)
     if not any(statement.broken for statement in analysis.statements):
         found.extend(check_fields(analysis))
     found.extend(check_evaluated(analysis))
@@ -81,29 +81,31 @@ def diagnostics(
         (statement.start, statement.end) for statement in analysis.statements if statement.broken
     ]
     result: dict[tuple[Code, int, int], Diagnostic] = {}
-    for finding in found:
-        severity = (severities or {}).get(finding.code, default_severity(finding.code))
-        place = finding.place_in(analysis.file) if severity is not Severity.OFF else None
+    for lazy in found:
+        severity = (severities or {}).get(lazy.code, default_severity(lazy.code))
+        place = lazy.place_in(analysis.file) if severity is not Severity.OFF else None
         if place is None:
             continue
         if any(low <= place.start < high for low, high in broken):
             continue
-        key = (finding.code, place.start, place.end)
+        key = (lazy.code, place.start, place.end)
         if key not in result:
-            result[key] = _diagnostic(finding, severity, place)
-    return tuple(sorted(result.values(), key=lambda each: (each.place, each.code)))
+            result[key] = _located(lazy, severity, place)
+    return tuple(
+        sorted(result.values(), key=lambda diagnostic: (diagnostic.place, diagnostic.code))
+    )
 
 
-def _rests_on_damage(facts: StatementFacts, analysis: ModuleAnalysis) -> bool:
-    """Whether something that a statement is about is being typed elsewhere."""
-    used = analysis.evaluator.memory.of(facts.statement.anchor).used
+def _uses_damaged_names(facts: StatementFacts, analysis: ModuleAnalysis) -> bool:
+    """Return True if a name that the statement uses is defined only in unparsable text."""
+    used = analysis.evaluator.memo.bucket(facts.statement.anchor).used
     damaged = {
         file: analysis.evaluator.modules.damaged(file) for file in {file for file, _ in used}
     }
     return any(name in damaged[file] for file, name in used)
 
 
-def _statement(facts: StatementFacts, analysis: ModuleAnalysis) -> Iterator[Finding]:
+def _statement(facts: StatementFacts, analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
     evaluator = analysis.evaluator
     checked: set[int] = set()
     for section in facts.sections:
@@ -121,18 +123,18 @@ def _statement(facts: StatementFacts, analysis: ModuleAnalysis) -> Iterator[Find
         yield from check_call(call, evaluator)
 
 
-def _diagnostic(finding: Finding, severity: Severity, place: SourceSpan) -> Diagnostic:
-    fixes = (repair() for repair in finding.repairs)
-    related = [(where(), message) for where, message in finding.related]
-    written = finding.place()
+def _located(lazy: LazyDiagnostic, severity: Severity, place: SourceSpan) -> Diagnostic:
+    fixes = (repair() for repair in lazy.repairs)
+    related = [(where(), message) for where, message in lazy.related]
+    written = lazy.place()
     if written is not None and written.file != place.file:
         related.append((written, "It is written here."))
     return Diagnostic(
-        code=finding.code,
+        code=lazy.code,
         severity=severity,
-        message=finding.message,
+        message=lazy.message,
         place=place,
         fixes=tuple(fix for fix in fixes if fix is not None),
         related=tuple(Related(where, message) for where, message in related if where is not None),
-        unnecessary=finding.unnecessary,
+        unnecessary=lazy.unnecessary,
     )

@@ -1,10 +1,10 @@
-"""Checks how many tokens a prompt renders to."""
+"""Check of the number of tokens that a prompt renders to."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.ide.checks.diagnostic import Code, Finding, at_node
+from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, at_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 def check_budget(
     analysis: ModuleAnalysis, budget: int | None, counter: TokenCounter
-) -> Iterator[Finding]:
-    """The prompts that render to more tokens than they may, by what their source tells."""
+) -> Iterator[LazyDiagnostic]:
+    """Yield the prompts that exceed `budget` tokens, as far as their source tells."""
     if budget is None:
         return
     for prompt in analysis.prompts:
         tokens = prompt.render.tokens(counter)
         if tokens > budget:
-            yield Finding(
+            yield LazyDiagnostic(
                 Code.TOKEN_BUDGET,
-                f"`{prompt.name.id}` renders to {counter.shown(tokens)} tokens, "
-                f"{counter.shown(tokens - budget)} more than its budget of {budget:,}.",
+                f"`{prompt.name.id}` renders to {counter.format(tokens)} tokens, "
+                f"{counter.format(tokens - budget)} more than its budget of {budget:,}.",
                 at_node(prompt.name),
             )

@@ -1,4 +1,4 @@
-"""What a check finds: a code, a sentence, a place, and the repairs that are certain."""
+"""Diagnostics of checks: a code, a sentence, a location, and fixes that are certain."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Severity(StrEnum):
-    """How much it matters; `OFF` only in the configuration."""
+    """Severity of a diagnostic; `OFF` is for the configuration only."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -31,7 +31,7 @@ class Severity(StrEnum):
 
 
 class Code(StrEnum):
-    """The stable names of what is checked; each has a page (`foldline check --explain CODE`)."""
+    """Stable names of the checks; each has a page (`foldline check --explain CODE`)."""
 
     UNKNOWN_PLACEHOLDER = "unknown-placeholder"
     STRAY_DOLLAR = "stray-dollar"
@@ -64,22 +64,22 @@ SEVERITIES = {
     Code.TOKEN_BUDGET: Severity.WARNING,
     Code.NOT_EVALUATED: Severity.WARNING,
 }
-"""The severities that are not `ERROR`: these prompts are built, but hardly as they were meant."""
+"""Severities other than `ERROR`: these prompts can be built, but probably not as intended."""
 
 
 def default_severity(code: Code) -> Severity:
-    """The severity of a code that is not configured."""
+    """Return the severity of a code that the configuration doesn't set."""
     return SEVERITIES.get(code, Severity.ERROR)
 
 
-# Places are worked out when they are asked for: what was found in a statement stays true while
-# typing elsewhere moves it.
-Place: TypeAlias = Callable[[], SourceSpan | None]
+# Locations are computed on demand: the diagnostics of a statement stay valid while typing elsewhere
+# moves it.
+LazyLocation: TypeAlias = Callable[[], SourceSpan | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One replacement of a repair."""
+    """One text replacement of a fix."""
 
     place: SourceSpan
     text: str
@@ -87,7 +87,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A repair; the preferred one is what the author almost certainly meant."""
+    """A fix; the preferred one is almost certainly what the author meant."""
 
     title: str
     changes: tuple[Change, ...]
@@ -98,22 +98,22 @@ Repair: TypeAlias = Callable[[], Fix | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Finding:
-    """Something that a check found, wherever its statement may stand.
+class LazyDiagnostic:
+    """A diagnostic whose location is computed when it is needed.
 
-    `instead` is the place in a file that only uses what another file says wrongly.
+    `instead` is the location to use in a file that only uses the faulty text of another file.
     """
 
     code: Code
     message: str
-    place: Place
+    place: LazyLocation
     repairs: tuple[Repair, ...] = ()
-    related: tuple[tuple[Place, str], ...] = ()
+    related: tuple[tuple[LazyLocation, str], ...] = ()
     unnecessary: bool = False
-    instead: Place | None = None
+    instead: LazyLocation | None = None
 
     def place_in(self, file: str) -> SourceSpan | None:
-        """The place in a file; None where it has none there."""
+        """Return the location in a file; None if it has none there."""
         found = self.place()
         if (found is None or found.file != file) and self.instead is not None:
             found = self.instead()
@@ -122,7 +122,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Another place that a diagnostic speaks of."""
+    """Another location that a diagnostic refers to."""
 
     place: SourceSpan
     message: str
@@ -130,7 +130,7 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """A finding at its present place in the file."""
+    """A diagnostic at its current location in the file."""
 
     code: Code
     severity: Severity
@@ -141,13 +141,13 @@ class Diagnostic:
     unnecessary: bool = False
 
 
-def at_node(node: Node) -> Place:
-    """The place of a node."""
+def at_node(node: Node) -> LazyLocation:
+    """Location of a node."""
     return partial(span_of, node)
 
 
-def at_argument(argument: Argument) -> Place:
-    """The place of an argument, or of the string that a name or call in its place stands for."""
+def at_argument(argument: Argument) -> LazyLocation:
+    """Location of an argument, or of the string that its name or call evaluates to."""
     value = argument.value
     if isinstance(value, Text) and not isinstance(argument.node, String):
         mapped = value.mapped
@@ -155,18 +155,18 @@ def at_argument(argument: Argument) -> Place:
     return at_node(argument.node)
 
 
-def at_placeholder(placeholder: Placeholder) -> Place:
-    """The place of a placeholder, its braces included."""
+def at_placeholder(placeholder: Placeholder) -> LazyLocation:
+    """Location of a placeholder, braces included."""
     return lambda: placeholder.source
 
 
-def at_text(mapped: MappedText, start: int, end: int) -> Place:
-    """The place of a part of a text."""
+def at_text(mapped: MappedText, start: int, end: int) -> LazyLocation:
+    """Location of a part of a text."""
     return partial(mapped.place, start, end)
 
 
-def replacement(title: str, place: Place, text: str, *, preferred: bool = False) -> Repair:
-    """The repair that replaces what stands at a place."""
+def replacement(title: str, place: LazyLocation, text: str, *, preferred: bool = False) -> Repair:
+    """Return the fix that replaces the text at a location."""
 
     def repair() -> Fix | None:
         span = place()
@@ -175,6 +175,6 @@ def replacement(title: str, place: Place, text: str, *, preferred: bool = False)
     return repair
 
 
-def either(names: tuple[str, ...]) -> str:
-    """`a`, or `a or b`, in a sentence."""
+def alternatives(names: tuple[str, ...]) -> str:
+    """Format names for a sentence: `a`, or `a or b`."""
     return " or ".join(f"`{name}`" for name in names)

@@ -1,4 +1,4 @@
-"""Checks that say what was left unknown because it is too much."""
+"""Reports code that isn't evaluated because it exceeds a budget."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import SourceSpan
-from foldline.ide.checks.diagnostic import Code, Finding
+from foldline.ide.checks.diagnostic import Code, LazyDiagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
 
 
-def check_evaluated(analysis: ModuleAnalysis) -> Iterator[Finding]:
-    """A file that isn't read, and the statements that describe more than is worked out."""
+def check_evaluated(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
+    """Report a file that isn't parsed, and statements that exceed their evaluation budget."""
     if analysis.refused:
         message = f"Prompts of this file are not shown: {analysis.refused}."
-        yield Finding(Code.NOT_EVALUATED, message, lambda: SourceSpan(analysis.file, 0, 0))
-    analysis.module  # noqa: B018 - What it costs to show the prompts counts, too.
+        yield LazyDiagnostic(Code.NOT_EVALUATED, message, lambda: SourceSpan(analysis.file, 0, 0))
+    analysis.module  # noqa: B018 - Showing the prompts counts towards the budget.
     for statement in analysis.statements:
-        if analysis.evaluator.memory.of(statement.anchor).exceeded:
+        if analysis.evaluator.memo.bucket(statement.anchor).exceeded:
             message = (
-                "This describes more text or more sections than a file of this size should; what "
-                "is left out shows as unknown until the prompt is run."
+                "This statement describes more text or sections than a file of this size should. "
+                "The rest shows as unknown until the prompt is run."
             )
             place = partial(SourceSpan, analysis.file, statement.start, statement.end)
-            yield Finding(Code.NOT_EVALUATED, message, place)
+            yield LazyDiagnostic(Code.NOT_EVALUATED, message, place)

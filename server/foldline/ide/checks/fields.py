@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.values import Dataclass
-from foldline.ide.checks.diagnostic import Code, Finding, at_node
+from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, at_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.values import Field, SectionValue
 
 
-def check_fields(analysis: ModuleAnalysis) -> Iterator[Finding]:
-    """The fields that this file declares for its sections and that nothing in the workspace uses.
+def check_fields(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
+    """Report the fields that this file declares and that nothing in the workspace uses.
 
-    Only where every section that has the field shows a text that is all known, and where neither
-    the rest of the file nor a file that names the dataclass mentions it: `enabled` callables and
-    other code may use a field as well.
+    A field is reported only if all texts of the sections that have it are known, and if neither the
+    rest of the file nor a file that names the dataclass mentions it: `enabled` callables and other
+    code may use a field, too.
     """
-    memory = analysis.evaluator.memory
+    memo = analysis.evaluator.memo
     declared: dict[int, tuple[Dataclass, Field]] = {}
     used: set[int] = set()
     unsure: set[int] = set()
     for facts in analysis.facts:
-        uses = memory.fact(facts.statement.anchor, "fields", partial(_uses, facts))
+        uses = memo.fact(facts.statement.anchor, "fields", partial(_uses, facts))
         declared.update(uses.declared)
         used |= uses.used
         unsure |= uses.unsure
@@ -41,7 +41,7 @@ def check_fields(analysis: ModuleAnalysis) -> Iterator[Finding]:
             continue
         if analysis.evaluator.modules.mentions(field.id, kind.name, analysis.file):
             continue
-        yield Finding(
+        yield LazyDiagnostic(
             Code.UNUSED_FIELD,
             f"No template uses `{field.id}`.",
             at_node(name),
@@ -51,7 +51,7 @@ def check_fields(analysis: ModuleAnalysis) -> Iterator[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class _Uses:
-    """What one statement has to do with fields, by the identity of their declared names."""
+    """Fields that one statement declares and uses, by the `id` of their declared names."""
 
     declared: dict[int, tuple[Dataclass, Field]]
     used: set[int]
@@ -64,24 +64,29 @@ def _uses(facts: StatementFacts) -> _Uses:
         params = section.params
         if not isinstance(params, Dataclass) or params.definition is None:
             continue
-        fields = {id(each.name): each for each in params.fields if each.name is not None}
-        found.declared.update((key, (params, each)) for key, each in fields.items())
-        if not params.complete or params.task or params.computed or not _says_all(section):
+        fields = {id(field.name): field for field in params.fields if field.name is not None}
+        found.declared.update((key, (params, field)) for key, field in fields.items())
+        if (
+            not params.complete
+            or params.task
+            or params.computed
+            or not _renders_only_known_texts(section)
+        ):
             found.unsure.update(fields)
     for text in facts.texts:
         params = text.section.params
         if not isinstance(params, Dataclass):
             continue
         names = {placeholder.name for placeholder in text.placeholders}
-        found.used.update(id(each.name) for each in params.fields if each.id in names)
-        # A misspelt placeholder is reported itself; it may well be the one that is missing.
+        found.used.update(id(field.name) for field in params.fields if field.id in names)
+        # A misspelled placeholder has its own diagnostic, and may be meant for this field.
         if text.mapped.dynamic or any(params.field(name) is None for name in names):
-            found.unsure.update(id(each.name) for each in params.fields)
+            found.unsure.update(id(field.name) for field in params.fields)
     return found
 
 
-def _says_all(section: SectionValue) -> bool:
-    """Whether the section puts fields into its texts alone."""
+def _renders_only_known_texts(section: SectionValue) -> bool:
+    """Return True if the section uses fields only in its texts."""
     return (
         section.kind == "markdown"
         and not section.opaque
@@ -91,7 +96,7 @@ def _says_all(section: SectionValue) -> bool:
 
 
 def _mentioned(name: str, text: str) -> bool:
-    """Whether the word occurs other than as a declaration or a keyword argument."""
+    """Return True if the word occurs other than as a declaration or a keyword argument."""
     return (
         re.search(rf"\b{re.escape(name)}\b(?!\s*[:=])|\b{re.escape(name)}\s*==", text) is not None
     )

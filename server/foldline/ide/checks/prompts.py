@@ -20,8 +20,14 @@ from foldline.ide.analysis.values import (
     TemplateValue,
     Text,
 )
-from foldline.ide.checks.diagnostic import Code, Finding, at_node, either, replacement
-from foldline.ide.checks.names import near_names
+from foldline.ide.checks.diagnostic import (
+    Code,
+    LazyDiagnostic,
+    alternatives,
+    at_node,
+    replacement,
+)
+from foldline.prompts.errors import near_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,8 +38,8 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.syntax import Expression, Keyword
 
 
-def check_call(call: CallSite, evaluator: Evaluator) -> Iterator[Finding]:
-    """What is wrong with a call of `bind`, `render` or `evaluate` on a prompt that is known."""
+def check_call(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
+    """Check a call of `bind`, `render` or `evaluate` on a known prompt."""
     func = call.node.func
     name = func.attr.id if isinstance(func, Attribute) else ""
     if not isinstance(func, Attribute) or name not in ("bind", "render", "evaluate"):
@@ -50,12 +56,12 @@ def check_call(call: CallSite, evaluator: Evaluator) -> Iterator[Finding]:
     template = _template(owner.owner)
     if template is None:
         return
-    given = _instances(call, evaluator)
-    yield from _twice(given)
-    yield from _unknown(given, template, evaluator)
+    bound_here = _instances(call, evaluator)
+    yield from _twice(bound_here)
+    yield from _unknown(bound_here, template, evaluator)
     if name == "render":
         yield from _overrides(call, template, evaluator)
-        yield from _missing(call, owner.owner, template, given, evaluator)
+        yield from _missing(call, owner.owner, template, bound_here, evaluator)
 
 
 def _template(value: object) -> TemplateValue | None:
@@ -77,12 +83,12 @@ def _instances(call: CallSite, evaluator: Evaluator) -> list[tuple[Expression, I
     return found
 
 
-def _twice(given: Sequence[tuple[Expression, InstanceValue]]) -> Iterator[Finding]:
+def _twice(bound_here: Sequence[tuple[Expression, InstanceValue]]) -> Iterator[LazyDiagnostic]:
     seen: dict[object, Expression] = {}
-    for node, value in given:
+    for node, value in bound_here:
         kind = value.dataclass.identity
         if kind in seen:
-            yield Finding(
+            yield LazyDiagnostic(
                 Code.BOUND_TWICE,
                 f"`{value.dataclass.name}` is bound twice in one call, and either could be meant: "
                 "bind one instance, or give the sections different types.",
@@ -107,17 +113,17 @@ def _known_types(template: TemplateValue, evaluator: Evaluator) -> dict[object, 
 
 
 def _unknown(
-    given: Sequence[tuple[Expression, InstanceValue]],
+    bound_here: Sequence[tuple[Expression, InstanceValue]],
     template: TemplateValue,
     evaluator: Evaluator,
-) -> Iterator[Finding]:
-    kinds = _known_types(template, evaluator) if given else None
+) -> Iterator[LazyDiagnostic]:
+    kinds = _known_types(template, evaluator) if bound_here else None
     if kinds is None:
         return
-    for node, value in given:
+    for node, value in bound_here:
         if value.dataclass.identity not in kinds:
             names = ", ".join(f"`{name}`" for name in sorted(set(kinds.values())))
-            yield Finding(
+            yield LazyDiagnostic(
                 Code.UNKNOWN_PARAMS,
                 f"No section takes `{value.dataclass.name}`; the sections take "
                 f"{names or 'no parameters'}.",
@@ -129,10 +135,10 @@ def _missing(
     call: CallSite,
     owner: object,
     template: TemplateValue,
-    given: Sequence[tuple[Expression, InstanceValue]],
+    bound_here: Sequence[tuple[Expression, InstanceValue]],
     evaluator: Evaluator,
-) -> Iterator[Finding]:
-    """The types without which the render fails; only where all that is bound can be seen."""
+) -> Iterator[LazyDiagnostic]:
+    """Report the types that a render lacks, if everything that is bound is visible here."""
     func = call.node.func
     inline = isinstance(func, Attribute) and (
         isinstance(func.value, Call) or isinstance(owner, TemplateValue)
@@ -140,13 +146,13 @@ def _missing(
     kinds = _known_types(template, evaluator)
     bound = owner.bound if isinstance(owner, PromptValue) else ()
     instances = [item.value for item in bound if isinstance(item.value, InstanceValue)]
-    seen = len(instances) == len(bound) and len(given) == len(call.node.args)
+    seen = len(instances) == len(bound) and len(bound_here) == len(call.node.args)
     if not inline or kinds is None or not seen or call.node.keyword("visibility_overrides"):
         return
     if isinstance(owner, PromptValue) and not _made_here(func):
         return
     present = {value.dataclass.identity for value in instances}
-    present |= {value.dataclass.identity for _, value in given}
+    present |= {value.dataclass.identity for _, value in bound_here}
     for section in in_template(template):
         if "default_params" in section.arguments and isinstance(section.params, Dataclass):
             present.add(section.params.identity)
@@ -155,21 +161,21 @@ def _missing(
         kind = section.params
         if not isinstance(kind, Dataclass) or not kind.complete:
             continue
-        required = [each.id for each in kind.fields if each.init and not each.has_default]
+        required = [field.id for field in kind.fields if field.init and not field.has_default]
         identity = kind.identity
         if required and identity not in present and identity not in reported:
             reported.add(identity)
             assert isinstance(func, Attribute)
-            yield Finding(
+            yield LazyDiagnostic(
                 Code.MISSING_PARAMS,
                 f"The section `{section.key}` needs `{kind.name}`, which is not bound and has no "
-                f"default for {either(tuple(required)).replace(' or ', ', ')}.",
+                f"default for {alternatives(tuple(required)).replace(' or ', ', ')}.",
                 at_node(func.attr),
             )
 
 
 def _made_here(func: Expression) -> bool:
-    """Whether a chain of calls begins with `Prompt(…)`, so that nobody else has bound to it."""
+    """Return True if a call chain starts with `Prompt(…)`: no other code has bound to it."""
     while isinstance(func, Attribute):
         value = func.value
         if not isinstance(value, Call):
@@ -181,7 +187,7 @@ def _made_here(func: Expression) -> bool:
 
 
 def _visible(items: Items) -> Iterator[SectionValue]:
-    """The sections that every render asks for their parameters."""
+    """Yield the sections whose parameters every render needs."""
     for item in items.items:
         section = item.value
         if not isinstance(section, SectionValue) or section.kind == "chapter":
@@ -194,15 +200,17 @@ def _visible(items: Items) -> Iterator[SectionValue]:
 # Names of sections
 
 
-def _overrides(call: CallSite, template: TemplateValue, evaluator: Evaluator) -> Iterator[Finding]:
+def _overrides(
+    call: CallSite, template: TemplateValue, evaluator: Evaluator
+) -> Iterator[LazyDiagnostic]:
     keyword = call.node.keyword("visibility_overrides")
     if keyword is None or not isinstance(keyword.value, Dictionary):
         return
     sections, complete = sections_of(template, evaluator)
     if not complete:
         return
-    # An override of a chapter has no effect, and is no mistake.
-    paths = {each.path for each in _walk(sections)}
+    # An override of a chapter has no effect, but isn't a mistake.
+    paths = {section.path for section in _walk(sections)}
     for key in keyword.value.keys:
         value = evaluator.value(key, call.scope) if key is not None else None
         if not isinstance(value, Items) or not value.complete or key is None:
@@ -211,7 +219,7 @@ def _overrides(call: CallSite, template: TemplateValue, evaluator: Evaluator) ->
         path = tuple(part for part in parts if part is not None)
         if len(path) != len(value.items) or path in paths:
             continue
-        near = near_names(".".join(path), (".".join(each) for each in paths))
+        near = near_names(".".join(path), (".".join(known_path) for known_path in paths))
         repairs = tuple(
             replacement(
                 f"Change to `{name}`",
@@ -221,17 +229,17 @@ def _overrides(call: CallSite, template: TemplateValue, evaluator: Evaluator) ->
             for name in near
             if tuple(name.split(".")) in paths
         )
-        yield Finding(
+        yield LazyDiagnostic(
             Code.UNKNOWN_SECTION,
             f"No section has the path `{'.'.join(path)}`."
-            + (f" Did you mean {either(near)}?" if near else ""),
+            + (f" Did you mean {alternatives(near)}?" if near else ""),
             at_node(key),
             repairs,
         )
 
 
 def _tuple(parts: Sequence[str]) -> str:
-    """A path as code."""
+    """Format a path as a Python tuple."""
     written = ", ".join(f'"{part}"' for part in parts)
     return f"({written})" if len(parts) > 1 else f"({written},)"
 
@@ -241,7 +249,9 @@ def _walk(sections: Sequence[StaticSection]) -> Iterator[StaticSection]:
         yield from section.walk()
 
 
-def _goal(call: CallSite, template: TemplateValue, evaluator: Evaluator) -> Iterator[Finding]:
+def _goal(
+    call: CallSite, template: TemplateValue, evaluator: Evaluator
+) -> Iterator[LazyDiagnostic]:
     keyword = call.node.keyword("goal_section_key")
     sections, complete = sections_of(template, evaluator)
     if keyword is None:
@@ -256,25 +266,27 @@ def _goal(call: CallSite, template: TemplateValue, evaluator: Evaluator) -> Iter
         yield from _goal_in_chapter(keyword, known, sections)
 
 
-def _goal_key(keyword: Keyword, known: str, sections: Sequence[StaticSection]) -> Iterator[Finding]:
+def _goal_key(
+    keyword: Keyword, known: str, sections: Sequence[StaticSection]
+) -> Iterator[LazyDiagnostic]:
     every = [section for section in _walk(sections) if section.kind != "chapter"]
     exact = [section for section in every if ".".join(section.path) == known]
     named = [section for section in every if section.key == known]
     place = at_node(keyword.value)
     if not exact and not named:
         near = near_names(known, (".".join(section.path) for section in every))
-        yield Finding(
+        yield LazyDiagnostic(
             Code.GOAL_SECTION,
             f"No section has the key `{known}`."
-            + (f" Did you mean {either(near)}?" if near else ""),
+            + (f" Did you mean {alternatives(near)}?" if near else ""),
             place,
             tuple(replacement(f"Change to `{name}`", place, f'"{name}"') for name in near),
         )
     elif not exact and len(named) > 1:
         paths = tuple(".".join(section.path) for section in named)
-        yield Finding(
+        yield LazyDiagnostic(
             Code.GOAL_SECTION,
-            f"The key `{known}` could mean {either(paths)}: give the whole path.",
+            f"The key `{known}` could mean {alternatives(paths)}: give the whole path.",
             place,
             tuple(replacement(f"Change to `{name}`", place, f'"{name}"') for name in paths),
         )
@@ -282,19 +294,21 @@ def _goal_key(keyword: Keyword, known: str, sections: Sequence[StaticSection]) -
 
 def _goal_in_chapter(
     keyword: Keyword, known: str, sections: Sequence[StaticSection]
-) -> Iterator[Finding]:
+) -> Iterator[LazyDiagnostic]:
     inside = [
         section
         for chapter in _walk(sections)
         if chapter.kind == "chapter"
         for section in chapter.walk()
     ]
-    named = [each for each in _walk(sections) if known in (each.key, ".".join(each.path))]
-    if named and all(each in inside for each in named):
-        yield Finding(
+    named = [
+        section for section in _walk(sections) if known in (section.key, ".".join(section.path))
+    ]
+    if named and all(section in inside for section in named):
+        yield LazyDiagnostic(
             Code.GOAL_SECTION,
-            f"`{known}` is itself inside a chapter: INTENT_CLASSIFIER needs a goal that every "
-            "render shows.",
+            f"`{known}` is inside a chapter: INTENT_CLASSIFIER needs a goal that every render "
+            "shows.",
             at_node(keyword.value),
         )
 
@@ -307,13 +321,13 @@ def _classifies(call: CallSite, evaluator: Evaluator) -> bool:
 
 def _goal_missing(
     call: CallSite, evaluator: Evaluator, sections: Sequence[StaticSection]
-) -> Iterator[Finding]:
+) -> Iterator[LazyDiagnostic]:
     policy = call.node.keyword("chapters_expansion_policy")
     if policy is None or any(keyword.name is None for keyword in call.node.keywords):
         return
     has_chapters = any(section.kind == "chapter" for section in _walk(sections))
     if has_chapters and _classifies(call, evaluator):
-        yield Finding(
+        yield LazyDiagnostic(
             Code.GOAL_SECTION,
             "INTENT_CLASSIFIER chooses chapters by the goal: give `goal_section_key`.",
             at_node(policy.value),

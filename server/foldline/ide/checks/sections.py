@@ -18,19 +18,19 @@ from foldline.ide.analysis.values import (
 from foldline.ide.checks.diagnostic import (
     Change,
     Code,
-    Finding,
     Fix,
-    Place,
+    LazyDiagnostic,
+    LazyLocation,
     Repair,
+    alternatives,
     at_argument,
     at_node,
     at_placeholder,
     at_text,
-    either,
     replacement,
 )
-from foldline.ide.checks.names import near_names
-from foldline.ide.checks.unreachable import check_never
+from foldline.ide.checks.unreachable import check_unreachable
+from foldline.prompts.errors import near_names
 from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.section import (
     KEY_CHARACTERS,
@@ -49,40 +49,40 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.values import SectionValue
 
 
-def check_section(section: SectionValue) -> Iterator[Finding]:
-    """What is wrong with a section, apart from its texts."""
+def check_section(section: SectionValue) -> Iterator[LazyDiagnostic]:
+    """Check a section, apart from its texts."""
     yield from _key(section)
     yield from _title(section)
     yield from _params(section)
     yield from _summary(section)
     yield from _tools(section)
-    yield from check_never(section)
+    yield from check_unreachable(section)
 
 
-def _place_of(section: SectionValue, name: str) -> Place:
+def _place_of(section: SectionValue, name: str) -> LazyLocation:
     argument = section.arguments.get(name)
     return at_argument(argument) if argument is not None else at_node(section.class_node)
 
 
-def _use_of(section: SectionValue, name: str) -> Place | None:
-    """The argument itself, where the text that it gives stands in another file."""
+def _use_of(section: SectionValue, name: str) -> LazyLocation | None:
+    """Location of the argument, for a text that is written in another file."""
     argument = section.arguments.get(name)
     return at_node(argument.node) if argument is not None else None
 
 
-def _key(section: SectionValue) -> Iterator[Finding]:
+def _key(section: SectionValue) -> Iterator[LazyDiagnostic]:
     key = section.known("key")
     if key is None or KEY_PATTERN.fullmatch(key) is not None:
         return
     place = _place_of(section, "key")
-    mended = re.sub(f"[^{KEY_CHARACTERS}]+", "-", key.lower())
-    mended = mended.strip("-._")[:KEY_LIMIT]
+    repaired = re.sub(f"[^{KEY_CHARACTERS}]+", "-", key.lower())
+    repaired = repaired.strip("-._")[:KEY_LIMIT]
     repairs: tuple[Repair, ...] = ()
     text = section.text("key")
-    if mended and text is not None:
+    if repaired and text is not None:
         inside = at_text(text, 0, len(text.text))
-        repairs = (replacement(f"Change the key to '{mended}'", inside, mended),)
-    yield Finding(
+        repairs = (replacement(f"Change the key to '{repaired}'", inside, repaired),)
+    yield LazyDiagnostic(
         Code.INVALID_KEY,
         f"The key {key!r} must be {KEY_RULE}.",
         place,
@@ -91,11 +91,11 @@ def _key(section: SectionValue) -> Iterator[Finding]:
     )
 
 
-def _title(section: SectionValue) -> Iterator[Finding]:
+def _title(section: SectionValue) -> Iterator[LazyDiagnostic]:
     title = section.known("title")
     if title is None or is_title(title):
         return
-    yield Finding(
+    yield LazyDiagnostic(
         Code.INVALID_TITLE,
         f"The title must be one line of text, not {title!r}.",
         _place_of(section, "title"),
@@ -103,7 +103,7 @@ def _title(section: SectionValue) -> Iterator[Finding]:
     )
 
 
-def _params(section: SectionValue) -> Iterator[Finding]:
+def _params(section: SectionValue) -> Iterator[LazyDiagnostic]:
     node = section.class_node
     if section.specialised is False:
         end = node.end
@@ -111,11 +111,11 @@ def _params(section: SectionValue) -> Iterator[Finding]:
         def specialise() -> Fix:
             at = node.anchor.at(end)
             change = Change(SourceSpan(node.file, at, at), "[None]")
-            return Fix("Say that the section has no parameters: `[None]`", (change,))
+            return Fix("Declare that the section has no parameters: `[None]`", (change,))
 
-        yield Finding(
+        yield LazyDiagnostic(
             Code.UNSPECIALISED_SECTION,
-            f"The section does not say what its parameters are: write "
+            f"The section doesn't declare its parameters: write "
             f"`{section.class_name}[Params](…)`, or `{section.class_name}[None](…)` if it has "
             "none.",
             at_node(node),
@@ -127,7 +127,7 @@ def _params(section: SectionValue) -> Iterator[Finding]:
         definition = params.definition
         if definition is not None:
             repairs = (_decorate(definition),)
-        yield Finding(
+        yield LazyDiagnostic(
             Code.PARAMS_NOT_DATACLASS,
             f"`{params.name}` is not a dataclass, so it cannot be the parameters of a section.",
             at_node(section.params_node or node),
@@ -147,7 +147,7 @@ def _decorate(definition: ClassDefinition) -> Repair:
     return decorate
 
 
-def _summary(section: SectionValue) -> Iterator[Finding]:
+def _summary(section: SectionValue) -> Iterator[LazyDiagnostic]:
     if section.kind not in TEXT_KINDS:
         return
     argument = section.arguments.get("summary")
@@ -164,15 +164,15 @@ def _summary(section: SectionValue) -> Iterator[Finding]:
     if visibility is None or section.visibility is not Visibility.SUMMARY:
         return
     if missing and not section.opaque:
-        yield Finding(
+        yield LazyDiagnostic(
             Code.MISSING_SUMMARY,
             "A section with the visibility SUMMARY needs a `summary` text.",
             at_node(visibility.node),
         )
 
 
-def check_summary_size(texts: tuple[TemplateText, ...]) -> Iterator[Finding]:
-    """The summaries that are longer than what they sum up."""
+def check_summary_size(texts: tuple[TemplateText, ...]) -> Iterator[LazyDiagnostic]:
+    """Report summaries that are longer than their sections."""
     bodies = {id(text.section): text for text in texts if text.role == "template"}
     for text in texts:
         body = bodies.get(id(text.section))
@@ -182,10 +182,10 @@ def check_summary_size(texts: tuple[TemplateText, ...]) -> Iterator[Finding]:
         if children.items or not children.complete or text.mapped.dynamic or body.mapped.dynamic:
             continue
         # A value may be of any length.
-        values = sum(each.end - each.start for each in text.placeholders)
+        values = sum(placeholder.end - placeholder.start for placeholder in text.placeholders)
         least = len(text.mapped.text) - values
         if body.mapped.text and not body.placeholders and least > len(body.mapped.text):
-            yield Finding(
+            yield LazyDiagnostic(
                 Code.LONG_SUMMARY,
                 f"The summary ({len(text.mapped.text)} characters) is longer than the section "
                 f"({len(body.mapped.text)}): folding it costs more than showing it.",
@@ -194,12 +194,12 @@ def check_summary_size(texts: tuple[TemplateText, ...]) -> Iterator[Finding]:
             )
 
 
-def _tools(section: SectionValue) -> Iterator[Finding]:
+def _tools(section: SectionValue) -> Iterator[LazyDiagnostic]:
     argument = section.arguments.get("tools")
     if argument is None or not isinstance(argument.value, Items):
         return
     if section.kind == "chapter" and argument.value.items:
-        yield Finding(
+        yield LazyDiagnostic(
             Code.TOOL_NAME,
             "A chapter cannot have tools; give them to the sections inside.",
             at_node(argument.node),
@@ -208,9 +208,9 @@ def _tools(section: SectionValue) -> Iterator[Finding]:
     for item in argument.value.items:
         tool = item.value
         if isinstance(tool, ToolValue) and tool.name in (OPEN_SECTIONS, READ_SECTION):
-            yield Finding(
+            yield LazyDiagnostic(
                 Code.TOOL_NAME,
-                f"The tool name `{tool.name}` is the library's own; rename yours.",
+                f"The tool name `{tool.name}` is reserved by the library; rename yours.",
                 at_argument(tool.arguments["name"]),
             )
 
@@ -218,17 +218,18 @@ def _tools(section: SectionValue) -> Iterator[Finding]:
 # Texts
 
 
-def check_text(text: TemplateText) -> Iterator[Finding]:
-    """The placeholders of a text that name no field, and its stray dollars."""
+def check_text(text: TemplateText) -> Iterator[LazyDiagnostic]:
+    """Check a text for unknown placeholders and stray dollar signs."""
     section = text.section
     if section.kind not in TEXT_KINDS or (section.kind == "task" and text.role == "template"):
         return
     for placeholder in text.placeholders:
         if not placeholder.name:
             place = at_placeholder(placeholder)
-            yield Finding(
+            yield LazyDiagnostic(
                 Code.STRAY_DOLLAR,
-                "This `$` begins no placeholder: write `$$` for a dollar sign, or `${field}`.",
+                "This `$` doesn't start a placeholder: write `$$` for a dollar sign, or "
+                "`${field}`.",
                 place,
                 (replacement("Write `$$`, a dollar sign", place, "$$", preferred=True),),
                 instead=_use_of(section, text.role),
@@ -238,7 +239,7 @@ def check_text(text: TemplateText) -> Iterator[Finding]:
 
 
 def fields_of(section: SectionValue) -> tuple[str, ...] | None:
-    """The names that the section's placeholders may have; None where they are not known."""
+    """Return the names that the section's placeholders may have; None if they aren't known."""
     derived = tuple(TASK_BLOCKS) if section.kind == "task" else ()
     params = section.params
     if isinstance(params, Nothing):
@@ -248,32 +249,32 @@ def fields_of(section: SectionValue) -> tuple[str, ...] | None:
     return None
 
 
-def _placeholder(text: TemplateText, placeholder: Placeholder) -> Iterator[Finding]:
+def _placeholder(text: TemplateText, placeholder: Placeholder) -> Iterator[LazyDiagnostic]:
     section = text.section
     names = fields_of(section)
     if names is None or placeholder.name in names or section.kind not in TEXT_KINDS:
         return
     params = section.params
     near = near_names(placeholder.name, names)
-    hint = f" Did you mean {either(near)}?" if near else ""
-    inner = lambda: placeholder.name_source  # noqa: E731 - a place, as `at_node` gives them.
+    hint = f" Did you mean {alternatives(near)}?" if near else ""
+    inner = lambda: placeholder.name_source  # noqa: E731 - A location, as `at_node` returns.
     repairs: list[Repair] = [
         replacement(f"Change to `{name}`", inner, name, preferred=index == 0)
         for index, name in enumerate(near)
     ]
     if isinstance(params, Dataclass):
-        message = f"`{placeholder.name}` is no field of `{params.name}`.{hint}"
+        message = f"`{placeholder.name}` isn't a field of `{params.name}`.{hint}"
         if params.definition is not None:
             repairs.append(add_field(params, placeholder.name))
     else:
         message = (
-            f"`{placeholder.name}` is no field: the section takes no parameters (it is "
+            f"`{placeholder.name}` isn't a field: the section takes no parameters (it is "
             "specialised with None)."
         )
     whole = at_placeholder(placeholder)
     dollar = at_text(placeholder.mapped, placeholder.start, placeholder.start + 1)
     repairs.append(replacement("Write it literally, with `$$`", dollar, "$$"))
-    yield Finding(
+    yield LazyDiagnostic(
         Code.UNKNOWN_PLACEHOLDER,
         message,
         whole,
@@ -283,13 +284,13 @@ def _placeholder(text: TemplateText, placeholder: Placeholder) -> Iterator[Findi
 
 
 def add_field(params: Dataclass, name: str) -> Repair:
-    """The repair that declares a field at the end of a dataclass."""
+    """Return the fix that declares a field at the end of a dataclass."""
 
     def repair() -> Fix | None:
         definition = params.definition
         if definition is None or not definition.body:
             return None
-        declared = [each for each in definition.body if isinstance(each, Assign)]
+        declared = [statement for statement in definition.body if isinstance(statement, Assign)]
         after = declared[-1] if declared else definition.body[0]
         first = definition.body[0]
         anchor = definition.anchor

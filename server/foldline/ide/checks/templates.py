@@ -16,7 +16,7 @@ from foldline.ide.analysis.values import (
     Text,
     ToolValue,
 )
-from foldline.ide.checks.diagnostic import Code, Finding, Place, at_argument, at_node
+from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, LazyLocation, at_argument, at_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.values import Item, TemplateValue, Value
 
 
-def check_template(template: TemplateValue, evaluator: Evaluator) -> Iterator[Finding]:
-    """What is wrong with a template, apart from its single sections."""
+def check_template(template: TemplateValue, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
+    """Check a template as a whole, apart from its individual sections."""
     for name in ("ns", "key"):
         argument = template.arguments.get(name)
         if argument is not None and isinstance(argument.value, Text):
             known = argument.value.known
             if known is not None and not known.strip():
-                yield Finding(
+                yield LazyDiagnostic(
                     Code.INVALID_KEY,
                     f"A template needs a non-empty `{name}`.",
                     at_node(argument.node),
                 )
     yield from _output(template, evaluator)
-    yield from _Keys(template).findings()
+    yield from _Keys(template).diagnostics()
 
 
-def _output(template: TemplateValue, evaluator: Evaluator) -> Iterator[Finding]:
+def _output(template: TemplateValue, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
     value, node = template.output, template.output_node
     if value is None or node is None or isinstance(value, Nothing):
         return
@@ -58,8 +58,8 @@ def _output(template: TemplateValue, evaluator: Evaluator) -> Iterator[Finding]:
         yield _no_output(node.source, at_node(node))
 
 
-def _no_output(shown: str, place: Place) -> Finding:
-    return Finding(
+def _no_output(shown: str, place: LazyLocation) -> LazyDiagnostic:
+    return LazyDiagnostic(
         Code.OUTPUT_NOT_DATACLASS,
         f"`{shown}` cannot be an output: it must be a dataclass, or `list[…]` of one.",
         place,
@@ -67,7 +67,7 @@ def _no_output(shown: str, place: Place) -> Finding:
 
 
 class _Keys:
-    """Visits a template's tree as the library does, and finds what has one name twice."""
+    """Finds duplicate names in a template's tree, visited as the library does."""
 
     def __init__(self, template: TemplateValue) -> None:
         self.template = template
@@ -75,9 +75,9 @@ class _Keys:
         self.dotted: dict[str, tuple[str, ...]] = {}
         self.chapters: dict[str, Item] = {}
         self.tools: dict[str, str] = {}
-        self.found: list[Finding] = []
+        self.found: list[LazyDiagnostic] = []
 
-    def findings(self) -> list[Finding]:
+    def diagnostics(self) -> list[LazyDiagnostic]:
         for name in ("sections", "chapters"):
             self._visit(self.template.items(name), (), 0)
         for path, item in self.paths.items():
@@ -124,23 +124,23 @@ class _Keys:
         place = _key_place(item)
         related = () if other is None else ((_key_place(other), "The other is here."),)
         if other is not None and other.value is item.value:
-            place = at_node(item.node)  # one section in two places
+            place = at_node(item.node)  # One section in two places.
         self.found.append(
-            Finding(Code.DUPLICATE_KEY, f"{message} Rename one of them.", place, (), related)
+            LazyDiagnostic(Code.DUPLICATE_KEY, f"{message} Rename one of them.", place, (), related)
         )
 
     def _tools(self, section: SectionValue, item: Item, dotted: str) -> None:
         argument = section.arguments.get("tools")
         if argument is None or not isinstance(argument.value, Items):
             return
-        for each in argument.value.items:
-            tool = each.value
+        for tool_item in argument.value.items:
+            tool = tool_item.value
             if not isinstance(tool, ToolValue) or tool.name is None:
                 continue
             if tool.name in self.tools:
-                node = each.node if each.node.file == item.node.file else item.node
+                node = tool_item.node if tool_item.node.file == item.node.file else item.node
                 self.found.append(
-                    Finding(
+                    LazyDiagnostic(
                         Code.TOOL_NAME,
                         f"Two tools have the name `{tool.name}`, in the sections "
                         f"`{self.tools[tool.name]}` and `{dotted}`; rename one.",
@@ -150,8 +150,8 @@ class _Keys:
             self.tools.setdefault(tool.name, dotted)
 
 
-def _key_place(item: Item) -> Place:
-    """The key of a section, or what stands for the section in this file."""
+def _key_place(item: Item) -> LazyLocation:
+    """Location of a section's key, or of the expression that stands for it in this file."""
     file = item.node.file
 
     def place() -> SourceSpan | None:

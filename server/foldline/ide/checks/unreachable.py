@@ -1,4 +1,4 @@
-"""Sections and chapters that nothing can ever show."""
+"""Check for sections and chapters that can never be shown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.syntax import Block, Constant, Operation, Return, String
 from foldline.ide.analysis.values import FunctionValue, LambdaValue, SectionValue
-from foldline.ide.checks.diagnostic import Code, Finding, at_argument, at_node
+from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, at_argument, at_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,17 +17,16 @@ if TYPE_CHECKING:
 _DEPTH = 32
 
 
-def check_never(section: SectionValue) -> Iterator[Finding]:
-    """A section that is never enabled; a chapter that never opens, or shows nothing if it does."""
+def check_unreachable(section: SectionValue) -> Iterator[LazyDiagnostic]:
+    """Report a section that is never enabled, and a chapter that never opens or shows nothing."""
     argument = section.arguments.get("enabled")
     never = argument is not None and always_false(argument.value)
     shown: Argument | None
     if section.kind != "chapter":
         if argument is not None and never:
-            yield Finding(
+            yield LazyDiagnostic(
                 Code.UNREACHABLE_SECTION,
-                "Neither a render nor a model can ever reach the section: `enabled` is always "
-                "false.",
+                "The section can never be shown: `enabled` is always false.",
                 at_node(argument.node),
             )
         return
@@ -43,11 +42,11 @@ def check_never(section: SectionValue) -> Iterator[Finding]:
     else:
         return
     where = at_argument(shown) if shown is not None else at_node(section.class_node)
-    yield Finding(Code.CHAPTER_NEVER_OPENS, message, where)
+    yield LazyDiagnostic(Code.CHAPTER_NEVER_OPENS, message, where)
 
 
 def _is_empty(section: SectionValue, depth: int = 0) -> bool:
-    """Whether showing a section certainly shows nothing."""
+    """Return True if a section certainly shows nothing."""
     argument = section.arguments.get("enabled")
     if argument is not None and always_false(argument.value):
         return True
@@ -62,22 +61,22 @@ def _is_empty(section: SectionValue, depth: int = 0) -> bool:
 
 
 def always_false(value: object) -> bool:
-    """Whether a callable certainly answers something false, whatever it is asked."""
+    """Return True if a callable certainly returns a false value for any arguments."""
     if isinstance(value, LambdaValue):
         return _is_false(value.definition.body)
     if isinstance(value, FunctionValue) and value.definition.simple:
-        answers = list(_answers(value.definition.body))
-        # Without any answer it may well raise an error.
-        return bool(answers) and all(each is None or _is_false(each) for each in answers)
+        returned = list(_returned(value.definition.body))
+        # A function without a `return` may raise an error.
+        return bool(returned) and all(result is None or _is_false(result) for result in returned)
     return False
 
 
-def _answers(body: Sequence[Statement]) -> Iterator[Expression | None]:
+def _returned(body: Sequence[Statement]) -> Iterator[Expression | None]:
     for statement in body:
         if isinstance(statement, Return):
             yield statement.value
         elif isinstance(statement, Block):
-            yield from _answers(statement.body)
+            yield from _returned(statement.body)
 
 
 def _is_false(node: Expression) -> bool:

@@ -1,4 +1,4 @@
-"""Completion: fields in templates, section keys where they are named, params types."""
+"""Completion: fields in templates, section keys in calls, params types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from foldline.ide.analysis.values import (
     External,
     SectionValue,
 )
-from foldline.ide.features.keys import KeyKind, key_context, placed, templates_of
+from foldline.ide.features.keys import KeyKind, key_context, sections_with_paths, templates_of
 from foldline.ide.features.locate import sections_at, text_at
 from foldline.ide.features.quoting import call_before, quoted_at
 from foldline.prompts.section import KEY_CHARACTERS
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.analysis.values import Field, Nothing, Unknown, Value
     from foldline.ide.features.keys import KeyContext
+    from foldline.ide.features.quoting import Quoted
 
 
 class CompletionKind(StrEnum):
-    """What a completion names."""
+    """The kind of thing that a completion names."""
 
     FIELD = "field"
     SECTION = "section"
@@ -42,7 +43,7 @@ class CompletionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A name that may stand at the cursor; `text` replaces what is at `place`."""
+    """A proposal at the cursor; `text` replaces the source at `place`."""
 
     label: str
     kind: CompletionKind
@@ -54,18 +55,18 @@ class Completion:
     sort: str = ""
 
 
-# Two braces: one that is escaped in an f-string.
+# Two braces are one escaped brace of an f-string.
 _DOLLAR = re.compile(r"(\$+)(\{{0,2})([A-Za-z_][A-Za-z0-9_]*|)\Z")
 _REST = re.compile(r"[A-Za-z0-9_]*")
 _SPECIALISE = re.compile(r"([\w.]+)\[\s*([\w.]*)\Z")
 
 
 def completions(analysis: ModuleAnalysis, offset: int) -> tuple[Completion, ...]:
-    """What can stand at an offset, as far as prompts are concerned."""
+    """Return the proposals at an offset that concern prompts."""
     text = analysis.text
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     dollar = _DOLLAR.search(line)
-    # Of an even row of dollars each pair is one literal dollar.
+    # In an even run of dollars, each pair is one literal dollar.
     if dollar is not None and len(dollar[1]) % 2 == 1:
         return tuple(_fields(analysis, offset, dollar))
     context = key_context(text, offset)
@@ -73,65 +74,80 @@ def completions(analysis: ModuleAnalysis, offset: int) -> tuple[Completion, ...]
         return tuple(_keys(analysis, offset, context))
     subscript = _SPECIALISE.search(line)
     if subscript is not None:
-        return tuple(sorted(_params(analysis, offset, subscript), key=lambda each: each.sort))
+        return tuple(sorted(_params(analysis, offset, subscript), key=lambda item: item.sort))
     return ()
 
 
 def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Iterator[Completion]:
+    """Propose the fields of the template around the offset, after the `$` or `${` of `dollar`."""
     quoted = quoted_at(analysis, offset)
     if quoted is None:
         return
-    sections = [text.section for text in text_at(analysis, offset)] or _around(analysis, offset)
-    kinds = {section.params: section.kind for section in sections}
-    if not sections:
-        kinds = _unfinished(analysis, quoted.start - 1)
-    text = analysis.text
-    rest = _REST.match(text, offset)
-    end = rest.end() if rest is not None else offset
-    closed = 0
-    # In an f-string a brace of the template is written as two.
+    # In an f-string, a brace of the template is written twice.
     opening, closing = ("{{", "}}") if quoted.formatted else ("{", "}")
-    while dollar[2] and end < len(text) and text[end] == "}" and closed < len(closing):
-        end += 1
-        closed += 1
-    start = offset - len(dollar[3]) - len(dollar[2])
-    place = SourceSpan(analysis.file, start, end)
-    found: dict[str, tuple[Dataclass, Field]] = {}
-    derived = False
-    for params, section_kind in kinds.items():
-        derived = derived or section_kind == "task"
-        if isinstance(params, Dataclass):
-            for field in params.fields:
-                found.setdefault(field.id, (params, field))
-    for index, (name, (kind, field)) in enumerate(found.items()):
+    brace, typed = dollar[2], dollar[3]
+    end = _placeholder_end(analysis.text, offset, closing if brace else "")
+    place = SourceSpan(analysis.file, offset - len(brace) - len(typed), end)
+    kinds = _params_at(analysis, offset, quoted)
+    fields: dict[str, tuple[Dataclass, Field]] = {}
+    for kind in kinds:
+        if isinstance(kind, Dataclass):
+            for field in kind.fields:
+                fields.setdefault(field.id, (kind, field))
+    for index, (name, (params, field)) in enumerate(fields.items()):
         default = f" = {field.default}" if field.default is not None else ""
-        documentation = "\n\n".join(
-            part for part in (field.description, f"Field of `{kind.name}`.") if part
-        )
         yield Completion(
             label=name,
             kind=CompletionKind.FIELD,
             text=f"{opening}{name}{closing}",
             place=place,
             detail=f"{field.annotation}{default}",
-            documentation=documentation,
-            filter_text=f"{dollar[2]}{name}",
+            documentation="\n\n".join(
+                part for part in (field.description, f"Field of `{params.name}`.") if part
+            ),
+            filter_text=f"{brace}{name}",
             sort=f"{index:04}",
         )
-    for name in TASK_BLOCKS if derived else ():
+    for name in TASK_BLOCKS if "task" in kinds.values() else ():
         yield Completion(
-            name, CompletionKind.FIELD, f"{opening}{name}{closing}", place, "computed", "",
-            f"{dollar[2]}{name}", f"9{name}",
-        )  # fmt: skip
+            label=name,
+            kind=CompletionKind.FIELD,
+            text=f"{opening}{name}{closing}",
+            place=place,
+            detail="computed",
+            filter_text=f"{brace}{name}",
+            sort=f"9{name}",
+        )
+
+
+def _placeholder_end(text: str, offset: int, closing: str) -> int:
+    """Return the end of the placeholder at an offset: the rest of its name, and its braces."""
+    rest = _REST.match(text, offset)
+    end = rest.end() if rest is not None else offset
+    braces = text[end : end + len(closing)]
+    return end + len(braces) - len(braces.lstrip("}"))
+
+
+def _params_at(
+    analysis: ModuleAnalysis, offset: int, quoted: Quoted
+) -> dict[Dataclass | Nothing | Unknown, str]:
+    """Return the params types of the sections whose text contains an offset, with their kinds."""
+    sections = [text.section for text in text_at(analysis, offset)] or _around(analysis, offset)
+    if not sections:
+        return _unfinished(analysis, quoted.start - 1)
+    return {section.params: section.kind for section in sections}
 
 
 def _around(analysis: ModuleAnalysis, offset: int) -> list[SectionValue]:
-    """The sections whose unfinished text an offset may be in."""
+    """Return the sections whose unfinished text may contain the offset."""
     found = [section for section in sections_at(analysis, offset) if section.kind != "chapter"]
-    broken = any(each.broken and each.start <= offset <= each.end for each in analysis.statements)
+    broken = any(
+        statement.broken and statement.start <= offset <= statement.end
+        for statement in analysis.statements
+    )
     if broken:
         return found
-    # In a finished call, what is no template is something else.
+    # A finished call tells its templates from its other arguments.
     return [
         section
         for section in found
@@ -144,8 +160,11 @@ def _around(analysis: ModuleAnalysis, offset: int) -> list[SectionValue]:
 
 
 def _unfinished(analysis: ModuleAnalysis, offset: int) -> dict[Dataclass | Nothing | Unknown, str]:
-    """The params type and kind of a section of which only the beginning can be read."""
-    broken = any(each.broken and each.start <= offset <= each.end for each in analysis.statements)
+    """Return the params type and kind of a section whose call is only begun."""
+    broken = any(
+        statement.broken and statement.start <= offset <= statement.end
+        for statement in analysis.statements
+    )
     call = call_before(analysis.text, offset) if broken else None
     if call is None:
         return {}
@@ -157,7 +176,7 @@ def _unfinished(analysis: ModuleAnalysis, offset: int) -> dict[Dataclass | Nothi
 
 
 def _named(analysis: ModuleAnalysis, dotted: str) -> Value:
-    """What a dotted name means at the top of the file."""
+    """Return the value of a dotted name at module level."""
     first, *rest = dotted.split(".")
     value = analysis.evaluator.member(analysis.scope, first)
     for part in rest:
@@ -172,15 +191,15 @@ def _keys(analysis: ModuleAnalysis, offset: int, context: KeyContext) -> Iterato
         analysis.file, offset - len(context.typed), rest.end() if rest is not None else offset
     )
     seen: set[str] = set()
-    # While a key is typed the call around it seldom parses: the keys of all templates are offered.
+    # The call around a key being typed seldom parses, so the keys of all templates are offered.
     for template in templates_of(analysis, None):
-        for each in placed(template):
-            label = _label(each.path, each.section, context)
+        for candidate in sections_with_paths(template):
+            label = _label(candidate.path, candidate.section, context)
             if label is None or label in seen:
                 continue
             seen.add(label)
-            section = each.section
-            summarised = section.visibility is Visibility.SUMMARY
+            section = candidate.section
+            summarized = section.visibility is Visibility.SUMMARY
             yield Completion(
                 label=label,
                 kind=(
@@ -188,7 +207,7 @@ def _keys(analysis: ModuleAnalysis, offset: int, context: KeyContext) -> Iterato
                 ),
                 text=label,
                 place=place,
-                detail=section.title + (" (summarised)" if summarised else ""),
+                detail=section.title + (" (summarized)" if summarized else ""),
                 documentation=section.known("summary") or "",
                 filter_text=label,
                 sort=f"{len(seen):04}",

@@ -1,4 +1,4 @@
-"""Where what a place names is defined."""
+"""Go to definition: fields of placeholders, sections of keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def definitions(analysis: ModuleAnalysis, offset: int) -> tuple[SourceSpan, ...]:
-    """The fields of a placeholder, or the sections that a key names."""
+    """Return the fields of the placeholder at an offset, or the sections that a key there names."""
     placeholder = placeholder_at(analysis, offset)
     if placeholder is not None:
         return tuple(
@@ -23,7 +23,7 @@ def definitions(analysis: ModuleAnalysis, offset: int) -> tuple[SourceSpan, ...]
         )
     key = key_at(analysis, offset)
     if key is not None:
-        return tuple(dict.fromkeys(_declared(each.section) for each in key.sections))
+        return tuple(dict.fromkeys(_declared(placed.section) for placed in key.sections))
     return ()
 
 

@@ -1,4 +1,4 @@
-"""All places where a field of a params dataclass is meant: declared, given, read, put in text."""
+"""All references to a field of a params dataclass: declared, set, read, used in templates."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 _WITH_PARAMS = frozenset(
     {"derive", "is_enabled", "render_body", "render_summary", "visibility_for"}
 )
-"""The methods of a section that get its parameters."""
+"""The section methods that receive its parameters."""
 
 
 class Role(StrEnum):
-    """What a place does with a field."""
+    """The way a reference uses a field."""
 
     DECLARATION = "declaration"
     WRITE = "write"
@@ -61,7 +61,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Occurrence:
-    """A place where a field is named."""
+    """A reference to a field."""
 
     place: SourceSpan
     role: Role
@@ -75,10 +75,10 @@ class FieldTarget:
     field: Field
     declared: Name
     place: SourceSpan
-    """What was asked about."""
+    """The location that the request is about."""
 
     def is_declared_by(self, field: Field | None) -> bool:
-        """Whether a field is this one; its file may have been read anew in between."""
+        """Return True if a field is this one, even if its file has been parsed again since."""
         name = field.name if field is not None else None
         return name is self.declared or (
             name is not None
@@ -88,7 +88,7 @@ class FieldTarget:
 
 
 def target_at(analysis: ModuleAnalysis, offset: int) -> FieldTarget | None:
-    """The field of the workspace that a placeholder, declaration or keyword there means."""
+    """Return the workspace field named by the placeholder, declaration or keyword at an offset."""
     placeholder = placeholder_at(analysis, offset)
     if placeholder is not None:
         place = placeholder.placeholder.name_source
@@ -103,7 +103,7 @@ def target_at(analysis: ModuleAnalysis, offset: int) -> FieldTarget | None:
 
 
 def occurrences(target: FieldTarget, analyses: Iterable[ModuleAnalysis]) -> tuple[Occurrence, ...]:
-    """Every place in these files that means a field, in order."""
+    """Return every reference to a field in these files, sorted."""
     found: set[Occurrence] = {Occurrence(span_of(target.declared), Role.DECLARATION)}
     for analysis in analyses:
         found.update(_placeholders(target, analysis))
@@ -113,22 +113,22 @@ def occurrences(target: FieldTarget, analyses: Iterable[ModuleAnalysis]) -> tupl
             if target.is_declared_by(field)
         )
         found.update(
-            Occurrence(span_of(name), role) for name, role in _Reads(target, analysis).found()
+            Occurrence(span_of(name), role) for name, role in _Reads(target, analysis).occurrences()
         )
     return tuple(sorted(found))
 
 
 def files_about(project: Project, target: FieldTarget, file: str) -> Iterator[ModuleAnalysis]:
-    """The files that may mean a field: its own, the one asked in, the open, the workspace's.
+    """Yield the files that may refer to a field: its own, `file`, open files, the workspace's.
 
-    One by one, so that a large workspace is never held as a whole.
+    They are analysed one at a time, so that a large workspace is never in memory as a whole.
     """
     files = dict.fromkeys((target.declared.file, file, *project.open_files))
-    # Whoever uses the dataclass, or one derived from it, names it or imports its module.
+    # Code that uses the dataclass, or one derived from it, names it or imports its module.
     near = (target.dataclass.name, Path(target.declared.file).stem)
     files.update(dict.fromkeys(project.mentioning(target.field.id, near=near)))
-    for each in files:
-        analysis = project.analysis(each)
+    for path in files:
+        analysis = project.analysis(path)
         if analysis is not None:
             yield analysis
 
@@ -150,7 +150,7 @@ def _placeholders(target: FieldTarget, analysis: ModuleAnalysis) -> Iterator[Occ
 class _Reads:
     """Finds `value.field` where the value is certainly an instance, and `replace(value, field=)`.
 
-    Instances are what a constructor call made, the parameter of a section's `enabled` or
+    Instances are results of constructor calls, the parameter of a section's `enabled` or
     `visibility`, and parameters annotated with the dataclass.
     """
 
@@ -167,7 +167,7 @@ class _Reads:
                 if argument is not None and isinstance(argument.value, LambdaValue | FunctionValue):
                     self.selectors[id(argument.value.definition)] = section.params
 
-    def found(self) -> Iterator[tuple[Name, Role]]:
+    def occurrences(self) -> Iterator[tuple[Name, Role]]:
         for statement in self.analysis.statements:
             if self.target.field.id in statement.anchor.text:
                 for node in statement.nodes:
@@ -180,11 +180,11 @@ class _Reads:
             case Assign() | Return() | Evaluate():
                 if node.value is not None:
                     yield from self._expression(node.value, scope, instances)
-                for each in node.targets if isinstance(node, Assign) else ():
-                    yield from self._expression(each, scope, instances)
+                for target in node.targets if isinstance(node, Assign) else ():
+                    yield from self._expression(target, scope, instances)
             case Block():
-                for each in node.inner:
-                    yield from self._expression(each, scope, instances)
+                for part in node.inner:
+                    yield from self._expression(part, scope, instances)
                 for inner in node.body:
                     yield from self._statement(inner, scope, instances)
             case FunctionDefinition():
@@ -198,29 +198,29 @@ class _Reads:
             case ClassDefinition():
                 body = self.evaluator.body(node, scope)
                 own = {"self"} if self._is_owner(ClassValue(node, scope)) else set()
-                self._take_methods(ClassValue(node, scope))
+                self._note_methods(ClassValue(node, scope))
                 for inner in node.body:
                     yield from self._statement(inner, body, instances | own)
 
-    def _take_methods(self, value: ClassValue) -> None:
-        """Of a section's class: its methods get the parameters after themselves."""
+    def _note_methods(self, value: ClassValue) -> None:
+        """Note which methods of a section class receive its parameters after `self`."""
         lineage = lineage_of(self.evaluator, value)
         types = lineage.types
         if lineage.root not in SECTION_KINDS or types is None or not types.arguments:
             return
         params = params_of(self.evaluator, types.arguments[0])
         if isinstance(params, Dataclass):
-            for each in value.definition.body:
-                if isinstance(each, FunctionDefinition) and each.name.id in _WITH_PARAMS:
-                    self.selectors[id(each)] = params
+            for member in value.definition.body:
+                if isinstance(member, FunctionDefinition) and member.name.id in _WITH_PARAMS:
+                    self.selectors[id(member)] = params
 
     def _parameters(self, node: FunctionDefinition | Lambda, scope: Scope) -> frozenset[str]:
         names: set[str] = set()
         selected = self.selectors.get(id(node))
         method = isinstance(node, FunctionDefinition) and node.name.id in _WITH_PARAMS
-        given = node.parameters[1 if method else 0 :]
-        if selected is not None and given and self._has(selected):
-            names.add(given[0].name.id)
+        parameters = node.parameters[1 if method else 0 :]
+        if selected is not None and parameters and self._has(selected):
+            names.add(parameters[0].name.id)
         for parameter in node.parameters:
             if parameter.annotation is not None:
                 value = self.evaluator.value(parameter.annotation, scope)

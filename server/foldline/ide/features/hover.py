@@ -25,14 +25,14 @@ _LONGEST_SUMMARY = 600
 
 @dataclass(frozen=True, slots=True)
 class Hover:
-    """Markdown about what stands at a place."""
+    """Markdown about the source at `place`."""
 
     markdown: str
     place: SourceSpan
 
 
 def hover(analysis: ModuleAnalysis, offset: int, counter: TokenCounter) -> Hover | None:
-    """What can be told of the place; None where it is nothing of a prompt."""
+    """Return the hover at an offset; None if nothing there concerns prompts."""
     placeholder = placeholder_at(analysis, offset)
     if placeholder is not None:
         place = placeholder.placeholder.source
@@ -57,7 +57,7 @@ def _placeholder(placeholder: PlaceholderAt) -> str:
         for text in placeholder.texts:
             params = text.section.params
             if isinstance(params, Dataclass) and params.complete:
-                return f"`{name}` is no field of `{params.name}`"
+                return f"`{name}` isn't a field of `{params.name}`"
             if isinstance(params, Nothing):
                 return f"`{name}`: the section takes no parameters"
     return "\n\n---\n\n".join(dict.fromkeys(parts))
@@ -82,12 +82,12 @@ def _field_hover(
         if isinstance(text.section.params, Dataclass)
         and (own := text.section.params.field(field.id)) is not None
         and own.name is field.name
-        and any(each.name == field.id for each in text.placeholders)
+        and any(placeholder.name == field.id for placeholder in text.placeholders)
     ]
     if not users:
         return None
     names = dict.fromkeys(f"`{text.section.key or text.section.title}`" for text in users)
-    return Hover(f"{_field(kind, field)}\n\nPut into {', '.join(names)}.", place)
+    return Hover(f"{_field(kind, field)}\n\nUsed in {', '.join(names)}.", place)
 
 
 def _section_hover(analysis: ModuleAnalysis, offset: int, counter: TokenCounter) -> Hover | None:
@@ -135,29 +135,29 @@ def _in_prompt(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter
     if block.visibility is Visibility.SUMMARY:
         cost = cost_if_opened(prompt, path, counter)
         return (
-            f"{shown}SUMMARY, {counter.shown(size)} tokens; "
-            f"{counter.shown_change(cost)} if opened by `{block.opened_by}`"
+            f"{shown}SUMMARY, {counter.format(size)} tokens; "
+            f"{counter.format_change(cost)} if opened by `{block.opened_by}`"
         )
     decided = "FULL" if block.visibility is Visibility.FULL else "decided by code"
-    return f"{shown}{decided}, {counter.shown(size)} tokens"
+    return f"{shown}{decided}, {counter.format(size)} tokens"
 
 
 def cost_if_opened(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter) -> int:
-    """How many tokens more a render has with a summarised section open."""
+    """Return the tokens that opening a summarized section adds to a render."""
     return opened_costs(prompt, counter, only=path)[path]
 
 
 def opened_costs(
     prompt: PromptFacts, counter: TokenCounter, *, only: tuple[str, ...] | None = None
 ) -> dict[tuple[str, ...], int]:
-    """What opening each summarised section of a prompt adds, in tokens."""
-    summarised = [
+    """Return the tokens that opening each summarized section adds, by path."""
+    summarized = [
         block
         for block in prompt.render.blocks
         if block.visibility is Visibility.SUMMARY and only in (None, block.path)
     ]
-    # Nothing is shown below a summarised section.
+    # A summarized section hides those below it.
     return {
         block.path: sum(counter.count(inner.text) for inner in opened) - counter.count(block.text)
-        for block, opened in zip(summarised, render_opened(prompt.value, summarised), strict=True)
+        for block, opened in zip(summarized, render_opened(prompt.value, summarized), strict=True)
     }

@@ -1,4 +1,4 @@
-"""Strings that name sections: in `visibility_overrides`, `open_sections` and their like."""
+"""Strings that name sections: in `visibility_overrides`, `open_sections` and the like."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class KeyKind(StrEnum):
-    """How a string names a section."""
+    """The way a string names a section."""
 
     PATH = "path"
-    """One key of a path that is a tuple: `("context", "examples")`."""
+    """One key of a path tuple: `("context", "examples")`."""
     DOTTED = "dotted"
     """A whole path: `"context.examples"`."""
     CHAPTER = "chapter"
@@ -42,8 +42,8 @@ ARGUMENTS = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Placed:
-    """A section of a template, by its path."""
+class PlacedSection:
+    """A section of a template and its path."""
 
     path: tuple[str, ...]
     section: SectionValue
@@ -51,22 +51,22 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeyAt:
-    """A string that names a section, and the sections that it may mean."""
+    """A string that names a section, and the sections it may refer to."""
 
     place: SourceSpan
-    sections: tuple[Placed, ...]
+    sections: tuple[PlacedSection, ...]
 
 
-def placed(template: TemplateValue) -> tuple[Placed, ...]:
-    """The sections of a template with their paths, chapters and what is in them included."""
-    found: list[Placed] = []
+def sections_with_paths(template: TemplateValue) -> tuple[PlacedSection, ...]:
+    """Return a template's sections with their paths, including chapters and their sections."""
+    found: list[PlacedSection] = []
 
     def visit(items: Items, parent: tuple[str, ...], depth: int) -> None:
         for item in items.items:
             section = item.value
             if isinstance(section, SectionValue) and depth < 32:
                 path = (*parent, section.key or "?")
-                found.append(Placed(path, section))
+                found.append(PlacedSection(path, section))
                 inner = parent if section.kind == "chapter" else path
                 visit(section.children, inner, depth + 1)
 
@@ -76,19 +76,22 @@ def placed(template: TemplateValue) -> tuple[Placed, ...]:
 
 
 def templates_of(analysis: ModuleAnalysis, call: CallSite | None) -> tuple[TemplateValue, ...]:
-    """The templates that a call is about; where that cannot be told, all that the file knows."""
+    """Return the templates that a call concerns; all templates of the file if that is unknown."""
     if call is not None:
         evaluator = analysis.evaluator
         func = call.node.func
         owner = evaluator.value(getattr(func, "value", func), call.scope)
-        candidates = [owner, *(evaluator.value(each, call.scope) for each in call.node.args[:1])]
+        candidates = [
+            owner,
+            *(evaluator.value(argument, call.scope) for argument in call.node.args[:1]),
+        ]
         for value in candidates:
             if isinstance(value, PromptValue):
                 return (value.template,)
             if isinstance(value, TemplateValue):
                 return (value,)
     known = {id(prompt.template): prompt.template for prompt in analysis.prompts}
-    known.update((id(each), each) for each in analysis.templates)
+    known.update((id(template), template) for template in analysis.templates)
     for name in analysis.scope.names:
         value = analysis.evaluator.member(analysis.scope, name)
         if isinstance(value, PromptValue):
@@ -101,7 +104,7 @@ def templates_of(analysis: ModuleAnalysis, call: CallSite | None) -> tuple[Templ
 def key_uses(
     analysis: ModuleAnalysis, offset: int | None = None
 ) -> Iterator[tuple[CallSite, KeyKind, String, tuple[str, ...]]]:
-    """The strings of the file that name sections, each with the keys before it in its path."""
+    """Yield the strings that name sections, each with the keys before it in its path."""
     for facts in analysis.facts:
         if offset is not None and not facts.statement.start <= offset <= facts.statement.end:
             continue
@@ -130,7 +133,7 @@ def _strings(value: Expression, kind: KeyKind) -> Iterator[tuple[String, tuple[s
 
 
 def key_at(analysis: ModuleAnalysis, offset: int) -> KeyAt | None:
-    """The string at an offset that names a section."""
+    """Return the section-naming string at an offset, and its sections."""
     for call, kind, node, before in key_uses(analysis, offset):
         place = span_of(node)
         if place.span.holds(offset):
@@ -139,24 +142,27 @@ def key_at(analysis: ModuleAnalysis, offset: int) -> KeyAt | None:
             if known is None:
                 return None
             every = _candidates(analysis, call)
-            return KeyAt(place, tuple(each for each in every if _means(each, kind, known, before)))
+            return KeyAt(
+                place,
+                tuple(candidate for candidate in every if _means(candidate, kind, known, before)),
+            )
     return None
 
 
-def _candidates(analysis: ModuleAnalysis, call: CallSite) -> Iterator[Placed]:
+def _candidates(analysis: ModuleAnalysis, call: CallSite) -> Iterator[PlacedSection]:
     for template in templates_of(analysis, call):
-        yield from placed(template)
+        yield from sections_with_paths(template)
 
 
-def _means(each: Placed, kind: KeyKind, known: str, before: tuple[str, ...]) -> bool:
-    chapter = each.section.kind == "chapter"
+def _means(candidate: PlacedSection, kind: KeyKind, known: str, before: tuple[str, ...]) -> bool:
+    chapter = candidate.section.kind == "chapter"
     if kind is KeyKind.CHAPTER:
-        return chapter and each.section.key == known
+        return chapter and candidate.section.key == known
     if chapter:
         return False
     if kind is KeyKind.PATH:
-        return each.path == (*before, known)
-    return ".".join(each.path) == known or each.section.key == known
+        return candidate.path == (*before, known)
+    return ".".join(candidate.path) == known or candidate.section.key == known
 
 
 _KEY_STRING = rf"""["']([{KEY_CHARACTERS}]*)["']"""
@@ -166,7 +172,7 @@ _KEYS_BEFORE = re.compile(rf"""\(\s*((?:["'][{KEY_CHARACTERS}]*["']\s*,\s*)*)\Z"
 
 @dataclass(frozen=True, slots=True)
 class KeyContext:
-    """A string that is being typed where sections are named."""
+    """A string being typed where a section key is expected."""
 
     kind: KeyKind
     typed: str
@@ -174,7 +180,7 @@ class KeyContext:
 
 
 def key_context(text: str, offset: int) -> KeyContext | None:
-    """What is being typed, from the text alone: while it is typed it seldom parses."""
+    """Return the key being typed, from the text alone: unfinished code seldom parses."""
     string = _OPEN_STRING.search(text, max(0, offset - 80), offset)
     if string is None:
         return None
@@ -201,7 +207,7 @@ _STRINGS = re.compile(r"""("[^"\n]*"|'[^'\n]*')""")
 
 
 def _inside(between: str) -> bool:
-    """Whether an argument's value goes on to the end of what follows its name."""
+    """Return True if an argument's value extends to the end of `between`."""
     depth = 0
     for character in _STRINGS.sub("", between):
         if character in "([{":

@@ -1,4 +1,4 @@
-"""Code lenses and inlay hints: what a prompt costs, where it is written."""
+"""Code lenses and inlay hints: token counts next to prompts and sections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """A line above a prompt or section; `section_key` is what a click opens, if anything."""
+    """A line above a prompt or section; a click opens `section_key`, if set."""
 
     place: Span
     title: str
@@ -26,7 +26,7 @@ class Lens:
 
 @dataclass(frozen=True, slots=True)
 class Inlay:
-    """A short text in a line: the number of a section, and its tokens."""
+    """An inline hint: the number of a section and its token count."""
 
     offset: int
     label: str
@@ -34,7 +34,7 @@ class Inlay:
 
 
 def lenses(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Lens, ...]:
-    """`Preview · N tokens · k summarised` on prompts, `Open · +N tokens` on folded sections."""
+    """`Preview · N tokens · k summarized` on prompts, `Open · +N tokens` on folded sections."""
     found: list[Lens] = []
     opened: set[Span] = set()
     described = [(prompt, prompt.described) for prompt in analysis.prompts if prompt.described]
@@ -43,24 +43,24 @@ def lenses(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Lens, ...]:
         render = prompt.render
         parts = ["Preview"]
         if render.blocks:
-            parts.append(f"{counter.shown(render.tokens(counter))} tokens")
-        summarised = [block for block in render.blocks if block.visibility is Visibility.SUMMARY]
-        if summarised:
-            parts.append(f"{len(summarised)} summarised")
+            parts.append(f"{counter.format(render.tokens(counter))} tokens")
+        summarized = [block for block in render.blocks if block.visibility is Visibility.SUMMARY]
+        if summarized:
+            parts.append(f"{len(summarized)} summarized")
         found.append(Lens(static.name_range, " · ".join(parts), name))
-        costs = opened_costs(prompt, counter) if summarised else {}
-        for block in summarised:
+        costs = opened_costs(prompt, counter) if summarized else {}
+        for block in summarized:
             place = block.source
-            # A section that several prompts share has one lens, that of the first bound one.
+            # A section shared by several prompts has one lens, that of the first bound prompt.
             if place.file == analysis.file and place.span not in opened:
                 opened.add(place.span)
-                title = f"Open · {counter.shown_change(costs[block.path])} tokens"
+                title = f"Open · {counter.format_change(costs[block.path])} tokens"
                 found.append(Lens(place.span, title, name, ".".join(block.path)))
     return tuple(sorted(found, key=lambda lens: lens.place))
 
 
 def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]:
-    """The heading number and the tokens of each section, behind its title."""
+    """Return the heading number and token count of each section, placed after its title."""
     found: dict[int, Inlay] = {}
     for prompt in analysis.prompts:
         for block in prompt.render.blocks:
@@ -71,7 +71,7 @@ def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]
             place = span_of(argument.node)
             if place.file != analysis.file or place.end in found:
                 continue
-            tokens = counter.shown(counter.count(block.text))
+            tokens = counter.format(counter.count(block.text))
             number = f"{block.number}. · " if prompt.render.certain else ""
             folded = " folded" if block.visibility is Visibility.SUMMARY else ""
             found[place.end] = Inlay(

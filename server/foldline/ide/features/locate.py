@@ -1,4 +1,4 @@
-"""What stands at a place: a placeholder, a field, a section or the key of one."""
+"""Finds the placeholder, field, section or text at an offset."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlaceholderAt:
-    """A placeholder, and the texts of all sections that share it."""
+    """A placeholder and the texts of all sections that share it."""
 
     placeholder: Placeholder
     texts: tuple[TemplateText, ...]
 
     @property
     def fields(self) -> tuple[tuple[Dataclass, Field], ...]:
-        """The fields that it stands for, one for each params type."""
+        """The fields that it names, one per params type."""
         found: dict[object, tuple[Dataclass, Field]] = {}
         for text in self.texts:
             params = text.section.params
@@ -40,7 +40,7 @@ class PlaceholderAt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FieldAt:
-    """The declaration of a field, or a keyword that gives it a value."""
+    """The declaration of a field, or a keyword argument that sets it."""
 
     dataclass: Dataclass
     field: Field
@@ -48,7 +48,7 @@ class FieldAt:
 
 
 def placeholder_at(analysis: ModuleAnalysis, offset: int) -> PlaceholderAt | None:
-    """The placeholder whose braces or name hold an offset."""
+    """Return the placeholder at an offset."""
     found: Placeholder | None = None
     place: Span | None = None
     texts: list[TemplateText] = []
@@ -65,7 +65,7 @@ def placeholder_at(analysis: ModuleAnalysis, offset: int) -> PlaceholderAt | Non
 
 
 def field_at(analysis: ModuleAnalysis, offset: int) -> FieldAt | None:
-    """The field whose declaration, or whose keyword in a constructor call, holds an offset."""
+    """Return the field whose declaration or constructor keyword is at an offset."""
     for kind in analysis.dataclasses:
         for field in kind.fields:
             name = field.name
@@ -82,7 +82,7 @@ def _holds(name: Name, offset: int) -> bool:
 
 
 def constructor_keywords(analysis: ModuleAnalysis) -> Iterator[tuple[Name, Dataclass, Field]]:
-    """The keywords by which the file's constructor calls give fields their values."""
+    """Yield the keywords of the file's constructor calls, with the fields that they set."""
     for facts in analysis.facts:
         for call in facts.calls:
             value = analysis.evaluator.value(call.node, call.scope)
@@ -96,7 +96,7 @@ def constructor_keywords(analysis: ModuleAnalysis) -> Iterator[tuple[Name, Datac
 
 
 def sections_at(analysis: ModuleAnalysis, offset: int) -> tuple[SectionValue, ...]:
-    """The sections of the innermost constructing call around an offset, in all their variants."""
+    """Return the sections that the innermost constructor call around an offset may make."""
     best: Span | None = None
     found: dict[int, SectionValue] = {}
     for facts in analysis.facts:
@@ -115,7 +115,7 @@ def sections_at(analysis: ModuleAnalysis, offset: int) -> tuple[SectionValue, ..
 
 
 def text_at(analysis: ModuleAnalysis, offset: int) -> tuple[TemplateText, ...]:
-    """The template texts in whose literals an offset lies."""
+    """Return the template texts whose literals contain an offset."""
     return tuple(
         text for text in analysis.texts if text.written.offset_of(analysis.file, offset) is not None
     )

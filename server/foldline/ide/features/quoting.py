@@ -1,4 +1,4 @@
-"""Which string literal a place is in, by the text alone: while it is typed it seldom parses."""
+"""The string literal around an offset, from the text alone: unfinished code seldom parses."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _BEGIN = re.compile(r"#|(?:\b([A-Za-z]{1,2}))?(\"\"\"|'''|\"|')")
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A literal that is open at a place: its prefix in lower case, and where its text begins."""
+    """An open literal: its prefix in lower case, and the offset at which its text starts."""
 
     prefix: str
     start: int
 
     @property
     def formatted(self) -> bool:
-        """Whether braces in it are code, so that a literal one is written twice."""
+        """True if braces in it are code, so that a literal brace is written twice."""
         return "f" in self.prefix or "t" in self.prefix
 
 
 def quoted_at(analysis: ModuleAnalysis, offset: int) -> Quoted | None:
-    """The literal around an offset; None in code and in comments."""
-    starts = [each.start for each in analysis.statements if each.start <= offset]
+    """Return the literal around an offset; None in code and comments."""
+    starts = [statement.start for statement in analysis.statements if statement.start <= offset]
     return _open_at(analysis.text, max(starts, default=0), offset)
 
 
@@ -50,9 +50,9 @@ def _open_at(text: str, at: int, offset: int) -> Quoted | None:
 
 
 def call_before(text: str, at: int) -> re.Match[str] | None:
-    """The innermost call of `name[argument](` that is open at a place; its groups are the names."""
+    """Match the innermost open call `name[argument](` before an offset; groups: both names."""
     low = max(0, at - _FAR)
-    # What is in strings and comments neither opens nor closes anything.
+    # Brackets in strings and comments don't count.
     code = _STRING.sub(lambda match: " " * len(match[0]), text[low:at])
     depth = 0
     for index in range(len(code) - 1, -1, -1):
@@ -77,7 +77,7 @@ _STRING = re.compile(
 
 
 def _end_of(text: str, at: int, offset: int, quote: str) -> int | None:
-    """Where a literal ends before the offset: at its quote, or with its line."""
+    """Return where a literal ends before the offset: at its quote, or at its line end."""
     while at < offset:
         character = text[at]
         if character == "\\":

@@ -20,20 +20,20 @@ def references(
     *,
     include_declaration: bool,
 ) -> tuple[SourceSpan, ...]:
-    """Every place that means the field at an offset, in all files that may."""
+    """Return every reference to the field at an offset, in all files that may have one."""
     target = target_at(analysis, offset)
     if target is None:
         return ()
     found = occurrences(target, files_about(project, target, analysis.file))
     return tuple(
-        each.place for each in found if include_declaration or each.role is not Role.DECLARATION
+        use.place for use in found if include_declaration or use.role is not Role.DECLARATION
     )
 
 
 def highlights(analysis: ModuleAnalysis, offset: int) -> tuple[Occurrence, ...]:
-    """The places in this file that mean the field at an offset."""
+    """Return the references in this file to the field at an offset."""
     target = target_at(analysis, offset)
     if target is None:
         return ()
     found = occurrences(target, [analysis])
-    return tuple(each for each in found if each.place.file == analysis.file)
+    return tuple(use for use in found if use.place.file == analysis.file)

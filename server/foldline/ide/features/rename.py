@@ -1,4 +1,4 @@
-"""Renames a field wherever it is meant, in templates too."""
+"""Renames a field everywhere, including in templates."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ if TYPE_CHECKING:
 
 
 class RenameRefusedError(ValueError):
-    """A new name that cannot be given, with the reason."""
+    """The field can't get the new name; the message says why."""
 
 
 def renameable(analysis: ModuleAnalysis, offset: int) -> FieldTarget | None:
-    """The field that can be renamed there; None where there is none."""
+    """Return the field at an offset that can be renamed, or None."""
     return target_at(analysis, offset)
 
 
 def rename(
     project: Project, analysis: ModuleAnalysis, offset: int, name: str
 ) -> tuple[Change, ...] | None:
-    """The changes that rename the field at an offset; None where there is none.
+    """Return the changes that rename the field at an offset; None if there is no field.
 
     Raises:
-        RenameRefusedError: The name is no identifier, the dataclass has it already, or a text that
-            code puts together names the field.
+        RenameRefusedError: The name isn't an identifier, the dataclass already has it, or a text
+            built by code names the field.
     """
     target = target_at(analysis, offset)
     if target is None:
         return None
-    # What `string.Template` takes for a name: ASCII only.
+    # `string.Template` accepts only ASCII names.
     if not (name.isidentifier() and name.isascii()) or keyword.iskeyword(name):
         raise RenameRefusedError(f"{name!r} cannot be a field that a placeholder names")
     if name in TASK_BLOCKS and target.dataclass.task:
         raise RenameRefusedError(f"{name!r} is computed by the task section itself")
     if name != target.field.id and target.dataclass.field(name) is not None:
         raise RenameRefusedError(f"{target.dataclass.name} already has a field {name!r}")
-    for each in files_about(project, target, analysis.file):
-        for kind in each.dataclasses:
+    for module in files_about(project, target, analysis.file):
+        for kind in module.dataclasses:
             if target.is_declared_by(kind.field(target.field.id)) and kind.field(name) is not None:
                 raise RenameRefusedError(f"{kind.name} already has a field {name!r}")
-        _refuse_what_code_puts_together(each, target)
+        _refuse_built_text(module, target)
     changes: dict[object, Change] = {}
     for occurrence in occurrences(target, files_about(project, target, analysis.file)):
         changes.setdefault(occurrence.place, Change(occurrence.place, name))
     return tuple(changes.values())
 
 
-def _refuse_what_code_puts_together(analysis: ModuleAnalysis, target: FieldTarget) -> None:
-    """Raises where a part of a text that is not known may hold a placeholder of the field."""
+def _refuse_built_text(analysis: ModuleAnalysis, target: FieldTarget) -> None:
+    """Raise if text built by code may contain a placeholder of the field."""
     name = target.field.id
     if not any(
         isinstance(section.params, Dataclass)
@@ -77,8 +77,8 @@ def _refuse_what_code_puts_together(analysis: ModuleAnalysis, target: FieldTarge
         if not any(span.holds(match.start(1)) for span in known):
             line = analysis.text.count("\n", 0, match.start(1)) + 1
             raise RenameRefusedError(
-                f"line {line} of {Path(analysis.file).name} names {name!r} in a text that code "
-                "puts together: write the text as one literal, or rename by hand"
+                f"line {line} of {Path(analysis.file).name} names {name!r} in a text that "
+                "code builds: write the text as one literal, or rename by hand"
             )
 
 

@@ -1,4 +1,4 @@
-"""The shape of prompts in the text: folding ranges, selection ranges, semantic tokens, links."""
+"""Folding ranges, selection ranges, semantic tokens and links of prompts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def foldings(analysis: ModuleAnalysis) -> tuple[Span, ...]:
-    """What can be folded: prompts, sections and texts of several lines."""
+    """Return the foldable ranges: prompts, sections and texts of several lines."""
     found: dict[Span, None] = {}
     text = analysis.text
     for prompt in analysis.module.prompts:
@@ -41,7 +41,7 @@ def foldings(analysis: ModuleAnalysis) -> tuple[Span, ...]:
 
 
 def selection(analysis: ModuleAnalysis, offset: int) -> tuple[Span, ...]:
-    """What is selected by and by around an offset, the narrowest first."""
+    """Return the selection ranges around an offset, narrowest first."""
     found: set[Span] = set()
     at = placeholder_at(analysis, offset)
     if at is not None:
@@ -49,22 +49,22 @@ def selection(analysis: ModuleAnalysis, offset: int) -> tuple[Span, ...]:
             if place is not None:
                 found.add(place.span)
     text = analysis.text
-    for each in text_at(analysis, offset):
-        place = each.written.place(0, len(each.written.text))
+    for piece in text_at(analysis, offset):
+        place = piece.written.place(0, len(piece.written.text))
         if place is not None and place.file == analysis.file:
             found.update(_lines(offset, text, place.span))
-        argument = each.section.arguments.get(each.role)
+        argument = piece.section.arguments.get(piece.role)
         if argument is not None and argument.node.file == analysis.file:
             found.add(span_of(argument.node).span)
     for facts in analysis.facts:
         if facts.statement.start <= offset <= facts.statement.end:
-            spans = {span_of(each.node).span for each in facts.sections}
-            spans.update(span_of(each.node).span for each in facts.templates)
+            spans = {span_of(section.node).span for section in facts.sections}
+            spans.update(span_of(template.node).span for template in facts.templates)
             if found or any(span.holds(offset) for span in spans):
                 found.add(Span(facts.statement.start, facts.statement.end))
             found.update(spans)
     ordered: list[Span] = []
-    for span in sorted(found, key=lambda each: each.end - each.start):
+    for span in sorted(found, key=lambda span: span.end - span.start):
         if (
             span.holds(offset)
             and span.start < span.end
@@ -75,7 +75,7 @@ def selection(analysis: ModuleAnalysis, offset: int) -> tuple[Span, ...]:
 
 
 def _lines(offset: int, text: str, whole: Span) -> Iterator[Span]:
-    """The word and the line around an offset in a literal."""
+    """Yield the word and the line around an offset in a literal."""
     word = re.compile(r"\w+")
     start = max(text.rfind("\n", 0, offset) + 1, whole.start)
     end = text.find("\n", offset)
@@ -88,7 +88,7 @@ def _lines(offset: int, text: str, whole: Span) -> Iterator[Span]:
 
 
 class TokenKind(StrEnum):
-    """What a stretch of source is, for colours."""
+    """The kind of a semantic token."""
 
     PLACEHOLDER = "placeholder"
     UNKNOWN = "unknown"
@@ -98,14 +98,14 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SemanticToken:
-    """A coloured stretch within one line."""
+    """A highlighted span within one line."""
 
     span: Span
     kind: TokenKind
 
 
 def semantic_tokens(analysis: ModuleAnalysis) -> tuple[SemanticToken, ...]:
-    """The placeholders, dollar escapes and section keys of a file, in order, none overlapping."""
+    """Return a file's placeholders, dollar escapes and section keys, in order, not overlapping."""
     found: dict[Span, TokenKind] = {}
     for text, placeholder in analysis.placeholders():
         source = placeholder.source
@@ -138,7 +138,7 @@ def semantic_tokens(analysis: ModuleAnalysis) -> tuple[SemanticToken, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A stretch of source that leads to a file or an address."""
+    """A span of source that links to a file or a web address."""
 
     span: Span
     target: str
@@ -149,7 +149,7 @@ _FILE_READERS = frozenset({"read_text", "open", "read_bytes"})
 
 
 def links(analysis: ModuleAnalysis) -> tuple[Link, ...]:
-    """Web addresses in template texts, and files that templates are read from."""
+    """Return the web addresses in template texts, and the files that templates are read from."""
     found: dict[Span, str] = {}
     for text in analysis.texts:
         for match in _ADDRESS.finditer(text.mapped.text):
@@ -168,16 +168,16 @@ def links(analysis: ModuleAnalysis) -> tuple[Link, ...]:
 
 
 def _strings_of(node: object) -> Iterator[String]:
-    """The strings in a call that reads a file: `Path("guide.md").read_text()`."""
+    """Yield the strings in a call that reads a file: `Path("guide.md").read_text()`."""
     if not isinstance(node, Call):
         return
     reads = node.func.source.rpartition(".")[2] in _FILE_READERS
     pending = list(expressions(node)) if reads else []
     while pending:
-        each = pending.pop()
-        if isinstance(each, String):
-            yield each
-        pending.extend(expressions(each))
+        expression = pending.pop()
+        if isinstance(expression, String):
+            yield expression
+        pending.extend(expressions(expression))
 
 
 def _existing(file: str, name: str) -> Path | None:

@@ -1,4 +1,4 @@
-"""Symbols: each prompt with its section tree, and sections and params that stand by themselves."""
+"""Document symbols: prompts with their section trees, and sections outside of prompts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SymbolKind(StrEnum):
-    """What a symbol is."""
+    """The kind of a symbol."""
 
     PROMPT = "prompt"
     SECTION = "section"
@@ -27,10 +27,10 @@ class SymbolKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A prompt or a section: `selection` lies within `range`, and so do the children.
+    """A prompt or a section; `range` contains `selection` and the children.
 
-    A section that is declared elsewhere than in its parent is shown there as a `reference`, at the
-    name or call that stands for it.
+    A section declared outside of its parent appears in the parent as a `reference`, at the name or
+    call that stands for it.
     """
 
     name: str
@@ -48,28 +48,32 @@ class Symbol:
 
 
 def symbols(analysis: ModuleAnalysis) -> tuple[Symbol, ...]:
-    """The outline of a file's prompts; of nothing else, which other servers know better."""
+    """Return the outline of a file's prompts; other servers list everything else."""
     prompts = tuple(_prompts(analysis))
-    inside = {each.range for prompt in prompts for each in prompt.walk() if not each.reference}
+    inside = {
+        symbol.range for prompt in prompts for symbol in prompt.walk() if not symbol.reference
+    }
     loose = tuple(_loose(analysis, inside))
-    # One of several that a prompt may hold stands inside it, though not in its tree.
+    # A section that a prompt only may hold is nested by its range: the tree doesn't have it.
     nested = [
         replace(prompt, children=(*prompt.children, *_within(prompt, loose))) for prompt in prompts
     ]
     alone = [
-        each for each in loose if not any(prompt.range.covers(each.range) for prompt in prompts)
+        symbol
+        for symbol in loose
+        if not any(prompt.range.covers(symbol.range) for prompt in prompts)
     ]
     return tuple(sorted([*nested, *alone], key=lambda symbol: symbol.range))
 
 
 def _within(prompt: Symbol, loose: Iterable[Symbol]) -> Iterator[Symbol]:
-    return (each for each in loose if prompt.range.covers(each.range))
+    return (symbol for symbol in loose if prompt.range.covers(symbol.range))
 
 
 def _prompts(analysis: ModuleAnalysis) -> Iterator[Symbol]:
     for prompt in analysis.module.prompts:
         first = prompt.sections[0].range if prompt.sections else prompt.range
-        # Of a bound prompt the tree is that of the template, which is listed itself.
+        # A bound prompt has the tree of its template, which is listed itself.
         own_tree = not prompt.bound or prompt.range.covers(first)
         outer = _Outer(analysis.file, prompt.range, prompt.name_range)
         yield Symbol(
@@ -86,7 +90,7 @@ def _prompts(analysis: ModuleAnalysis) -> Iterator[Symbol]:
 
 @dataclass(frozen=True, slots=True)
 class _Outer:
-    """What a section has to lie within."""
+    """The range that a section must be within."""
 
     file: str
     range: Span
@@ -112,7 +116,7 @@ def _section(section: StaticSection, outer: _Outer) -> Symbol:
         selection = chosen.span if inner else whole
     else:
         whole = selection = section.use.span if outer.holds(section.use) else outer.selection
-    # What this file declares elsewhere has its own place in the outline, with what is below it.
+    # A section declared elsewhere in this file has its own entry, with its children.
     shown = here or section.source.file != outer.file
     within = _Outer(outer.file, whole, selection)
     return Symbol(
@@ -127,7 +131,7 @@ def _section(section: StaticSection, outer: _Outer) -> Symbol:
 
 
 def _loose(analysis: ModuleAnalysis, inside: set[Span]) -> Iterator[Symbol]:
-    """The sections that no prompt of the file holds in its own source, by their outermost calls."""
+    """Yield the outermost sections that no prompt of the file contains."""
     for facts in analysis.facts:
         spans: dict[Span, StaticSection] = {}
         for section in facts.sections:

@@ -1,4 +1,4 @@
-"""Every operation that the shells adapt, in the order in which a reader of code thinks of them."""
+"""All operations, ordered from overview to detail."""
 
 from foldline.ide.operations import (
     code_call_hierarchy,

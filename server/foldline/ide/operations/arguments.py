@@ -1,4 +1,4 @@
-"""Arguments that several operations share, with their bounds and documentation."""
+"""Arguments shared by several operations, with their bounds and documentation."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
 from foldline.backends.fallback import DEFAULT_SECONDS
+from foldline.backends.formatting.budget import NAVIGATION_BUDGET
 from foldline.ide.operations.operation import Between, Doc, Role
 
 SMALLEST_BUDGET = 100
-"""Less doesn't hold the first line of an answer and its cursor."""
+"""The least that holds an answer's first line and its cursor, in bytes."""
 LARGEST_BUDGET = 100_000
-"""Bytes of an answer that a model's context still takes; people may have no limit."""
+"""The most that fits a model's context, in bytes; people may have no limit."""
 
 FilePath: TypeAlias = Annotated[str, Doc("a file"), Role.FILE]
 FolderPath: TypeAlias = Annotated[str, Doc("a folder"), Role.FOLDER, Role.POSITIONAL]
 Budget: TypeAlias = Annotated[
     int | None, Doc("the most bytes of the text"), Between(SMALLEST_BUDGET, LARGEST_BUDGET)
 ]
-Cursor: TypeAlias = Annotated[str | None, Doc("go on where an answer ended")]
+Cursor: TypeAlias = Annotated[str | None, Doc("the cursor at the end of an earlier answer")]
 Seconds: TypeAlias = Annotated[
     float,
-    Doc("how long a language server may take; 0: don't ask it"),
+    Doc("the time limit for a language server; 0: don't use one"),
     Between(0, 600),
     Role.PEOPLE,
 ]
@@ -37,24 +38,26 @@ class FileArguments:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinesArguments(FileArguments):
-    """Lines of a file, both ends included; without an end, to the file's."""
+    """Lines of a file, both ends included; without `end`, up to the last line."""
 
     start: Annotated[int, Doc("the first line, from 1"), Between(1)] = 1
     end: Annotated[int | None, Doc("the last line, included", "included"), Between(1)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlaceArguments(FileArguments):
-    """A symbol in a file: its `name`, or the line and column where it stands.
+class PositionArguments(FileArguments):
+    """A symbol in a file, by its `name`, or by line and column.
 
-    Without any of them it is the file's first symbol.
+    Without any of them, the file's first symbol.
     """
 
     name: Annotated[
         str | None,
-        Doc("its name on that line, or without a line Class.method or a name that the file uses"),
+        Doc("its name on that line; without a line, Class.method or a name that the file uses"),
         Role.POSITIONAL,
     ] = None
     line: LineNumber = None
     column: Annotated[int | None, Doc("its column, from 1"), Between(1)] = None
     seconds: Seconds = DEFAULT_SECONDS
+    budget: Budget = NAVIGATION_BUDGET
+    cursor: Cursor = None

@@ -1,4 +1,4 @@
-"""`code.diagnostics`: the problems that a language server sees in a file."""
+"""`code.diagnostics`: a language server's diagnostics of a file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import NAVIGATION_BUDGET
 from foldline.backends.formatting.navigation_text import format_diagnostics
 from foldline.ide.operations.arguments import Budget, Cursor, FileArguments, Seconds
-from foldline.ide.operations.operation import Operation, ask
+from foldline.ide.operations.operation import Operation, run_query
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -26,7 +26,7 @@ class Arguments(FileArguments):
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> Diagnostics:
-    return await ask(
+    return await run_query(
         access.diagnostics,
         arguments.path,
         budget=arguments.budget,
@@ -37,11 +37,11 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> Diagnostics:
 
 OPERATION = Operation(
     "code.diagnostics",
-    "list what is wrong in a file",
+    "list the diagnostics of a file",
     Arguments,
     run,
     lambda diagnostics, _: format_diagnostics(diagnostics),
     verb="diagnostics",
-    # Without a server to say, a file is neither clean nor not.
+    # Without a server, it is unknown whether the file has diagnostics.
     found=lambda found: not found if found or found.coverage == "complete" else None,
 )

@@ -1,4 +1,4 @@
-"""`code.findReferences`: the uses of a name, confirmed ones first."""
+"""`code.findReferences`: the references to a name, confirmed ones first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import REFERENCES_BUDGET
 from foldline.backends.text import format_references
 from foldline.ide.operations.arguments import Budget, Cursor, Seconds
-from foldline.ide.operations.operation import Doc, Operation, Role, ask
+from foldline.ide.operations.operation import Doc, Operation, Role, run_query
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -32,7 +32,7 @@ class Arguments:
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> References:
-    return await ask(
+    return await run_query(
         access.find_references,
         arguments.name,
         arguments.scope,

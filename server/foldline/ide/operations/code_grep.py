@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from foldline.backends.formatting.budget import GREP_BUDGET
 from foldline.backends.text import format_grep
 from foldline.ide.operations.arguments import Budget, Cursor
-from foldline.ide.operations.operation import Between, Doc, Operation, Role, ask
+from foldline.ide.operations.operation import Between, Doc, Operation, Role, run_query
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -28,13 +28,13 @@ class Arguments:
     context: Annotated[
         int, Doc("lines around each match", "lines around a match"), Between(0, 100)
     ] = 0
-    ignore_case: Annotated[bool, Doc("letters in any case")] = False
+    ignore_case: Annotated[bool, Doc("ignore case")] = False
     budget: Budget = GREP_BUDGET
     cursor: Cursor = None
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> GrepResults:
-    return await ask(
+    return await run_query(
         access.grep,
         arguments.pattern,
         arguments.glob,

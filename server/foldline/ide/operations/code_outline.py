@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.formatting.budget import OUTLINE_BUDGET
 from foldline.backends.text import format_outline
 from foldline.ide.operations.arguments import Budget, FileArguments
-from foldline.ide.operations.operation import Operation, ask
+from foldline.ide.operations.operation import Operation, run_query
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -23,7 +23,7 @@ class Arguments(FileArguments):
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> FileOutline:
-    return await ask(access.get_outline, arguments.path)
+    return await run_query(access.get_outline, arguments.path)
 
 
 OPERATION = Operation(

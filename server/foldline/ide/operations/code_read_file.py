@@ -9,7 +9,7 @@ from foldline.backends.files.source import split_lines
 from foldline.backends.formatting.budget import FILE_BUDGET
 from foldline.backends.text import format_file_text
 from foldline.ide.operations.arguments import Budget, Cursor, FileArguments
-from foldline.ide.operations.operation import Operation, ask
+from foldline.ide.operations.operation import Operation, run_query
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -28,11 +28,11 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> FileText:
     if arguments.budget is None and arguments.cursor is None:
         from foldline.backends.models import FileText
 
-        # With its own line ends, which pages don't keep.
-        text = await ask(access.read_file, arguments.path)
+        # Keeps the file's line ends, which pages don't.
+        text = await run_query(access.read_file, arguments.path)
         count = len(split_lines(text))
         return FileText(arguments.path, 1, count, count, text)
-    return await ask(
+    return await run_query(
         access.read_text, arguments.path, budget=arguments.budget, cursor=arguments.cursor
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.formatting.budget import FILE_BUDGET
 from foldline.backends.text import format_file_text
 from foldline.ide.operations.arguments import Budget, Cursor, LinesArguments
-from foldline.ide.operations.operation import Operation, ask
+from foldline.ide.operations.operation import Operation, run_query
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -24,7 +24,7 @@ class Arguments(LinesArguments):
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> FileText:
-    return await ask(
+    return await run_query(
         access.read_text,
         arguments.path,
         arguments.start,

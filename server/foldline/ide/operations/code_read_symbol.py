@@ -9,7 +9,7 @@ from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import SYMBOL_BUDGET
 from foldline.backends.text import format_symbol
 from foldline.ide.operations.arguments import Budget, Cursor, FileArguments, Seconds
-from foldline.ide.operations.operation import Doc, Operation, Role, ask
+from foldline.ide.operations.operation import Doc, Operation, Role, run_query
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -34,7 +34,7 @@ class Arguments(FileArguments):
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail:
-    return await ask(
+    return await run_query(
         access.read_symbol,
         arguments.path,
         arguments.name,

@@ -1,4 +1,4 @@
-"""`code.searchFiles`: the files that some words are about."""
+"""`code.searchFiles`: the files that match some keywords."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from foldline.backends.formatting.budget import SEARCH_BUDGET
 from foldline.backends.text import format_search
 from foldline.ide.operations.arguments import Budget, Cursor
-from foldline.ide.operations.operation import Doc, Operation, Role, ask
+from foldline.ide.operations.operation import Doc, Operation, Role, run_query
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -25,7 +25,7 @@ class Arguments:
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> SearchResults:
-    return await ask(
+    return await run_query(
         access.search_files, arguments.query, budget=arguments.budget, cursor=arguments.cursor
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from foldline.backends.formatting.budget import TREE_BUDGET
 from foldline.backends.text import format_tree
 from foldline.ide.operations.arguments import Budget, Cursor, FolderPath
-from foldline.ide.operations.operation import Between, Doc, Operation, ask
+from foldline.ide.operations.operation import Between, Doc, Operation, run_query
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -26,7 +26,7 @@ class Arguments:
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> FileTree:
-    return await ask(
+    return await run_query(
         access.get_tree,
         arguments.path or ".",
         depth=arguments.depth,

@@ -1,9 +1,9 @@
-"""An operation: a question about a workspace that every shell can ask, written once.
+"""Operations: queries about a workspace, written once and offered by every shell.
 
 A module of this package has the `Arguments` of one operation, a coroutine `run` that makes one call
-of the core, and an `OPERATION` that ties them to their names. The shells adapt it: the language
-server fills in the editor's focus, MCP and Python tools make a JSON schema of the arguments, and
-the command line makes options of them.
+to the core, and an `OPERATION` that ties them to their names. The shells adapt it: the language
+server fills in the editor's focus, MCP and Python tools turn the arguments into a JSON schema, and
+the command line turns them into options.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from foldline.backends.waiting import Threads
 
 P = ParamSpec("P")
-Given = TypeVar("Given")
+ArgumentsT = TypeVar("ArgumentsT")
 Result = TypeVar("Result")
 
 
@@ -43,8 +43,8 @@ class Doc:
 
     Attributes:
         documentation: For people: help texts and tables.
-        tool: For models, where the name doesn't say it all; every byte of it is sent with each
-            request, so most arguments have none.
+        tool: For models, if the name doesn't say it all; empty for most arguments, as models get
+            every byte of it with each request.
     """
 
     documentation: str
@@ -59,36 +59,36 @@ class Between:
     most: float | None = None
 
     def refusal(self, value: float) -> str | None:
-        """What would fit, where `value` doesn't."""
+        """Return the reason why `value` is out of bounds; None if it isn't."""
         if value >= self.least and (self.most is None or value <= self.most):
             return None
-        given = shown(value).removesuffix(".0")
+        number = shown(value).removesuffix(".0")
         if self.most is None:
-            return f"{self.least:g} or more fits, not {given}"
-        return f"{self.least:g} to {self.most:g} fit, not {given}"
+            return f"must be {self.least:g} or more, not {number}"
+        return f"must be from {self.least:g} to {self.most:g}, not {number}"
 
 
 class Role(Enum):
-    """What an argument names, so that a shell can fill it in, or knows how to show it."""
+    """The meaning of an argument, by which a shell can fill it in or present it."""
 
     FILE = auto()
-    """A file: in an editor, the one that has the focus."""
+    """A file; in an editor, the focused one by default."""
     FILES = auto()
-    """Several files of one workspace folder: in an editor, the one that has the focus."""
+    """Files of one workspace folder; in an editor, the focused one by default."""
     FOLDER = auto()
-    """A folder: the workspace's root unless it's given."""
+    """A folder; the workspace's root by default."""
     SYMBOL = auto()
-    """A name: in an editor, that of the file's first symbol."""
+    """A name; in an editor, that of the file's first symbol by default."""
     WORDS = auto()
-    """Several words of a command line, or one text."""
+    """Several words on the command line, one text elsewhere."""
     PATTERN = auto()
-    """A pattern: in an editor, one that matches the name of the file's first symbol."""
+    """A pattern; in an editor, the name of the file's first symbol by default."""
     SCOPE = auto()
     """A file, folder or glob that the answer is limited to."""
     POSITIONAL = auto()
-    """Optional, and on the command line given without an option's name."""
+    """Optional, and positional on the command line."""
     PEOPLE = auto()
-    """For people and programs; models aren't offered it."""
+    """For people and programs; not offered to models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Argument:
     Attributes:
         kind: `str`, `int`, `float`, `bool`, or `tuple` for several texts.
         optional: None is one of its values.
-        default: `dataclasses.MISSING` where it must be given.
+        default: `dataclasses.MISSING` if the argument is required.
     """
 
     name: str
@@ -111,16 +111,16 @@ class Argument:
 
     @property
     def required(self) -> bool:
-        """Whether it must be given."""
+        """True if the argument has no default."""
         return self.default is MISSING
 
 
-def _itself(result: object) -> object:
+def _identity(result: object) -> object:
     return result
 
 
 @dataclass(frozen=True, slots=True)
-class Operation(Generic[Given, Result]):
+class Operation(Generic[ArgumentsT, Result]):
     """One operation.
 
     Attributes:
@@ -128,30 +128,31 @@ class Operation(Generic[Given, Result]):
             `foldline.server.code.outline`.
         summary: One sentence for people: help texts and tables.
         arguments: A frozen dataclass whose fields are annotated with `Doc`, `Between` and `Role`.
-        run: Asks one folder. A coroutine that awaits nothing but `foldline.backends.waiting`.
-        text: The compact text form of a result.
-        tool: The name under which models call it; empty where they aren't offered it.
+        run: Runs the operation in one folder. It awaits only `foldline.backends.waiting`.
+        text: Formats a result compactly.
+        tool: Its name for models; empty if it isn't offered to them.
         description: One sentence for models, with the cost.
-        verb: The name on the command line; empty where it has none.
-        found: Whether a result holds anything: the command line's exit status.
-        data: The models of a result, for programs.
-        across: Without a path, it is asked of every folder.
-        several: The command line takes several files and asks about each.
-        whole: An editor gets it whole unless it names a budget: its user scrolls, only models pay
-            for each byte.
-        many: It may read many files, and must not delay what reads one.
+        verb: Its name on the command line; empty if it has none.
+        found: Returns something true for a result that holds anything, false for an empty one, and
+            None if the operation couldn't tell; it decides the command line's exit status.
+        data: Returns a result's models, for programs.
+        across: Without a path, it runs in every folder.
+        several: The command line takes several files and runs it for each.
+        whole: An editor gets the whole result unless it sets a budget: people scroll, and only
+            models pay for each byte.
+        many: It may read many files, and must not delay operations that read one.
     """
 
     name: str
     summary: str
-    arguments: type[Given]
-    run: Callable[[SmartFileAccess, Given], Coroutine[Any, Any, Result]]
-    text: Callable[[Result, Given], str]
+    arguments: type[ArgumentsT]
+    run: Callable[[SmartFileAccess, ArgumentsT], Coroutine[Any, Any, Result]]
+    text: Callable[[Result, ArgumentsT], str]
     tool: str = ""
     description: str = ""
     verb: str = ""
     found: Callable[[Result], object] = bool
-    data: Callable[[Result], object] = _itself
+    data: Callable[[Result], object] = _identity
     across: bool = False
     several: bool = False
     whole: bool = False
@@ -159,19 +160,19 @@ class Operation(Generic[Given, Result]):
 
     @property
     def threads(self) -> Threads:
-        """The pool that works on it."""
+        """The thread pool that runs it."""
         from foldline.backends.waiting import LONG, QUICK
 
         return LONG if self.many else QUICK
 
     @property
     def parameters(self) -> tuple[Argument, ...]:
-        """The arguments in their order."""
+        """The arguments, in declaration order."""
         return parameters_of(self.arguments)
 
 
 def parameters_of(arguments: type[Any]) -> tuple[Argument, ...]:
-    """The arguments that a dataclass declares, by its annotations."""
+    """Return the arguments that a dataclass declares in its annotations."""
     hints = get_type_hints(arguments, include_extras=True)
     return tuple(_argument(field, hints[field.name]) for field in fields(arguments))
 
@@ -192,9 +193,9 @@ def _argument(field: Field[Any], hint: object) -> Argument:
     )
 
 
-async def ask(method: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
-    """The answer of a method of `SmartFileAccess`; while it waits, it holds no thread."""
-    # Loaded with the first question: a command line that only shows its help asks none.
+async def run_query(method: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
+    """Call a method of `SmartFileAccess`; waiting for its result holds no thread."""
+    # Imported late: a command line that only prints help doesn't need it.
     from foldline.backends.waiting import question_of
 
     return await question_of(method)(*args, **kwargs)

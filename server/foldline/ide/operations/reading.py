@@ -1,8 +1,7 @@
-"""Arguments as they came over a wire, made into those of an operation; and their JSON schema."""
+"""Reads an operation's arguments from JSON, and describes them as a JSON schema."""
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, TypeVar
 
 from foldline.ide.errors import ArgumentsError
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 
     from foldline.ide.operations.operation import Argument, Operation
 
-Given = TypeVar("Given")
+ArgumentsT = TypeVar("ArgumentsT")
 
 _JSON_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", tuple: "array"}
 _PHRASES = {
@@ -26,15 +25,18 @@ _PHRASES = {
 
 
 def read_arguments(
-    operation: Operation[Given, object], values: Mapping[str, object], *, from_model: bool = False
-) -> Given:
-    """The operation's arguments, from a JSON object.
+    operation: Operation[ArgumentsT, object],
+    values: Mapping[str, object],
+    *,
+    from_model: bool = False,
+) -> ArgumentsT:
+    """Return the operation's arguments from a JSON object.
 
-    A model's are taken as it means them: an empty text for an optional argument is none, and
-    digits in a text are a number.
+    With `from_model`, an empty text for an optional argument counts as absent, and digits in a text
+    as a number: models mean them so.
 
     Raises:
-        ArgumentsError: Some don't fit; it names each and says what does.
+        ArgumentsError: Some are wrong; it names each with what is expected.
     """
     known = {argument.name: argument for argument in operation.parameters}
     problems = {name: _unknown(name, known) for name in values if name not in known}
@@ -48,7 +50,7 @@ def read_arguments(
                 problems[name] = "is required"
             continue
         try:
-            read[name] = _fitting(argument, value, from_model=from_model)
+            read[name] = _convert(argument, value, from_model=from_model)
         except ValueError as error:
             problems[name] = str(error)
     if problems:
@@ -56,9 +58,9 @@ def read_arguments(
     return operation.arguments(**read)
 
 
-def input_schema(operation: Operation[Given, object]) -> dict[str, object]:
-    """The JSON schema of the arguments that models are offered, in as few bytes as will do."""
-    offered = [one for one in operation.parameters if Role.PEOPLE not in one.roles]
+def input_schema(operation: Operation[ArgumentsT, object]) -> dict[str, object]:
+    """Return the JSON schema of the arguments for models, in as few bytes as possible."""
+    offered = [argument for argument in operation.parameters if Role.PEOPLE not in argument.roles]
     return {
         "type": "object",
         "properties": {argument.name: _property(argument) for argument in offered},
@@ -76,8 +78,8 @@ def _property(argument: Argument) -> dict[str, object]:
     return written
 
 
-def _fitting(argument: Argument, value: object, *, from_model: bool) -> object:
-    """The value as the argument's type; raises ValueError with what would fit."""
+def _convert(argument: Argument, value: object, *, from_model: bool) -> object:
+    """Return the value as the argument's type; raise ValueError with what is expected."""
     if value is None:
         return None
     kind = argument.kind
@@ -89,7 +91,7 @@ def _fitting(argument: Argument, value: object, *, from_model: bool) -> object:
     elif kind is float and type(value) in (int, float):
         value = float(str(value))
     if kind is tuple or type(value) is not kind:
-        raise ValueError(f"expected {_PHRASES[kind]}, got {_shown(value)}")
+        raise ValueError(f"expected {_PHRASES[kind]}, got {_abbreviated(value)}")
     if argument.bounds and isinstance(value, (int, float)):
         refusal = argument.bounds.refusal(value)
         if refusal:
@@ -98,17 +100,20 @@ def _fitting(argument: Argument, value: object, *, from_model: bool) -> object:
 
 
 def _number(text: str) -> object:
-    """The number in canonical form in `text`, or the text."""
+    """Return the number that `text` spells in canonical form, else the text."""
     digits = text.removeprefix("-")
     return int(text) if len(digits) < 10 and digits.isascii() and digits.isdecimal() else text
 
 
-def _shown(value: object) -> str:
+def _abbreviated(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
 def _unknown(name: str, known: Mapping[str, object]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
+    # Imported late: the prompt library is slow to load, and few calls have unknown arguments.
+    from foldline.prompts.errors import near_names
+
+    near = near_names(name, known)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
     return f"unknown argument; {hint}"

@@ -1,4 +1,4 @@
-"""`foldline.server.prompt.closePreview`: nobody looks at a preview any more."""
+"""`foldline.server.prompt.closePreview`: closes a preview."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`foldline.server.prompt.diff`: what differs between two versions of a prompt.
+"""`foldline.server.prompt.diff`: the changes between two versions of a prompt.
 
 They are versions of a preview, or what git has of the prompt: with `revision`, `REV` against the
 text in the editor, or `REV..REV`.

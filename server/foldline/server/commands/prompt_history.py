@@ -1,4 +1,4 @@
-"""`foldline.server.prompt.history`: what was done in a preview, step by step."""
+"""`foldline.server.prompt.history`: the steps of a preview."""
 
 from __future__ import annotations
 

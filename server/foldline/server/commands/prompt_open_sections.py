@@ -1,4 +1,4 @@
-"""`foldline.server.prompt.openSections`: opens summarised sections, as a model does.
+"""`foldline.server.prompt.openSections`: opens summarized sections, as a model does.
 
 With a `sessionId` it opens them in that preview; without, it answers what the prompt's own tool
 asks for and the prompt as it is rendered then. `chapters` are opened in a preview, that one or the

@@ -1,4 +1,4 @@
-"""`foldline.server.prompt.readSection`: one section's text, which opens nothing."""
+"""`foldline.server.prompt.readSection`: a section's text, without opening it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMMAND = "foldline.server.prompt.readSection"
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """Without a `section_key` it is the first summarised section."""
+    """Without a `section_key` it is the first summarized section."""
 
     section_key: str | None = None
     uri: str | None = None

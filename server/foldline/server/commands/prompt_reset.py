@@ -1,4 +1,4 @@
-"""`foldline.server.prompt.reset`: takes back all that was chosen in a preview."""
+"""`foldline.server.prompt.reset`: undoes all steps of a preview."""
 
 from __future__ import annotations
 

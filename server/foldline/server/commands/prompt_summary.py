@@ -1,4 +1,4 @@
-"""`foldline.server.prompt.summary`: a section folded: its summary, and its sizes."""
+"""`foldline.server.prompt.summary`: a section's summary, and its sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`foldline.server.prompt.tokens`: what a prompt and its sections cost, by their source alone."""
+"""`foldline.server.prompt.tokens`: token counts of a prompt and its sections, from source alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`foldline.server.prompt.undo`: takes back the last step of a preview."""
+"""`foldline.server.prompt.undo`: undoes the last step of a preview."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`foldline.server.restart`: language servers, preview workers and caches start afresh."""
+"""`foldline.server.restart`: restarts language servers and preview workers, and clears caches."""
 
 from __future__ import annotations
 

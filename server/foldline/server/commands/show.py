@@ -44,7 +44,7 @@ class Shown(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """`section_keys` are the summarised sections of a prompt that are shown open."""
+    """`section_keys` are the summarized sections of a prompt that are shown open."""
 
     what: Shown = Shown.PROMPT
     uri: str | None = None

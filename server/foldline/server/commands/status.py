@@ -1,4 +1,4 @@
-"""`foldline.server.status`: what this server is, what it may do, and with which Python."""
+"""`foldline.server.status`: the server's version, trust, interpreter and language servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`textDocument/codeAction`: what the commands can do with the prompt or section under the cursor.
+"""`textDocument/codeAction`: commands for the prompt or section under the cursor.
 
 They are source actions, so that no editor draws a light bulb for them.
 """
@@ -43,7 +43,7 @@ CLIENT_OUTLINE = "foldline.outline"
 async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeAction]:
     only = params.context.only
     if only is not None:
-        # The types let anything pass for a kind.
+        # The protocol types accept any text as a kind.
         only = [kind for kind in only if isinstance(kind, str)]
     fixes: list[CodeAction] = []
     if only is None or any(_covers(kind, CodeActionKind.QuickFix) for kind in only):
@@ -100,7 +100,7 @@ def _command(
     what: str,
     known: Sequence[str],
 ) -> Command:
-    """The client's own command where it has said that it has it, or else the server's."""
+    """Return the client's own command if it has announced it, else the server's."""
     if client_command is not None and client_command in known:
         return Command(title, client_command, arguments=[arguments])
     return Command(title, show.COMMAND, arguments=[{**arguments, "what": what}])
@@ -109,7 +109,7 @@ def _command(
 def _prompts_at(
     prompts: Sequence[StaticPrompt], file: str, start: int, end: int
 ) -> list[StaticPrompt]:
-    """The prompts that a selection touches, or else the one that a command without a name means."""
+    """Return the prompts that a selection touches, or else the default prompt of a command."""
     declared = [prompt for prompt in prompts if _touches(prompt.range, start, end)]
     if declared:
         return declared
@@ -120,7 +120,7 @@ def _prompts_at(
 
 
 def _sections_at(prompt: StaticPrompt, file: str, start: int, end: int) -> list[StaticSection]:
-    """The summarised sections that a selection touches, or else all that the prompt has."""
+    """Return the summarized sections that a selection touches, or else all of the prompt's."""
     return _summaries(_at(prompt, file, start, end)) or _summaries(prompt.walk())
 
 
@@ -139,5 +139,5 @@ def _touches(span: Span, start: int, end: int) -> bool:
 
 
 def _covers(asked: str, kind: str) -> bool:
-    """Whether `asked` is `kind` or an ancestor of it; the empty kind is the root of all."""
+    """Return True if `asked` is `kind` or an ancestor of it; the empty kind is the root."""
     return asked in ("", kind) or kind.startswith(asked + ".")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 METHOD = TEXT_DOCUMENT_CODE_LENS
 OPTIONS = CodeLensOptions(resolve_provider=False)
 
-# Commands of the client, which shows the preview; the server's own commands only compute.
+# The client's commands, which show the preview; the server's only compute it.
 CLIENT_PREVIEW = "foldline.preview"
 CLIENT_OPEN_SECTION = "foldline.openSection"
 

@@ -1,4 +1,4 @@
-"""`textDocument/completion`: fields in templates, section keys where they are named, params."""
+"""`textDocument/completion`: fields in templates, section keys in calls, params types."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
 
 METHOD = TEXT_DOCUMENT_COMPLETION
-# Editors do not suggest inside strings by themselves.
+# By default, editors don't suggest inside strings.
 OPTIONS = CompletionOptions(trigger_characters=["$", "{", '"', "'", ".", "["])
 
 
@@ -40,19 +40,19 @@ async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList
         }
         return [
             CompletionItem(
-                label=each.label,
-                kind=kinds[each.kind],
-                detail=each.detail or None,
+                label=item.label,
+                kind=kinds[item.kind],
+                detail=item.detail or None,
                 documentation=(
-                    MarkupContent(MarkupKind.Markdown, each.documentation)
-                    if each.documentation
+                    MarkupContent(MarkupKind.Markdown, item.documentation)
+                    if item.documentation
                     else None
                 ),
-                filter_text=each.filter_text or None,
-                sort_text=each.sort or None,
-                text_edit=TextEdit(asked.range(each.place), each.text),
+                filter_text=item.filter_text or None,
+                sort_text=item.sort or None,
+                text_edit=TextEdit(asked.range(item.place), item.text),
             )
-            for each in completions(asked.analysis, asked.offset(params.position))
+            for item in completions(asked.analysis, asked.offset(params.position))
         ]
 
     items = await ask(ls, params.text_document.uri, question)

@@ -1,4 +1,4 @@
-"""`textDocument/diagnostic`: what is wrong with the prompts of a document, when it is asked for."""
+"""`textDocument/diagnostic`: the diagnostics of a document, pulled by the client."""
 
 from __future__ import annotations
 

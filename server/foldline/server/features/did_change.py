@@ -1,4 +1,4 @@
-"""`textDocument/didChange`: keeps the editor's text current everywhere."""
+"""`textDocument/didChange`: updates the open text."""
 
 from __future__ import annotations
 

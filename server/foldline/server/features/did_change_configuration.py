@@ -1,4 +1,4 @@
-"""`workspace/didChangeConfiguration`: the client's options, asked for where it answers."""
+"""`workspace/didChangeConfiguration`: reads the client's options again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`foldline/didChangeTrust`: whether the workspace's code may be executed from now on."""
+"""`foldline/didChangeTrust`: the user trusts the workspace, or no longer does."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ def handle(ls: FoldlineServer, params: object) -> None:
     ls.files.set_trusted(trusted=trust.trusted)
     if not trust.trusted:
         ls.renderer.close()
-    # Each preview tells what it may show from now on.
+    # Each preview then reports what it may show.
     ls.show_again()

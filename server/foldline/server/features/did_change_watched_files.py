@@ -1,4 +1,4 @@
-"""`workspace/didChangeWatchedFiles`: files that changed outside the editor are read anew."""
+"""`workspace/didChangeWatchedFiles`: reads files again that changed outside of the editor."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ OPTIONS = None
 
 
 async def handle(ls: FoldlineServer, params: DidChangeWatchedFilesParams) -> None:
-    # The others are files of values, which previews alone look at.
-    read = [each.uri for each in params.changes if each.uri.endswith((".py", "/pyproject.toml"))]
+    # Only previews read the others, which are files of values.
+    read = [
+        change.uri for change in params.changes if change.uri.endswith((".py", "/pyproject.toml"))
+    ]
     for uri in read:
         ls.prompts.changed_on_disk(uri)
     if read:

@@ -1,4 +1,4 @@
-"""`workspace/didChangeWorkspaceFolders`: which folders may be read from now on."""
+"""`workspace/didChangeWorkspaceFolders`: adds and removes workspace folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`textDocument/didClose`: the disk's text stands for itself again."""
+"""`textDocument/didClose`: goes back to the text on disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`textDocument/didOpen`: the editor's text stands for the disk's from now on."""
+"""`textDocument/didOpen`: uses the editor's text instead of the file's."""
 
 from __future__ import annotations
 

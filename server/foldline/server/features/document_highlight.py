@@ -1,4 +1,4 @@
-"""`textDocument/documentHighlight`: the other places of a field in the document."""
+"""`textDocument/documentHighlight`: the references to a field in the document."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ async def handle(
             Role.PLACEHOLDER: DocumentHighlightKind.Read,
         }
         return [
-            DocumentHighlight(asked.range(each.place), kinds[each.role])
-            for each in highlights(asked.analysis, asked.offset(params.position))
+            DocumentHighlight(asked.range(use.place), kinds[use.role])
+            for use in highlights(asked.analysis, asked.offset(params.position))
         ]
 
     return await ask(ls, params.text_document.uri, question) or None

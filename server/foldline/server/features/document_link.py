@@ -1,4 +1,4 @@
-"""`textDocument/documentLink`: addresses in templates, and files that templates are read from."""
+"""`textDocument/documentLink`: web addresses in templates, and files they are read from."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ async def handle(ls: FoldlineServer, params: DocumentLinkParams) -> list[Documen
         from foldline.ide.features.structure import links
 
         return [
-            DocumentLink(asked.range(each.span), target=_target(each.target))
-            for each in links(asked.analysis)
+            DocumentLink(asked.range(link.span), target=_target(link.target))
+            for link in links(asked.analysis)
         ]
 
     return await ask(ls, params.text_document.uri, question) or None

@@ -28,13 +28,13 @@ async def handle(ls: FoldlineServer, params: DocumentSymbolParams) -> list[Docum
     def question(asked: Asked) -> list[DocumentSymbol]:
         from foldline.ide.features import symbols
 
-        return [_symbol(asked, each) for each in symbols.symbols(asked.analysis)]
+        return [_symbol(asked, symbol) for symbol in symbols.symbols(asked.analysis)]
 
     return await ask(ls, params.text_document.uri, question)
 
 
 def kind_of(symbol: symbols.Symbol) -> SymbolKind:
-    """The kind by which an editor chooses an icon."""
+    """Return the LSP kind, by which editors choose an icon."""
     from foldline.ide.features.symbols import SymbolKind as Kind
 
     match symbol.kind:

@@ -23,8 +23,8 @@ async def handle(ls: FoldlineServer, params: FoldingRangeParams) -> list[Folding
         from foldline.ide.features.structure import foldings
 
         ranges = (asked.range(span) for span in foldings(asked.analysis))
-        # The last line stays in sight: it closes what is folded.
-        lines = dict.fromkeys((each.start.line, each.end.line - 1) for each in ranges)
+        # The last line stays visible: it closes the brackets.
+        lines = dict.fromkeys((span.start.line, span.end.line - 1) for span in ranges)
         return [FoldingRange(start, end) for start, end in lines if end > start]
 
     return await ask(ls, params.text_document.uri, question) or None

@@ -1,4 +1,4 @@
-"""`initialize`: the workspace folders, the settings, and whose process to leave with."""
+"""`initialize`: reads the workspace folders, the settings, and the process to exit with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`initialized`: says what was wrong in the settings, and loads what the first questions need."""
+"""`initialized`: reports wrong settings, and loads what the first requests need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`textDocument/inlayHint`: the number and the tokens of each section."""
+"""`textDocument/inlayHint`: the number and token count of each section."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ async def handle(ls: FoldlineServer, params: InlayHintParams) -> list[InlayHint]
         start, end = asked.offset(params.range.start), asked.offset(params.range.end)
         return [
             InlayHint(
-                position=asked.index.position(each.offset),
-                label=each.label,
-                tooltip=MarkupContent(MarkupKind.Markdown, each.tooltip),
+                position=asked.index.position(inlay.offset),
+                label=inlay.label,
+                tooltip=MarkupContent(MarkupKind.Markdown, inlay.tooltip),
                 padding_left=True,
             )
-            for each in inlays(asked.analysis, asked.counter)
-            if start <= each.offset <= end
+            for inlay in inlays(asked.analysis, asked.counter)
+            if start <= inlay.offset <= end
         ]
 
     return await ask(ls, params.text_document.uri, question) or None

@@ -1,4 +1,4 @@
-"""`textDocument/prepareRename`: the name of a field, in a template or where it is declared."""
+"""`textDocument/prepareRename`: the field name at a position, in a template or its declaration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`textDocument/references`: every template, call and selector that means a field."""
+"""`textDocument/references`: every template, call and selector that refers to a field."""
 
 from __future__ import annotations
 

@@ -37,11 +37,11 @@ async def handle(ls: FoldlineServer, params: SemanticTokensParams) -> SemanticTo
         }
         data: list[int] = []
         line = column = 0
-        for each in semantic_tokens(asked.analysis):
-            place = asked.range(each.span)
+        for token in semantic_tokens(asked.analysis):
+            place = asked.range(token.span)
             if place.start.line != line:
                 column = 0
-            kind, modifier = types[each.kind]
+            kind, modifier = types[token.kind]
             data += [
                 place.start.line - line,
                 place.start.character - column,

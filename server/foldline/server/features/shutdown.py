@@ -1,4 +1,4 @@
-"""`shutdown`: nothing runs on behalf of this client any more."""
+"""`shutdown`: stops everything that runs for this client."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ OPTIONS = None
 
 
 def handle(ls: FoldlineServer, params: None) -> None:
-    # At once: the client may send `exit` without waiting for the answer.
+    # Immediately: the client may send `exit` without waiting for the response.
     ls.close()

@@ -1,6 +1,6 @@
-"""`workspace/textDocumentContent`: the text of a prompt as a document, by its address.
+"""`workspace/textDocumentContent`: the text of a prompt as a document, by its URI.
 
-Clients that do not know the method may send it all the same.
+Clients whose library lacks the method may still send it.
 """
 
 from __future__ import annotations

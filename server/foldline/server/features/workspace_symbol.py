@@ -27,7 +27,7 @@ METHOD = WORKSPACE_SYMBOL
 OPTIONS = WorkspaceSymbolOptions(resolve_provider=False)
 
 MOST = 200
-"""More than a person reads; a longer query finds the others."""
+"""The most symbols per answer; a longer query finds the others."""
 
 
 async def handle(ls: FoldlineServer, params: WorkspaceSymbolParams) -> list[WorkspaceSymbol] | None:

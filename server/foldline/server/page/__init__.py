@@ -1,7 +1,8 @@
-"""A preview as a web page on the loopback, for whoever holds its address.
+"""A preview as a web page: loopback only, one-time link, same-origin.
 
-`pages` is the way in: it serves nothing before it is asked to. `listener` embeds the HTTP server,
-`guard` refuses what comes from elsewhere, `admission` keeps who may come in, `app` answers, `feed`
-holds what one browser has yet to see, and `markdown` reads the prompts' texts. `files` is the page
-itself, made of `editors/vscode/src/webview` by `npm run page` there.
+`pages` is the entry point: nothing listens before the first page is opened. `listener` embeds the
+HTTP server, `guard` refuses requests of other origins, `token_store` holds tokens and cookies,
+`app` has the routes, `feed` holds the updates that one browser hasn't seen yet, and `markdown`
+parses the prompts' texts. `files` is the page itself, built from `editors/vscode/src/webview` by
+`npm run page` there.
 """

@@ -1,4 +1,4 @@
-"""The page's addresses: itself with its files, its news, and what is done in it."""
+"""The page's routes: its files, its events, and the actions performed in it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from foldline.server.commands import prompt_set_params
 from foldline.server.page.feed import Feed
 from foldline.server.page.guard import Guard
 from foldline.server.page.markdown import with_markdown
-from foldline.server.page.token_store import Admission
+from foldline.server.page.token_store import TokenStore
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -46,27 +46,27 @@ BODY_SECONDS = 5.0
 BEAT_SECONDS = 10.0
 MAX_FEEDS = 16
 USED = (
-    "This address was opened before, or is not whole. It opens once, in one browser: ask for the "
-    "page again to get a new one.\n"
+    "This link was opened before, or is incomplete. It works once, in one browser: open the page "
+    "again from the editor to get a new one.\n"
 )
 
 
 @dataclass(slots=True)
 class Page:
-    """One preview that is served.
+    """One preview served as a page.
 
     Attributes:
-        id: The first part of its path. The cookie is for that path alone: other servers of this
-            machine, which to a browser are the same site, never get to see it.
+        id: The first part of its path. The cookie is for that path only: browsers never send it to
+            other servers on this machine, which to them are the same site.
     """
 
     id: str
     session_id: str
-    admission: Admission = field(default_factory=Admission)
+    tokens: TokenStore = field(default_factory=TokenStore)
     feeds: set[Feed] = field(default_factory=set)
 
 
-class Action(StrEnum):
+class ActionKind(StrEnum):
     OPEN = "open"
     CLOSE = "close"
     UNDO = "undo"
@@ -76,15 +76,15 @@ class Action(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
-    """What a person did in the page; `key` is that of a section, or of a parameter set."""
+class Action:
+    """A user's action in the page; `key` names a section or a parameter set."""
 
-    action: Action
+    action: ActionKind
     key: str = ""
 
 
 def create_app(ls: FoldlineServer, authority: str, pages: Mapping[str, Page]) -> Starlette:
-    """What answers at `authority` for these pages, of which there may be more later."""
+    """Return the app that serves `pages` at `authority`; pages may be added later."""
 
     def with_page(
         answer: Callable[[FoldlineServer, Page, Request], Awaitable[Response]],
@@ -95,7 +95,7 @@ def create_app(ls: FoldlineServer, authority: str, pages: Mapping[str, Page]) ->
                 return PlainTextResponse("There is no such page.\n", 404)
             if "token" in request.query_params and answer is _show:
                 return _admit(page, request)
-            if not page.admission.admits(request.cookies.get(COOKIE)):
+            if not page.tokens.admits(request.cookies.get(COOKIE)):
                 return PlainTextResponse(USED, 403)
             return await answer(ls, page, request)
 
@@ -104,8 +104,8 @@ def create_app(ls: FoldlineServer, authority: str, pages: Mapping[str, Page]) ->
     return Starlette(
         routes=[
             Route("/{page}/", with_page(_show), methods=["GET"]),
-            Route("/{page}/events", with_page(_tell), methods=["GET"]),
-            Route("/{page}/deeds", with_page(_act), methods=["POST"]),
+            Route("/{page}/events", with_page(_events), methods=["GET"]),
+            Route("/{page}/actions", with_page(_perform), methods=["POST"]),
             Route("/{page}/{file}", with_page(_show_file), methods=["GET"]),
         ],
         middleware=[Middleware(Guard, authority=authority)],
@@ -114,14 +114,13 @@ def create_app(ls: FoldlineServer, authority: str, pages: Mapping[str, Page]) ->
 
 
 def _admit(page: Page, request: Request) -> Response:
-    """The page, and a cookie for its token.
+    """Return the page, with a cookie in exchange for its token.
 
-    No redirect between them: a browser that follows a link from elsewhere would leave the cookie
-    behind on it.
+    Without a redirect: after a link from another site, the browser wouldn't send the cookie.
     """
-    secret = page.admission.exchange(request.query_params["token"])
+    secret = page.tokens.exchange(request.query_params["token"])
     if secret is None:
-        if page.admission.admits(request.cookies.get(COOKIE)):
+        if page.tokens.admits(request.cookies.get(COOKIE)):
             return RedirectResponse(f"/{page.id}/", 303)
         return PlainTextResponse(USED, 403)
     response = FileResponse(FILES / "index.html")
@@ -140,13 +139,13 @@ async def _show_file(_ls: FoldlineServer, _page: Page, request: Request) -> Resp
     return FileResponse(FILES / name, media_type=SHOWN_FILES[name])
 
 
-async def _tell(ls: FoldlineServer, page: Page, _request: Request) -> Response:
-    """The preview as it is and all that follows, as server-sent events."""
+async def _events(ls: FoldlineServer, page: Page, _request: Request) -> Response:
+    """Stream the preview and its updates as server-sent events."""
     if len(page.feeds) >= MAX_FEEDS:
         return PlainTextResponse("This preview is open in too many windows.\n", 503)
     preview = ls.previews.find(page.session_id)
     feed = Feed(preview.state())
-    unwatch = ls.previews.watch(page.session_id, feed.tell)
+    unwatch = ls.previews.watch(page.session_id, feed.push)
     page.feeds.add(feed)
 
     async def events() -> AsyncIterator[str]:
@@ -164,56 +163,56 @@ async def _tell(ls: FoldlineServer, page: Page, _request: Request) -> Response:
 async def _next_event(ls: FoldlineServer, preview: Preview, feed: Feed) -> str | None:
     try:
         async with asyncio.timeout(BEAT_SECONDS):
-            news = await feed.next()
+            update = await feed.next()
     except TimeoutError:
         return ": still here\n\n"
-    if news is None:
+    if update is None:
         return None
     about = {"reveals": _shows_documents(ls), "steps": len(preview.steps)}
-    return await in_thread(partial(_event, {**news, **about}))
+    return await in_thread(partial(_encode, {**update, **about}))
 
 
-def _event(news: Mapping[str, Any]) -> str:
-    told = {**news, "blocks": [with_markdown(block) for block in news["blocks"]]}
-    return f"data: {json.dumps(told)}\n\n"
+def _encode(update: Mapping[str, Any]) -> str:
+    data = {**update, "blocks": [with_markdown(block) for block in update["blocks"]]}
+    return f"data: {json.dumps(data)}\n\n"
 
 
-async def _act(ls: FoldlineServer, page: Page, request: Request) -> Response:
-    """Do what was done in the page. What comes of it is news; only a refusal is answered."""
+async def _perform(ls: FoldlineServer, page: Page, request: Request) -> Response:
+    """Perform an action. Its result arrives as an event; the response only reports refusals."""
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            deed = structure(json.loads(await request.body()), Deed)
+            action = structure(json.loads(await request.body()), Action)
     except TimeoutError:
         return PlainTextResponse("The body did not come in time.\n", 408)
     except ArgumentsError as error:
         return PlainTextResponse(f"{error}\n", 400)
     except (ValueError, RecursionError):
         return PlainTextResponse("The body is not JSON.\n", 400)
-    previews, session_id, keys = ls.previews, page.session_id, (deed.key,)
-    match deed.action:
-        case Action.OPEN:
+    previews, session_id, keys = ls.previews, page.session_id, (action.key,)
+    match action.action:
+        case ActionKind.OPEN:
             await previews.open_sections(ls, session_id, keys, "Opened in the browser")
-        case Action.CLOSE:
+        case ActionKind.CLOSE:
             await previews.close_sections(ls, session_id, keys)
-        case Action.UNDO:
+        case ActionKind.UNDO:
             await previews.undo(ls, session_id)
-        case Action.RESET:
+        case ActionKind.RESET:
             await previews.reset(ls, session_id)
-        case Action.SET:
-            chosen = prompt_set_params.Arguments(parameter_set=deed.key, sessionId=session_id)
+        case ActionKind.SET:
+            chosen = prompt_set_params.Arguments(parameter_set=action.key, sessionId=session_id)
             await prompt_set_params.handle(ls, chosen)
-        case Action.REVEAL:
-            _reveal(ls, previews.state(session_id), deed.key)
+        case ActionKind.REVEAL:
+            _reveal(ls, previews.state(session_id), action.key)
     return Response(status_code=204)
 
 
 async def _refuse(_request: Request, error: Exception) -> Response:
-    """What the hub refuses, in its words."""
+    """Return the core's refusal in its own words."""
     return PlainTextResponse(str(error), 409)
 
 
 def _reveal(ls: FoldlineServer, state: Mapping[str, Any], key: str) -> None:
-    """Have the editor show where a section is declared."""
+    """Make the editor show where a section is declared."""
     places = [block["location"] for block in state["blocks"] if block["key"] == key]
     if places and places[0] is not None and _shows_documents(ls):
         start = Position(**places[0]["range"]["start"])

@@ -1,4 +1,4 @@
-"""What one browser has yet to see of a preview."""
+"""The updates of a preview that one browser hasn't seen yet."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ if TYPE_CHECKING:
 
 
 class Feed:
-    """The news of one preview for one reader, who may be slow: what is younger replaces the older.
+    """The pending update of one preview for one browser; for a slow browser, updates are merged.
 
-    It starts with all of `state`; later news hold the blocks that changed since the last.
+    The first has all of `state`; later ones have the blocks that changed since.
     """
 
     def __init__(self, state: Mapping[str, Any]) -> None:
-        self._news: dict[str, Any] | None = {**state, "whole": True}
+        self._event: dict[str, Any] | None = {**state, "whole": True}
         self._over = False
         self._arrived = asyncio.Event()
         self._arrived.set()
 
-    def tell(self, state: Mapping[str, Any] | None) -> None:
-        """Take the next state, or None where the preview is over."""
+    def push(self, state: Mapping[str, Any] | None) -> None:
+        """Merge the next state into the pending update; None if the preview is closed."""
         if state is None:
             self._over = True
         else:
-            before = self._news or {"blocks": [], "whole": False}
+            before = self._event or {"blocks": [], "whole": False}
             blocks = {block["id"]: block for block in [*before["blocks"], *state["blocks"]]}
-            self._news = {
+            self._event = {
                 **state,
                 "blocks": [blocks[id_] for id_ in state["order"] if id_ in blocks],
                 "whole": before["whole"],
@@ -36,10 +36,10 @@ class Feed:
         self._arrived.set()
 
     async def next(self) -> dict[str, Any] | None:
-        """Wait for news; None once there will be no more."""
+        """Wait for an update; None once the preview is closed."""
         await self._arrived.wait()
         self._arrived.clear()
-        news, self._news = self._news, None
+        event, self._event = self._event, None
         if self._over:
             self._arrived.set()
-        return news
+        return event

@@ -1,8 +1,8 @@
-"""Refuses what does not come from the page itself, before anything looks at it.
+"""Refuses requests of other origins before anything else reads them.
 
-A page of another origin may make a browser send requests here, and a name that such a page controls
-may be made to resolve to this machine (DNS rebinding). So every request must name this very
-address as its host, and whoever says where a request comes from must say that it is from here.
+A page of another origin can make a browser send requests here, and can make a host name that it
+controls resolve to this machine (DNS rebinding). So every request must have exactly this address as
+its host, and its `Origin` and `Sec-Fetch-Site` headers, if present, must name this origin.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ HEADERS = {
 
 
 class Guard:
-    """Passes on to `app` what was sent to `authority`, by nobody or by a page from there."""
+    """Middleware that passes on requests to `authority` from no page or from one served there."""
 
     def __init__(self, app: ASGIApp, authority: str) -> None:
         self._app = app
@@ -62,13 +62,13 @@ class Guard:
 
     def _refusal(self, method: str, headers: Headers) -> tuple[int, str] | None:
         if headers.getlist("host") != [self._authority]:
-            return 421, f"This is {self._authority} and answers to no other name."
+            return 421, f"This is {self._authority}, and it answers to no other name."
         if method not in METHODS:
             return 405, f"{method}: this page knows {' and '.join(METHODS)}."
         origins = headers.getlist("origin")
         if origins and origins != [f"http://{self._authority}"]:
             return 403, "The request comes from another page."
-        # Opening an address is free to come from anywhere: what admits is the token in it.
+        # A link may be followed from anywhere: its token is what admits.
         opening = headers.get("sec-fetch-mode") == "navigate"
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and not opening:
             return 403, "The request comes from another page."
@@ -78,12 +78,12 @@ class Guard:
 
     def _refusal_of_post(self, headers: Headers) -> tuple[int, str] | None:
         if not headers.getlist("origin"):
-            return 403, "The request does not say which page it comes from."
+            return 403, "The request has no Origin header."
         if headers.get("content-type") != "application/json":
             return 415, "Send JSON."
         length = headers.get("content-length", "")
         if not length.isdecimal():
-            return 411, "Say how long the body is."
+            return 411, "The request has no Content-Length header."
         if int(length) > MAX_BODY_BYTES:
-            return 413, f"The body may have {MAX_BODY_BYTES} bytes."
+            return 413, f"The body is larger than {MAX_BODY_BYTES} bytes."
         return None

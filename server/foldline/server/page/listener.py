@@ -1,4 +1,4 @@
-"""The HTTP server inside this process: one socket on the loopback, at a port that is free."""
+"""The embedded HTTP server: one socket on the loopback, at a free port."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"
 MAX_CONNECTIONS = 64
-# Of these, the ones that may wait for a request. Only an admitted browser can hold one for longer.
+# Of these, the ones that may be idle; only an admitted browser can keep one open for longer.
 MAX_WAITING = 16
 HEAD_SECONDS = 5.0
 MAX_HEADER_BYTES = 1 << 14
@@ -29,7 +29,7 @@ CLOSE_SECONDS = 1
 
 
 class Listener:
-    """Serves what `create_app` makes for this listener's host and port, until it is closed."""
+    """Serves the app that `create_app` returns for this host and port, until closed."""
 
     def __init__(self, create_app: Callable[[str], ASGIApp]) -> None:
         listening = socket.create_server((LOOPBACK, 0))
@@ -53,20 +53,20 @@ class Listener:
         self._task.add_done_callback(_log_failure)
 
     def close(self) -> None:
-        """Stop listening soon; answers that have begun get a second to end."""
+        """Stop listening soon; responses in progress get a second to finish."""
         self._server.should_exit = True
 
     async def stop(self) -> None:
-        """Stop listening, and wait until all answers have ended."""
+        """Stop listening, and wait until all responses have finished."""
         self.close()
         await asyncio.wait({self._task})
 
 
 class _Connection(H11Protocol):
-    """A connection that is closed where the head of a request takes too long.
+    """A connection that is closed if a request's head takes too long.
 
-    Where too many wait for one, the one that has waited longest makes room: other programs on this
-    machine can't keep a browser out, however many connections they open.
+    If too many connections are idle, the oldest is closed: other programs on this machine can't
+    keep a browser out, however many connections they open.
     """
 
     deadline: asyncio.TimerHandle | None = None
@@ -95,7 +95,7 @@ class _Connection(H11Protocol):
         self._stop_waiting()
 
     def _watch_head(self) -> None:
-        """Start the time for the next head, or stop it once that is here."""
+        """Start the timer for the next head, or stop it once the head has arrived."""
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and not cycle.response_complete:
             self._stop_waiting()
@@ -115,10 +115,10 @@ class _Connection(H11Protocol):
 class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to the process that this server is only a part of."""
+        """Leave signals to the process that embeds this server."""
         yield
 
 
 def _log_failure(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
-        log.error("The preview's page is not served any more", exc_info=error)
+        log.error("The server of preview pages has failed", exc_info=error)

@@ -1,4 +1,4 @@
-"""Prompts' texts as Markdown tokens, of which the page makes elements: never markup of its own."""
+"""Parses prompts' texts to Markdown tokens; the page builds elements from them, never raw HTML."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _PARSER = MarkdownIt("js-default", {"html": False, "linkify": False, "typographer": False})
-# What the head of a block says already, and how the model opens it, which is no part of its text.
+# The page shows the heading itself, and the suffix apart from the body.
 _NOT_BODY = ("heading", "suffix")
 
 
 def with_markdown(block: Mapping[str, Any]) -> dict[str, Any]:
-    """`block` with the tokens of its body, and of the suffix that says how the model opens it."""
+    """Return `block` with the tokens of its body, and of the suffix on how a model opens it."""
     body = [segment["text"] for segment in block["segments"] if segment["kind"] not in _NOT_BODY]
     suffix = [segment["text"] for segment in block["segments"] if segment["kind"] == "suffix"]
     return {**block, "markdown": {"body": _tokens(body), "suffix": _tokens(suffix)}}

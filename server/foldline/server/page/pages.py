@@ -1,4 +1,4 @@
-"""The previews that are served as web pages. Nothing listens before the first is."""
+"""Previews served as web pages; nothing listens before the first one."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Pages:
         self._listener: Listener | None = None
 
     def serve(self, ls: FoldlineServer, session_id: str) -> str:
-        """An address that shows the preview in the first browser that opens it.
+        """Return a one-time link to the preview's page.
 
         Raises:
-            IdeError: What serves pages is not installed.
+            IdeError: The packages of the web server aren't installed.
         """
         try:
             from foldline.server.page.app import Page, create_app
@@ -39,17 +39,17 @@ class Pages:
         else:
             page = Page(secrets.token_urlsafe(16), session_id)
             self._pages[page.id] = page
-        return f"http://{self._listener.authority}/{page.id}/?token={page.admission.issue()}"
+        return f"http://{self._listener.authority}/{page.id}/?token={page.tokens.issue()}"
 
     def close(self) -> None:
-        """End every page, and stop listening soon."""
+        """Close every page, and stop listening soon."""
         self._forget()
         if self._listener is not None:
             self._listener.close()
             self._listener = None
 
     async def stop(self) -> None:
-        """End every page, and wait until nothing listens any more."""
+        """Close every page, and wait until the server has stopped."""
         self._forget()
         if self._listener is not None:
             await self._listener.stop()
@@ -58,5 +58,5 @@ class Pages:
     def _forget(self) -> None:
         for page in self._pages.values():
             for feed in page.feeds:
-                feed.tell(None)
+                feed.push(None)
         self._pages.clear()

@@ -1,4 +1,4 @@
-"""Who may see a page: whoever brings a token, once, and then the browser that brought it."""
+"""Access to a page: a one-time token, exchanged for a browser's secret."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import hmac
 import secrets
 from collections import deque
 
-# Of each kind; the oldest goes. A person has a few browsers, each opened once.
-KEPT = 16
+# Tokens, and as many secrets; the oldest is dropped. People use few browsers.
+MAX_TOKENS = 16
 
 
-class Admission:
-    """One page's tokens and the secrets that they were exchanged for."""
+class TokenStore:
+    """One page's tokens, and the secrets that they were exchanged for."""
 
     def __init__(self) -> None:
-        self._tokens: deque[str] = deque(maxlen=KEPT)
-        self._secrets: deque[str] = deque(maxlen=KEPT)
+        self._tokens: deque[str] = deque(maxlen=MAX_TOKENS)
+        self._secrets: deque[str] = deque(maxlen=MAX_TOKENS)
 
     def issue(self) -> str:
-        """A token that opens the page once."""
+        """Return a new token that opens the page once."""
         token = secrets.token_urlsafe(32)
         self._tokens.append(token)
         return token
 
     def exchange(self, token: str) -> str | None:
-        """A secret for `token`, which is worth nothing from then on; None for any other text."""
+        """Use up `token` and return a new secret; None if the token is unknown or used."""
         found = _find(token, self._tokens)
         if found is None:
             return None
@@ -34,15 +34,15 @@ class Admission:
         return secret
 
     def admits(self, secret: str | None) -> bool:
-        """Whether a token was exchanged for `secret`."""
+        """Return True if a token was exchanged for `secret`."""
         return secret is not None and _find(secret, self._secrets) is not None
 
 
-def _find(given: str, known: deque[str]) -> str | None:
-    """The one of `known` that is `given`, in a time that does not tell how much of it is alike."""
-    data = given.encode("utf-8", "surrogateescape")
+def _find(token: str, known: deque[str]) -> str | None:
+    """Return `token` as it is in `known`, or None, in constant time."""
+    data = token.encode("utf-8", "surrogateescape")
     found = None
-    for each in known:
-        if hmac.compare_digest(each.encode(), data):
-            found = each
+    for candidate in known:
+        if hmac.compare_digest(candidate.encode(), data):
+            found = candidate
     return found

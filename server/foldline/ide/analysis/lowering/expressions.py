@@ -1,7 +1,7 @@
-"""Reads the parser's trees of expressions into our own nodes.
+"""Lowers the parser's expression trees to our own nodes.
 
-The parser is given text in which every character is one byte wide (`narrow`), so that its byte
-offsets are our code point offsets and nothing has to be converted.
+The parser gets text in which every character is one byte (`narrow`), so its byte offsets are our
+code point offsets and need no conversion.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ if TYPE_CHECKING:
     import tree_sitter
 
 DEEPEST = 80
-"""How deep expressions and statements are read; what stands deeper is left unknown."""
+"""Deepest nesting of expressions and statements that is lowered; deeper code stays unknown."""
 
 _WIDE = re.compile(r"[^\x00-\x7f]")
 
 
 def narrow(text: str) -> bytes:
-    """The text with one byte per code point: letters stay letters, the rest becomes `?`."""
+    """Encode the text with one byte per code point: letters stay letters, the rest becomes `?`."""
     if not text.isascii():
         text = _WIDE.sub(lambda match: "x" if f"a{match[0]}".isidentifier() else "?", text)
     return text.encode("ascii")
 
 
 class ExpressionReader:
-    """Reads nodes; `base` is the offset of the anchor's statement in the parsed text."""
+    """Lowers expressions; `base` is the offset of the anchor's statement in the parsed text."""
 
     __slots__ = ("_depth", "anchor", "base")
 
@@ -98,7 +98,7 @@ class ExpressionReader:
         return Name(*self.at(node), self.text(node))
 
     def expression(self, node: tree_sitter.Node) -> Expression:
-        """What an expression reads as; `Opaque` where it is of no kind that prompts are made of."""
+        """Lower an expression; `Opaque` for a kind that prompts don't use."""
         if self._depth > DEEPEST:
             return Opaque(*self.at(node))
         self._depth += 1
@@ -252,7 +252,7 @@ class ExpressionReader:
         return Literal(node.start_byte - self.base, node.end_byte - self.base, holes)
 
     def inner(self, node: tree_sitter.Node) -> tuple[Expression, ...]:
-        """The calls and names somewhere below an expression that we do not model."""
+        """The calls and names anywhere inside an expression that we don't model."""
         return self._inner_of(node.named_children)
 
     def inner_of(self, node: tree_sitter.Node) -> tuple[Expression, ...]:
@@ -300,7 +300,7 @@ _READERS: Mapping[str, Callable[[ExpressionReader, tree_sitter.Node], Expression
 
 
 def _flat(nodes: Iterable[tree_sitter.Node]) -> Iterable[tree_sitter.Node]:
-    """The named nodes, with those inside an error among them: one slip must not hide the rest."""
+    """The named nodes, including those inside errors: one slip must not hide the rest."""
     waiting = list(nodes)[::-1]
     while waiting:
         child = waiting.pop()

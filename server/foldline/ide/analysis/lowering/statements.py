@@ -1,4 +1,4 @@
-"""Reads the parser's tree of one top-level statement into our own nodes."""
+"""Lowers the parser's tree of one top-level statement to our own nodes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LOOPS = ("for_statement", "with_statement")
 
 
 class Reader(ExpressionReader):
-    """Reads statements, and the expressions in them."""
+    """Lowers statements and the expressions in them."""
 
     __slots__ = ()
 
@@ -50,7 +50,7 @@ class Reader(ExpressionReader):
         return tuple(found)
 
     def statement(self, node: tree_sitter.Node) -> Iterable[Statement]:
-        """The statements that a node is; none where it stands too deep."""
+        """Lower a node to statements; to none if it is nested too deep."""
         if self._depth > DEEPEST:
             return ()
         self._depth += 1
@@ -87,7 +87,7 @@ class Reader(ExpressionReader):
         if kind in _BLOCKS:
             return (self._block(node, _BLOCKS[kind]),)
         if kind == "ERROR":
-            return self._salvaged(node)
+            return self._recovered(node)
         inner = self.inner(node)
         return (Evaluate(*at, Opaque(*at, inner)),) if inner else ()
 
@@ -169,7 +169,7 @@ class Reader(ExpressionReader):
         if node.type in _LOOPS:
             left = node.child_by_field_name("left")
             heads = [left] if left is not None else []
-            heads += [each for each in node.named_children if each.type == "with_clause"]
+            heads += [child for child in node.named_children if child.type == "with_clause"]
             bound = [self.text(name) for head in heads for name in _identifiers(head)]
         return Block(*self.at(node), keyword, tuple(bound), tuple(inner), tuple(body))
 
@@ -201,10 +201,10 @@ class Reader(ExpressionReader):
                 shown = self.text(alias) if alias is not None else text
                 yield Import(*self.at(child), dotted, level, text, shown, self.name(name))
 
-    def _salvaged(self, node: tree_sitter.Node) -> Iterable[Statement]:
-        from foldline.ide.analysis.error_recovery import salvage
+    def _recovered(self, node: tree_sitter.Node) -> Iterable[Statement]:
+        from foldline.ide.analysis.error_recovery import recover_statements
 
-        return salvage(self, node)
+        return recover_statements(self, node)
 
 
 def _identifiers(node: tree_sitter.Node) -> Iterable[tree_sitter.Node]:

@@ -1,4 +1,4 @@
-"""What can be asked of a prompt, answered by the user's own foldline."""
+"""The actions on a prompt, carried out with the user's own foldline."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
@@ -10,7 +10,7 @@ import _foldline_chapters
 import _foldline_job
 import _foldline_parameters
 import _foldline_values
-from _foldline_failures import RequestError, about
+from _foldline_failures import RequestError, describe
 from foldline.prompts import (
     Block,
     OpenSectionsParams,
@@ -36,13 +36,13 @@ Overrides = dict[Path, SectionVisibility]
 
 
 def perform(module: ModuleType, request: _foldline_job.Request) -> dict[str, object]:
-    """The answer to `request` about a prompt of `module`."""
+    """Carry out `request` on a prompt of `module`, and return the answer."""
     session = _Session(module, request)
     try:
         answer = ACTIONS[request["action"]](session, request)
     except ToolValidationError as error:
         raise RequestError("tool", str(error), near=list(error.near)) from error
-    return {**session.told(), **answer}
+    return {**session.metadata(), **answer}
 
 
 class _Session:
@@ -59,42 +59,42 @@ class _Session:
         self.errors: dict[Path, dict[str, object]] = {}
         self._request = request
 
-    def told(self) -> dict[str, object]:
-        """Which prompt this is, with which values."""
+    def metadata(self) -> dict[str, object]:
+        """Return the prompt's name, parameter values and chapters, for every answer."""
         return {
             "name": self.name,
             "generated": self.values.generated,
             "parameter_set": self.values.chosen,
-            "parameter_sets": [each.described() for each in self.values.sets],
-            "parameters": _foldline_parameters.described(self.values),
+            "parameter_sets": [parameters.description() for parameters in self.values.sets],
+            "parameters": _foldline_parameters.describe(self.values),
             "chapters": self.chapters,
         }
 
     def render(self, overrides: Overrides | None = None) -> RenderedPrompt[Any]:
-        """The prompt; where the request is tolerant, with what its `errors` say of sections."""
+        """Render the prompt; if the request is tolerant, failed sections go into `errors`."""
         self.errors = {}
         try:
             return self.prompt.render(
                 *self.values.bound.values(),
                 visibility_overrides={**self.overrides, **(overrides or {})},
-                on_error=self._take_error if self._request.get("tolerant") else None,
+                on_error=self._record_error if self._request.get("tolerant") else None,
             )
         except PromptValidationError as error:
             raise RequestError("prompt", str(error), near=list(error.near)) from error
 
     def instruct(self, instructions: str | None) -> None:
-        """Tell every task of the prompt how to go on, as the loop around a model does."""
+        """Give every task of the prompt its expansion instructions, as an agent loop does."""
         for value in (*self.prompt.params, *self.values.bound.values()):
             if isinstance(value, Task):
                 self.values.bound[type(value)] = replace(value, expansion_instructions=instructions)
 
-    def _take_error(self, path: Path, error: PromptError) -> str:
-        told = about(error, self._request)
-        if told["line"] is None:
-            # It is the section as a whole, and the server knows where that stands.
-            told |= {"message": str(error), "file": None}
-        self.errors[path] = told
-        return f"[not rendered: {told['message']}]"
+    def _record_error(self, path: Path, error: PromptError) -> str:
+        failure = describe(error, self._request)
+        if failure["line"] is None:
+            # The whole section failed, and the server knows its location.
+            failure |= {"message": str(error), "file": None}
+        self.errors[path] = failure
+        return f"[not rendered: {failure['message']}]"
 
     def _read_overrides(self, overrides: dict[str, str]) -> Overrides:
         read: Overrides = {}
@@ -103,7 +103,7 @@ class _Session:
                 raise RequestError(
                     "prompt", f"overrides: {key}: {visibility!r} is neither FULL nor SUMMARY"
                 )
-            # A key that names nothing goes on as it is: the library knows the near names.
+            # An unknown key is passed on: the library's error suggests near names.
             read[self.paths.get(key, (key,))] = SectionVisibility[visibility]
         return read
 
@@ -116,7 +116,7 @@ def _render(session: _Session, request: _foldline_job.Request) -> dict[str, obje
 
 def _open(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
     rendered = session.render()
-    keys = tuple(request["section_keys"]) or tuple(_summarised(rendered))
+    keys = tuple(request["section_keys"]) or tuple(_summarized(rendered))
     expansion = _expansion(session, rendered, keys, request["reason"])
     session.instruct(expansion.expansion_instructions)
     opened = dict(expansion.requested_overrides)
@@ -125,21 +125,21 @@ def _open(session: _Session, request: _foldline_job.Request) -> dict[str, object
         "section_keys": expansion.section_keys,
         "reason": expansion.reason,
         "expansion_instructions": expansion.expansion_instructions,
-        "render": {**session.told(), **_render_result(session, session.render(opened))},
+        "render": {**session.metadata(), **_render_result(session, session.render(opened))},
     }
 
 
 def _read(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
     rendered = session.render()
-    key = request["section_key"] or _first_summarised(rendered)
-    # Validated by the tool that a model would call; both of them show the same text.
+    key = request["section_key"] or _first_summarized(rendered)
+    # Validated by the tool that a model would call; both tools show the same text.
     _expansion(session, rendered, (key,), "Read in the editor")
     return {"section_key": key, "text": rendered.if_opened(session.paths[key])}
 
 
 def _summary(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
     rendered = session.render()
-    key = request["section_key"] or _first_summarised(rendered)
+    key = request["section_key"] or _first_summarized(rendered)
     _expansion(session, rendered, (key,), "Asked for its size")
     path = session.paths[key]
     text = next((block.text.rstrip("\n") for block in rendered.blocks if block.path == path), "")
@@ -162,7 +162,7 @@ ACTIONS: dict[str, Callable[[_Session, _foldline_job.Request], dict[str, object]
 def _expansion(
     session: _Session, rendered: RenderedPrompt[Any], keys: tuple[str, ...], reason: str
 ) -> VisibilityExpansionRequired:
-    """What is asked for when a model, or else a person, opens the sections `keys`."""
+    """Return the expansion that opening the sections `keys` requests."""
     context = ToolContext(prompt=session.prompt, rendered=rendered)
     for tool in rendered.tools:
         if tool.name == "open_sections":
@@ -173,9 +173,9 @@ def _expansion(
         if tool.name == "read_section":
             for key in keys:
                 tool.handler(ReadSectionParams(key), context=context)
-            # A model could only read them; a person may see the prompt with them open.
+            # A model can only read these; a person may see the prompt with them open.
             paths = [session.paths[key] for key in keys]
-            folded = {block.path for block in rendered.blocks if _is_summarised(block)} | set(paths)
+            folded = {block.path for block in rendered.blocks if _is_summarized(block)} | set(paths)
             return VisibilityExpansionRequired(
                 requested_overrides={
                     path[:end]: SectionVisibility.FULL
@@ -186,11 +186,11 @@ def _expansion(
                 reason=reason,
                 section_keys=keys,
             )
-    raise RequestError("tool", "No section is summarised: there is nothing to open", near=[])
+    raise RequestError("tool", "No section is summarized: there is nothing to open", near=[])
 
 
 def _find_prompt(module: ModuleType, name: str | None) -> tuple[str, Prompt[Any]]:
-    """The prompt that the variable `name` holds, or the module's first."""
+    """Return the prompt in the variable `name` (or with that `ns/key`), or the module's first."""
     found = {
         variable: value
         for variable, value in vars(module).items()
@@ -212,7 +212,7 @@ def _find_prompt(module: ModuleType, name: str | None) -> tuple[str, Prompt[Any]
 
 
 def _paths(sections: Iterable[Section[object]], parent: Path = ()) -> Iterator[tuple[str, Path]]:
-    """The path of each section by its dotted key."""
+    """Yield `(dotted key, path)` for each section."""
     for section in sections:
         path = (*parent, section.key)
         yield ".".join(path), path
@@ -261,9 +261,9 @@ def _render_result(session: _Session, rendered: RenderedPrompt[Any]) -> dict[str
 
 
 def _opened_text(rendered: RenderedPrompt[Any], block: Block) -> str | None:
-    """What a summary would be if it were opened; None for others, and where that fails."""
-    if _is_summarised(block):
-        # A section that cannot be shown open is no reason not to show it folded.
+    """Return the text of a summarized block once opened; None for others, or if it fails."""
+    if _is_summarized(block):
+        # A section that can't be shown open can still be shown folded.
         with contextlib.suppress(PromptError):
             return rendered.if_opened(block.path)
     return None
@@ -271,7 +271,7 @@ def _opened_text(rendered: RenderedPrompt[Any], block: Block) -> str | None:
 
 def _block(block: Block) -> dict[str, object]:
     return {
-        # No key holds a slash.
+        # Keys contain no slashes.
         "id": "/".join(block.path),
         "path": block.path,
         "key": block.dotted_key,
@@ -289,18 +289,18 @@ def _block(block: Block) -> dict[str, object]:
     }
 
 
-def _is_summarised(block: Block) -> bool:
+def _is_summarized(block: Block) -> bool:
     return block.enabled and block.visibility is SectionVisibility.SUMMARY
 
 
-def _summarised(rendered: RenderedPrompt[Any]) -> list[str]:
-    return [block.dotted_key for block in rendered.blocks if _is_summarised(block)]
+def _summarized(rendered: RenderedPrompt[Any]) -> list[str]:
+    return [block.dotted_key for block in rendered.blocks if _is_summarized(block)]
 
 
-def _first_summarised(rendered: RenderedPrompt[Any]) -> str:
-    keys = _summarised(rendered)
+def _first_summarized(rendered: RenderedPrompt[Any]) -> str:
+    keys = _summarized(rendered)
     if not keys:
-        raise RequestError("tool", "No section is summarised", near=[])
+        raise RequestError("tool", "No section is summarized", near=[])
     return keys[0]
 
 

@@ -1,4 +1,4 @@
-"""Which chapters a prompt has, which of them may open, and the prompt with some of them open."""
+"""Describes a prompt's chapters, and opens some of them."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from foldline.prompts.errors import PromptError
 
 
 @dataclass(frozen=True)
-class Place:
-    """A chapter, with the keys of the chapters around it."""
+class NestedChapter:
+    """A chapter and the keys of its enclosing chapters."""
 
     chapter: Chapter[Any]
     around: tuple[str, ...]
@@ -19,24 +19,26 @@ class Place:
 def open_chapters(
     prompt: Prompt[Any], values: dict[type, object], wanted: Collection[str]
 ) -> tuple[Prompt[Any], list[dict[str, object]]]:
-    """The prompt with the wanted chapters and those around them open, and what all of them are.
+    """Open the `wanted` chapters and their enclosing ones; returns the prompt and descriptions.
 
-    One that its `enabled` forbids, or that is gone, stays closed: its description says why.
+    A chapter that its `enabled` forbids stays closed: its description says why.
     """
-    places = list(_places(prompt.template.sections, ()))
+    places = list(_chapters(prompt.template.sections, ()))
     if not places:
         return prompt, []
     held = {type(value): value for value in prompt.params}
     bound = Prompt(prompt.template).bind(*{**held, **values}.values())
-    asked = {key for each in places if each.chapter.key in wanted for key in _all_of(each)}
-    told: list[dict[str, object]] = []
+    wanted_keys = {
+        key for place in places if place.chapter.key in wanted for key in _keys_of(place)
+    }
+    descriptions: list[dict[str, object]] = []
     opening: set[str] = set()
     for place in places:
         may_open, reasons = _decision(bound, place)
-        is_open = may_open and set(_all_of(place)) <= asked
+        is_open = may_open and set(_keys_of(place)) <= wanted_keys
         if is_open:
             opening.add(place.chapter.key)
-        told.append(
+        descriptions.append(
             {
                 "key": place.chapter.key,
                 "title": place.chapter.title,
@@ -48,27 +50,31 @@ def open_chapters(
                 "reasons": reasons,
             }
         )
-    return (bound.expand_chapters(only=opening) if opening else prompt), told
+    return (bound.expand_chapters(only=opening) if opening else prompt), descriptions
 
 
-def _places(sections: Iterable[Section[object]], around: tuple[str, ...]) -> Iterator[Place]:
+def _chapters(
+    sections: Iterable[Section[object]], around: tuple[str, ...]
+) -> Iterator[NestedChapter]:
     for section in sections:
         inside = around
         if isinstance(section, Chapter):
-            yield Place(section, around)
+            yield NestedChapter(section, around)
             inside = (*around, section.key)
-        yield from _places(section.children, inside)
+        yield from _chapters(section.children, inside)
 
 
-def _all_of(place: Place) -> tuple[str, ...]:
+def _keys_of(place: NestedChapter) -> tuple[str, ...]:
     return (*place.around, place.chapter.key)
 
 
-def _decision(prompt: Prompt[Any], place: Place) -> tuple[bool, tuple[str, ...]]:
-    """Whether a chapter may open with those around it, by the library's own rules, and why."""
+def _decision(prompt: Prompt[Any], place: NestedChapter) -> tuple[bool, tuple[str, ...]]:
+    """Return True if the library lets a chapter open with its enclosing ones, and the reasons."""
     try:
-        expanded = prompt.expand_chapters(only=_all_of(place)).template
+        expanded = prompt.expand_chapters(only=_keys_of(place)).template
     except PromptError as error:
         return False, (str(error),)
-    decision = next(each for each in expanded.chapter_decisions if each.key == place.chapter.key)
+    decision = next(
+        decision for decision in expanded.chapter_decisions if decision.key == place.chapter.key
+    )
     return decision.opened, decision.reasons

@@ -1,6 +1,6 @@
-"""Notes what a module does to the world beside making prompts, and can keep it off the network.
+"""Records the side effects of a prompt's module, and can deny it the network.
 
-This is information for its author, and no sandbox: code that wants to hide from it can.
+This informs the module's author. It isn't a sandbox: code can evade it.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _OTHERS = {
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 Effect = dict[str, object]
-"""What was done (`message`), with what (`subject`), and the user's `file` and `line`."""
+"""A side effect: `message`, `subject`, and the user's `file` and `line`."""
 
 
 def watch(is_users: Callable[[str], bool], *, ours: str, deny_network: bool) -> list[Effect]:
-    """A list that grows by each effect that the user's code has from now on.
+    """Return a list to which each later side effect of the user's code is appended.
 
-    What happens to files whose paths begin with `ours` is our doing.
-    With `deny_network`, whatever would reach the network raises a PermissionError instead.
+    Files whose paths start with `ours` don't count: foldline writes them. With `deny_network`, each
+    access to the network raises a PermissionError.
     """
     effects: list[Effect] = []
     here = os.getpid()
@@ -68,7 +68,7 @@ def watch(is_users: Callable[[str], bool], *, ours: str, deny_network: bool) -> 
         frame: FrameType | None = sys._getframe(2)  # noqa: SLF001  # Its documented use.
         while frame is not None and not is_users(frame.f_code.co_filename):
             frame = frame.f_back
-        # What no line of the user's did, an import or a library did for itself.
+        # Effects of imports and libraries without a line of the user's don't count.
         if frame is not None:
             effect: Effect = {
                 "message": message,

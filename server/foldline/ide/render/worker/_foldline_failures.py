@@ -1,4 +1,4 @@
-"""What a failed request is answered with: a kind, a message, and the user's line."""
+"""Failures of requests: a kind, a message, and the user's line."""
 
 import sys
 import traceback
@@ -10,10 +10,10 @@ from _foldline_json import encoded
 
 
 class RequestError(Exception):
-    """A failure that knows what it is.
+    """A failure with structured fields.
 
     Attributes:
-        fields: The kind, the message, and whatever else a client can use.
+        fields: The kind, the message, and further details for clients.
     """
 
     def __init__(self, kind: str, message: str, **fields: object) -> None:
@@ -25,32 +25,32 @@ def failure(kind: str, message: str, **fields: object) -> bytes:
     return encoded({"failure": {"kind": kind, "message": message, **fields}})
 
 
-def ended(request: _foldline_job.Request, status: int) -> bytes:
-    """The failure of a process that ended without an answer."""
+def exited(request: _foldline_job.Request, status: int) -> bytes:
+    """Encode the failure of a process that ended without an answer."""
     file = request["file"]
     how = f"was killed by signal {-status}" if status < 0 else f"exited with status {status}"
     return failure("exit", f"{Path(file).name}: its process {how}", file=file, status=status)
 
 
-def late(request: _foldline_job.Request, places: list[tuple[str, int]]) -> bytes:
-    """The failure of a process whose deadline has passed at `places`, the innermost last."""
+def timed_out(request: _foldline_job.Request, places: list[tuple[str, int]]) -> bytes:
+    """Encode the failure of a process whose deadline passed at `places`, innermost last."""
     file, line = _users_place(places, request)
     message = f"{_where(file, line)}: still running after {request['deadline']:g} s"
     return failure("deadline", message, file=file, line=line)
 
 
 def raised(error: BaseException, request: _foldline_job.Request) -> bytes:
-    """The failure that `error` is, with the user's line that it came from."""
+    """Encode `error` as a failure, with the user's line that raised it."""
     if isinstance(error, RequestError):
         return encoded({"failure": error.fields})
-    return failure("exception", **about(error, request))
+    return failure("exception", **describe(error, request))
 
 
-def about(error: BaseException, request: _foldline_job.Request) -> dict[str, Any]:
-    """What `error` says, and the deepest line of the user's that it came from."""
+def describe(error: BaseException, request: _foldline_job.Request) -> dict[str, Any]:
+    """Return the message of `error`, and the innermost line of the user's that raised it."""
     cause = error
     while cause.__cause__ is not None and type(cause).__module__.startswith("foldline.prompts"):
-        # The library tells which section it was; what the user's code raised is below that.
+        # The library's error names the section; the user's error is its cause.
         cause = cause.__cause__
     users = _users_places(cause, request) or _users_places(error, request)
     file, line = users[-1] if users else (request["file"], None)
@@ -75,13 +75,13 @@ def _users_places(error: BaseException, request: _foldline_job.Request) -> list[
 def _users_place(
     places: list[tuple[str, int]], request: _foldline_job.Request
 ) -> tuple[str, int | None]:
-    """The last of `places` that is in the user's own code, or else the module as a whole."""
+    """Return the last of `places` in the user's own code, or else the module without a line."""
     users = [(file, line) for file, line in places if is_users(file, request)]
     return users[-1] if users else (request["file"], None)
 
 
 def is_users(file: str, request: _foldline_job.Request) -> bool:
-    """Whether `file` belongs to the workspace, rather than to an installed package or to us."""
+    """Return True if `file` is in the workspace, not in an installed package or in foldline."""
     path = Path(file)
     if path == Path(request["file"]):
         return True

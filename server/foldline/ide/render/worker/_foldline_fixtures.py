@@ -1,8 +1,8 @@
 """Parameter sets for previews: `preview_*()` functions, and files of values.
 
-What follows `preview_` is the name of the set. Where that begins with the name of a prompt of the
-module, the function is for that prompt alone: `preview_reviewer_security` is the set `security` of
-`reviewer`, and `preview_reviewer` its set `default`.
+The rest of the function's name after `preview_` names the set. If it starts with the name of one of
+the module's prompts, the function is for that prompt only: `preview_reviewer_security` is the set
+`security` of `reviewer`, and `preview_reviewer` its set `default`.
 """
 
 import inspect
@@ -20,32 +20,32 @@ from foldline.prompts import Prompt, PromptTemplate
 PREFIX = "preview_"
 DEFAULT = "default"
 NONE = "none"
-"""The set that a caller chooses to see the prompt as its module leaves it."""
+"""The set that shows the prompt as its module defines it."""
 
 Origin = dict[str, object]
-"""Where a value comes from: its `source`, and what is known of `name`, `file` and `line`."""
+"""Origin of a value: its `source`, and `name`, `file` and `line` if known."""
 
 
 @dataclass(frozen=True)
-class Told:
-    """Values for fields of one dataclass; `words` name their source in errors."""
+class FieldValues:
+    """Values for fields of one dataclass; `label` names their source in errors."""
 
-    words: str
+    label: str
     values: Mapping[str, object]
     origin: Origin
 
 
 @dataclass
 class ParameterSet:
-    """What one name stands for."""
+    """The functions and files that give one set its values."""
 
     name: str
     functions: list[Callable[[], object]] = field(default_factory=list)
     files: list[_foldline_job.ValuesFile] = field(default_factory=list)
 
-    def described(self) -> dict[str, object]:
-        origins = [_function_origin(each) for each in self.functions]
-        origins += [{"source": "file", "file": each["file"]} for each in self.files]
+    def description(self) -> dict[str, object]:
+        origins = [_function_origin(function) for function in self.functions]
+        origins += [{"source": "file", "file": file["file"]} for file in self.files]
         return {"name": self.name, "origins": origins}
 
 
@@ -61,28 +61,28 @@ class Fixtures:
         self.chosen: str | None = None
         sources = request.get("values")
         if sources is None:
-            # Whoever asks wants the prompt as it is.
+            # The request asks for the prompt as it is.
             return
         keys = (name, f"{prompt.ns}/{prompt.key}")
         own = [sources["prompts"][key] for key in keys if key in sources["prompts"]]
-        self._own_files = [file for each in own for file in each["files"]]
+        self._own_files = [file for source in own for file in source["files"]]
         modules = [module]
-        for each in (*own, sources["all"]):
-            self._files += each["files"]
+        for source in (*own, sources["all"]):
+            self._files += source["files"]
             modules += [
                 _foldline_modules.import_file(Path(file), Path(request["root"]))
-                for file in each["fixtures"]
+                for file in source["fixtures"]
             ]
-        for source in modules:
-            self._find_functions(source, module, name)
+        for fixtures in modules:
+            self._find_functions(fixtures, module, name)
         for file in self._files:
             for set_name in file["sets"]:
                 self._set(set_name).files.append(file)
         wanted = request.get("parameter_set") or next(
-            (each["use"] for each in (*own, sources["all"]) if each["use"]), None
+            (source["use"] for source in (*own, sources["all"]) if source["use"]), None
         )
         if wanted is not None and wanted != NONE and wanted not in self._sets:
-            # What a project sets may be mended while the preview goes on; a request is refused.
+            # A project can fix its setting while the preview stays open; a request is refused.
             raise RequestError(
                 "prompt" if request.get("parameter_set") else "values",
                 f"There is no parameter set {wanted!r} for {name}; there is "
@@ -96,40 +96,40 @@ class Fixtures:
         return list(self._sets.values())
 
     def instances(self, kinds: list[type]) -> dict[type, tuple[object, Origin]]:
-        """What the functions of the chosen set give, by type."""
+        """Return the instances from the chosen set's functions, by type."""
         found: dict[type, tuple[object, Origin]] = {}
         chosen = self._sets.get(self.chosen or "")
         for function in chosen.functions if chosen else ():
-            given = list(_called(function))
-            for value in given:
+            instances = list(_call(function))
+            for value in instances:
                 if type(value) in kinds:
                     found.setdefault(type(value), (value, _function_origin(function)))
-            if given and not any(type(value) in kinds for value in given):
-                names = ", ".join(sorted({type(value).__name__ for value in given}))
+            if instances and not any(type(value) in kinds for value in instances):
+                names = ", ".join(sorted({type(value).__name__ for value in instances}))
                 takes = ", ".join(kind.__name__ for kind in kinds) or "no parameters"
-                message = f"gives {names}, and the prompt takes {takes}"
+                message = f"returns {names}, and the prompt takes {takes}"
                 raise _refused(function, message)
         return found
 
-    def fields(self, kind: type) -> list[Told]:
-        """What files say of the fields of `kind`, the one that wins last."""
+    def fields(self, kind: type) -> list[FieldValues]:
+        """Return the values that files have for the fields of `kind`; later ones win."""
         if self.chosen == NONE:
             return []
-        told = []
-        # What stands outside of every set is in each of them.
+        found = []
+        # Values outside of sets belong to all of them.
         for name in dict.fromkeys((DEFAULT, self.chosen or DEFAULT)):
             for file in reversed(self._files):
                 values = file["sets"].get(name, {}).get(kind.__name__)
                 if values:
                     origin: Origin = {"source": "file", "name": name, "file": file["file"]}
-                    told.append(Told(Path(file["file"]).name, values, origin))
-        return told
+                    found.append(FieldValues(Path(file["file"]).name, values, origin))
+        return found
 
     def check_names(self, kinds: list[type]) -> None:
-        """Refuse a file that is for this prompt alone and names what it does not take."""
+        """Refuse a file for this prompt alone that names parameters it doesn't have."""
         known = {kind.__name__ for kind in kinds}
         for file in self._own_files:
-            unknown = {name for each in file["sets"].values() for name in each} - known
+            unknown = {name for values in file["sets"].values() for name in values} - known
             if unknown:
                 raise RequestError(
                     "values",
@@ -152,7 +152,7 @@ class Fixtures:
             if not name.startswith(PREFIX) or not inspect.isfunction(value):
                 continue
             rest = name.removeprefix(PREFIX)
-            owners = [each for each in prompts if f"{rest}_".startswith(f"{each}_")]
+            owners = [variable for variable in prompts if f"{rest}_".startswith(f"{variable}_")]
             owner = max(owners, key=len, default=None)
             if owner is not None and owner != prompt:
                 continue
@@ -163,23 +163,24 @@ class Fixtures:
                 known.append(value)
 
 
-def _called(function: Callable[[], object]) -> Iterator[object]:
-    """The instances that a function gives: one, or several in a list, a tuple or a generator."""
+def _call(function: Callable[[], object]) -> Iterator[object]:
+    """Call a function and yield its instances: one, or those of a list, tuple or generator."""
     needed = [
-        each.name
-        for each in inspect.signature(function).parameters.values()
-        if each.default is each.empty and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+        parameter.name
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
     if needed:
         raise _refused(function, f"is called without arguments, and needs {', '.join(needed)}")
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         raise _refused(function, "must not be async")
-    given = function()
-    several = isinstance(given, Iterable) and not is_dataclass(given)
-    for value in given if several and isinstance(given, Iterable) else (given,):
+    returned = function()
+    several = isinstance(returned, Iterable) and not is_dataclass(returned)
+    for value in returned if several and isinstance(returned, Iterable) else (returned,):
         if not is_dataclass(value) or isinstance(value, type):
             raise _refused(
-                function, f"gives {value!r:.80}; give an instance of a dataclass, or several"
+                function, f"returns {value!r:.80}; return an instance of a dataclass, or several"
             )
         yield value
 

@@ -1,4 +1,4 @@
-"""Which Python this is, and which foldline it has. Started by its path, it prints that as JSON."""
+"""The versions of Python and of its foldline; run as a script, it prints them as JSON."""
 
 import json
 import platform
@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 @cache
 def identity() -> dict[str, str | None]:
-    """The version of Python, and that of the installed foldline; None where there is none."""
+    """Return the versions of Python and of the installed foldline, None if it isn't installed."""
     try:
         installed = version("foldline")
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""One request: imports the prompt's module, does what was asked, and says how it went."""
+"""Carries out one request: imports the prompt's module and performs the action."""
 
 import sys
 from pathlib import Path
@@ -18,9 +18,9 @@ class ValuesFile(TypedDict):
 
 
 class Sources(TypedDict):
-    """Where values may come from: files with `preview_*()` functions, files of values.
+    """Sources of values: files with `preview_*()` functions, and files of values.
 
-    `use` is the parameter set to begin with.
+    `use` is the initial parameter set.
     """
 
     fixtures: list[str]
@@ -29,23 +29,32 @@ class Sources(TypedDict):
 
 
 class ValueSources(TypedDict):
-    """The sources for every prompt of a module, and those for single ones by name or `ns/key`."""
+    """Sources for all prompts of a module, and for individual ones by name or `ns/key`."""
 
     all: Sources
     prompts: dict[str, Sources]
 
 
 class Request(TypedDict):
-    """What the server asks for.
+    """A request of the server.
 
-    `file` is the prompt module below the folder `root`; `overlays` holds the texts of open
-    documents by path; `deadline` is in seconds; `version` is the server's. `token` stands before
-    the answer; `pycache` is the folder for compiled modules of the workspace. `name` is the
-    variable of the prompt, or None for the first. `params` are values for fields by dataclass name,
-    `overrides` visibilities by section key; `network` is `deny` where the module may not reach it;
-    `tolerant` is true where sections that cannot be rendered are told beside the others. `values`
-    says where further values come from, `parameter_set` which of them are wanted, `chapters` which
-    ones are to be open. The rest belongs to single actions.
+    Keys:
+        file, root: The prompt module, and the workspace folder that contains it.
+        overlays: Texts of open documents, by path.
+        deadline: Seconds until the request fails.
+        version: The server's version of foldline.
+        token: A text that the answer starts with.
+        pycache: The folder for compiled modules of the workspace.
+        name: The prompt's variable or `ns/key`; None for the module's first prompt.
+        params: Values of fields, by dataclass name.
+        overrides: Visibilities, by section key.
+        network: `deny` if the module must not reach the network.
+        tolerant: True if failed sections are reported beside the rendered ones.
+        values: Sources of further values.
+        parameter_set: The set of values to use.
+        chapters: Keys of the chapters to open.
+
+    The other keys belong to individual actions.
     """
 
     file: str
@@ -71,13 +80,13 @@ class Request(TypedDict):
 
 
 def run(request: Request) -> bytes:
-    """The answer to `request` as JSON: what was asked for, or the failure."""
+    """Carry out `request`, and return the answer or the failure as JSON."""
     try:
         identity = _foldline_identity.identity()
         _check_foldline(identity["foldline"], request.get("version"))
         import _foldline_modules
 
-        # Nothing of ours is left to import, and the user's code need not find this folder.
+        # All our modules are imported by now, and the user's code must not find this folder.
         sys.path[:] = [folder for folder in sys.path if folder != str(Path(__file__).parent)]
         effects = _foldline_effects.watch(
             lambda file: _foldline_failures.is_users(file, request),
@@ -93,18 +102,17 @@ def run(request: Request) -> bytes:
         import _foldline_actions
 
         answer = _foldline_actions.perform(module, request)
-        told = {"effects": list(effects), "interpreter": identity}
-        return encoded({**answer, **told})
+        return encoded({**answer, "effects": list(effects), "interpreter": identity})
     except BaseException as error:
-        # Whatever the user's code raises, `SystemExit` and `KeyboardInterrupt` too, is an answer.
+        # Whatever the user's code raises becomes an answer, even `SystemExit`.
         return _foldline_failures.raised(error, request)
 
 
 def _check_foldline(installed: str | None, ours: str | None) -> None:
-    """Import what answers requests, by the user's own foldline.
+    """Import the modules that need the user's own foldline.
 
     Raises:
-        RequestError: There is none, or it lacks what is needed.
+        RequestError: It isn't installed, or its version doesn't fit.
     """
     try:
         import foldline.prompts  # noqa: F401

@@ -1,10 +1,10 @@
-"""JSON as the standard library writes it, whatever the user's code makes of that library."""
+"""A JSON encoder that the user's code can't change."""
 
 from importlib.util import find_spec, module_from_spec
 
 
 def _private_encoder():  # type: ignore[no-untyped-def]
-    """A second `json.encoder`, which no other module can import, and so none can change."""
+    """Return an encoder of a second `json.encoder` module that no other module can import."""
     spec = find_spec("json.encoder")
     assert spec is not None
     assert spec.loader is not None
@@ -17,9 +17,9 @@ _ENCODER = _private_encoder()  # type: ignore[no-untyped-call]  # The same.
 
 
 def encoded(value: object) -> bytes:
-    """The value as JSON on one line.
+    """Encode the value as one line of JSON.
 
     Raises:
-        TypeError, ValueError: It cannot be written as JSON.
+        TypeError, ValueError: JSON can't represent it.
     """
     return str(_ENCODER.encode(value)).encode()

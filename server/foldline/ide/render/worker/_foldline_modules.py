@@ -1,4 +1,4 @@
-"""Imports the user's module under its own name, with the editor's text in place of the disk's."""
+"""Imports the user's module under its own name, with the editor's text instead of the file's."""
 
 import importlib
 import importlib.abc
@@ -22,14 +22,14 @@ class OverlayLoader(importlib.machinery.SourceFileLoader):
         return self._text.encode("utf-8", "surrogatepass")
 
     def get_code(self, fullname: str) -> CodeType:
-        # Past the cache of compiled files, which knows the disk's text only.
+        # Bypasses the cache of compiled files, which has the text on disk.
         return self.source_to_code(self._text, self.path)
 
 
 class WorkspaceLoader(importlib.machinery.SourceFileLoader):
-    """Loads a module from its file, and keeps what it compiles elsewhere than beside the file.
+    """Loads a module from its file, and caches its compiled code in our own folder.
 
-    Not to keep it would cost 10 ms for each thousand lines, in every render.
+    Compiling takes 10 ms per thousand lines, in every render.
     """
 
     def __init__(self, fullname: str, path: str, pycache: str) -> None:
@@ -45,7 +45,7 @@ class WorkspaceLoader(importlib.machinery.SourceFileLoader):
 
 
 class OverlayFinder(importlib.abc.MetaPathFinder):
-    """Finds modules where they are, and has those that an editor holds loaded from its text."""
+    """Finds modules as usual, but loads those open in an editor from the editor's text."""
 
     def __init__(
         self, overlays: Mapping[str, str], pycache: str, is_users: Callable[[str], bool]
@@ -55,7 +55,7 @@ class OverlayFinder(importlib.abc.MetaPathFinder):
         self._is_users = is_users
 
     def loader(self, fullname: str, path: str) -> importlib.machinery.SourceFileLoader:
-        """The loader of a file of the workspace: of the editor's text where it holds the file."""
+        """Return the loader of a workspace file: of the editor's text if the file is open."""
         text = self._overlays.get(os.path.realpath(path))
         if text is not None:
             return OverlayLoader(fullname, path, text)
@@ -67,7 +67,7 @@ class OverlayFinder(importlib.abc.MetaPathFinder):
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is None:
             return self._unsaved(fullname, sys.path if path is None else path)
-        # Other kinds of loader know what they load: extensions, and compiled files without source.
+        # Other loaders stay: extensions, and compiled files without source.
         if type(spec.loader) is importlib.machinery.SourceFileLoader and spec.origin is not None:
             loader = self.loader(fullname, spec.origin)
             if isinstance(loader, OverlayLoader) or self._is_users(spec.origin):
@@ -78,7 +78,7 @@ class OverlayFinder(importlib.abc.MetaPathFinder):
     def _unsaved(
         self, fullname: str, folders: Sequence[str]
     ) -> importlib.machinery.ModuleSpec | None:
-        """The module of a file that the editor holds and the disk does not."""
+        """Return the spec of a file that is open in the editor but not on disk yet."""
         name = f"{fullname.rpartition('.')[2]}.py"
         for folder in folders:
             file = os.path.join(os.path.realpath(folder), name)  # noqa: PTH118  # A hot path.
@@ -89,15 +89,15 @@ class OverlayFinder(importlib.abc.MetaPathFinder):
 
 
 def install(overlays: Mapping[str, str], pycache: str, is_users: Callable[[str], bool]) -> None:
-    """Let these texts stand for their files from now on.
+    """Use these texts instead of their files from now on.
 
-    What is compiled of the user's modules is kept below `pycache`.
+    Compiled modules of the user are cached below `pycache`.
     """
     sys.meta_path.insert(0, OverlayFinder(overlays, pycache, is_users))
 
 
 def import_file(file: Path, root: Path) -> ModuleType:
-    """The module of `file`, imported as a program beside it or in `root` would import it."""
+    """Import `file` as a program next to it, or in `root`, would."""
     base, name = module_name(file)
     for folder in dict.fromkeys((str(root), str(base))):
         if folder not in sys.path:
@@ -106,12 +106,12 @@ def import_file(file: Path, root: Path) -> ModuleType:
         module = importlib.import_module(name)
         if os.path.realpath(getattr(module, "__file__", None) or "") == str(file):
             return module
-    # The name belongs to another module, or is none: a file called `types.py`, or `my-prompt.py`.
+    # The name is another module's (`types.py`), or isn't an identifier (`my-prompt.py`).
     return _import_as(f"_foldline_{file.stem}", file)
 
 
 def module_name(file: Path) -> tuple[Path, str]:
-    """The folder to import `file` from, and its dotted name there."""
+    """Return the folder to import `file` from, and its dotted name there."""
     parts = [] if file.stem == "__init__" else [file.stem]
     folder = file.parent
     while (folder / "__init__.py").exists() and folder.parent != folder:
@@ -121,7 +121,7 @@ def module_name(file: Path) -> tuple[Path, str]:
 
 
 def _import_as(name: str, file: Path) -> ModuleType:
-    finder = next(each for each in sys.meta_path if isinstance(each, OverlayFinder))
+    finder = next(finder for finder in sys.meta_path if isinstance(finder, OverlayFinder))
     loader = finder.loader(name, str(file))
     spec = importlib.util.spec_from_file_location(name, file, loader=loader)
     if spec is None or spec.loader is None:

@@ -1,4 +1,4 @@
-"""Describes a prompt's parameters, with the values they have, as a form shows them."""
+"""Describes a prompt's parameters and their values, for a form."""
 
 import inspect
 import typing
@@ -16,22 +16,22 @@ MAX_VALUE = 4000
 
 
 class NotJsonError(Exception):
-    """A value that JSON has no form for, so that no form can change it."""
+    """JSON can't represent the value, so that no form can edit it."""
 
 
-def described(values: Values) -> list[dict[str, object]]:
-    """Each dataclass, and of each of its fields the type, the default, the value and its origin."""
-    return [_described(kind, values) for kind in values.kinds]
+def describe(values: Values) -> list[dict[str, object]]:
+    """Describe each dataclass and its fields: type, default, value and origin."""
+    return [_describe(kind, values) for kind in values.kinds]
 
 
-def _described(kind: type, values: Values) -> dict[str, object]:
+def _describe(kind: type, values: Values) -> dict[str, object]:
     hints = typing.get_type_hints(kind)
     instance = values.shown.get(kind)
     if instance is None:
         try:
             instance = kind()
         except Exception:
-            # Its own defaults do not go together: the render says so, at the section.
+            # Its defaults don't go together; the render reports that at the section.
             instance = None
     return {
         "type": kind.__name__,
@@ -42,7 +42,7 @@ def _described(kind: type, values: Values) -> dict[str, object]:
                 "type": _type_text(hints[field.name]),
                 "doc": str(field.metadata.get("description", "")),
                 "required": is_required(field),
-                "default": _shown(_default(field)),
+                "default": _repr(_default(field)),
                 "choices": _choices(hints[field.name]),
                 **_value(MISSING if instance is None else getattr(instance, field.name, MISSING)),
                 "origin": values.origins.get(kind, {}).get(field.name),
@@ -69,7 +69,7 @@ def _default(field: Field[Any]) -> object:
     try:
         return MISSING if field.default_factory is MISSING else field.default_factory()
     except Exception:
-        return MISSING  # It fails where it is used, and is told there.
+        return MISSING  # The render reports it where it is used.
 
 
 def _choices(hint: Any) -> list[object] | None:
@@ -81,7 +81,7 @@ def _choices(hint: Any) -> list[object] | None:
 
 
 def _value(value: object) -> dict[str, object]:
-    """The value for a form to edit, and as a line of text."""
+    """Describe the value: as JSON for a form to edit, and as a line of text."""
     if value is MISSING:
         return {"value": None, "editable": True, "shown": None}
     try:
@@ -89,10 +89,10 @@ def _value(value: object) -> dict[str, object]:
         editable = len(dumps(plain)) <= MAX_VALUE
     except NotJsonError:
         editable = False
-    return {"value": plain if editable else None, "editable": editable, "shown": _shown(value)}
+    return {"value": plain if editable else None, "editable": editable, "shown": _repr(value)}
 
 
-def _shown(value: object) -> str | None:
+def _repr(value: object) -> str | None:
     if value is MISSING:
         return None
     try:
@@ -103,10 +103,10 @@ def _shown(value: object) -> str | None:
 
 
 def as_json(value: object) -> object:
-    """The value as JSON has it, in the form that `setParams` takes.
+    """Return the value as JSON, as `prompt.setParams` accepts it.
 
     Raises:
-        NotJsonError: It has none.
+        NotJsonError: JSON can't represent it.
     """
     if isinstance(value, Enum):
         return as_json(value.value)
@@ -114,10 +114,10 @@ def as_json(value: object) -> object:
         return value
     if is_dataclass(value) and not isinstance(value, type):
         return {
-            each.name: as_json(getattr(value, each.name)) for each in fields(value) if each.init
+            field.name: as_json(getattr(value, field.name)) for field in fields(value) if field.init
         }
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [as_json(each) for each in value]
+        return [as_json(item) for item in value]
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {key: as_json(each) for key, each in value.items()}
+        return {key: as_json(item) for key, item in value.items()}
     raise NotJsonError(type(value).__name__)

@@ -1,7 +1,7 @@
-"""What is imported before the user's module is: what is installed and was needed last time.
+"""Preloads installed packages that the user's module needed last time.
 
-They are imported into the process that forks the others, so that each of those has them at once. No
-module of the workspace ever is: those are imported afresh for each request.
+They are imported into the process that forks the others, so that each fork has them at once.
+Modules of the workspace never are: they are imported afresh for each request.
 """
 
 import contextlib
@@ -13,30 +13,30 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 
-class Warmth:
-    """The packages that this process has imported for those that it forks."""
+class Preload:
+    """The packages that this process imports for its forks."""
 
     def __init__(self) -> None:
         self._stamp = _stamp()
 
-    def take(self, modules: Iterable[str]) -> bool:
-        """Import `modules`; False if forking is not safe any more, because one started a thread."""
+    def add(self, modules: Iterable[str]) -> bool:
+        """Import `modules`; returns False if one started a thread, so that forking isn't safe."""
         for name in modules:
             if name not in sys.modules:
-                # A package that cannot be imported here fails again, and is told, where it is used.
+                # A package that fails to import here is reported where it is used.
                 with contextlib.suppress(BaseException):
                     importlib.import_module(name)
         return _threads() == 1
 
     def is_stale(self) -> bool:
-        """Whether a package was installed, changed or removed since this process started."""
+        """Return True if a package was installed, changed or removed since this process started."""
         return _stamp() != self._stamp
 
 
 def installed_modules(root: str, known: Collection[str]) -> list[str]:
-    """The imported modules, in order, that are neither `known` nor the user's.
+    """Return the imported modules, in order, that are neither `known` nor the user's.
 
-    Ours are among them only if foldline is installed: they bring it along.
+    Our own are included only if foldline is installed: they import it.
     """
     modules = tuple(sys.modules.items())
     names = [name for name, module in modules if name not in known and _is_installed(module, root)]
@@ -56,7 +56,7 @@ def _is_installed(module: object, root: str) -> bool:
 
 
 def _stamp() -> tuple[tuple[str, int], ...]:
-    """What changes when packages are installed: the times of the folders that hold them."""
+    """Return the modification times of the package folders: installing packages changes them."""
     stamps = []
     for folder in sys.path:
         with contextlib.suppress(OSError):
@@ -66,7 +66,7 @@ def _stamp() -> tuple[tuple[str, int], ...]:
 
 
 def _threads() -> int:
-    """How many threads this process has, those that Python does not know of included."""
+    """Return this process's number of threads, including those that Python doesn't know of."""
     try:
         return len(os.listdir("/proc/self/task"))  # noqa: PTH208
     except OSError:

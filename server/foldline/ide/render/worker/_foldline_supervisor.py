@@ -1,8 +1,8 @@
-"""Watches over the process that runs the user's code.
+"""Supervises the process that runs the user's code.
 
-Where the platform can fork, this process never runs the user's code. It kills the process that
-does, with all it started, when its answer has been sent, the deadline has passed, or nobody waits
-any longer. Elsewhere one process does both, and ends itself.
+If the platform can fork, this process never runs the user's code. It kills the process that does,
+and all that it started, once the answer is sent, the deadline has passed, or the client is gone or
+cancels. Otherwise one process does both, and ends itself.
 """
 
 import contextlib
@@ -24,49 +24,52 @@ import _foldline_preload
 from _foldline_json import encoded
 
 MAX_ANSWER_BYTES = 1 << 25
-# The stack is written down this long before the deadline, so that the answer can name the line.
+# The stack is dumped this long before the deadline, so that the answer can name the line.
 DUMP_SECONDS = 0.2
 POLL_SECONDS = 0.01
-# What it may take, after the answer, to tell which modules it took.
+# The time limit, after the answer, for the list of imported modules.
 MODULES_SECONDS = 1.0
 
 
-def supervise(request: _foldline_job.Request, leash: int, answers: int) -> list[str] | None:
-    """Sends the answer to `request`; None when nobody waits for answers any more.
+def supervise(request: _foldline_job.Request, request_fd: int, answers: int) -> list[str] | None:
+    """Carry out `request` and send its answer.
 
-    `leash` is the descriptor of the requests: before the answer its end says that nobody waits, and
-    whatever else comes that this request is taken back. `answers` is the one to write to. The
-    request's token stands before its answer: what else is written there, or to the pipe between the
-    two processes, isn't taken for one.
+    Args:
+        request: The request. Its token precedes the answer, so that other bytes on the same
+            descriptors aren't taken for it.
+        request_fd: The descriptor of the requests. EOF before the answer: the client is gone; any
+            byte: cancel.
+        answers: The descriptor to write the answer to.
 
     Returns:
-        The installed modules that were imported for it, and that this process does not have yet.
+        The installed modules that the request imported and this process hasn't; None if the client
+        is gone.
     """
 
     def send(answer: bytes) -> None:
         _write(answers, _token(request) + answer + b"\n")
 
     if not hasattr(os, "fork"):
-        send(_run_here(request, leash))
+        send(_run_in_this_process(request, request_fd))
         return []
-    # A collection in the new process would write to every object there is, and so copy them all.
+    # A garbage collection in the fork would write to every object, and so copy all pages.
     gc.freeze()
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     answer_reader, answer_writer = os.pipe()
     dump_reader, dump_writer = os.pipe()
     child = os.fork()
     if child == 0:
-        # The user's code must not reach what belongs to other requests.
-        for descriptor in (leash, answers, answer_reader, dump_reader):
+        # The user's code must not reach the descriptors of other requests.
+        for descriptor in (request_fd, answers, answer_reader, dump_reader):
             os.close(descriptor)
         _run_in_fork(request, answer_writer, dump_writer)
     os.close(answer_writer)
     os.close(dump_writer)
     with contextlib.suppress(OSError):
-        # Both processes do it: whichever comes first, the group is there when it is needed.
+        # Both processes do this, so that the group exists when either needs it.
         os.setpgid(child, child)
     try:
-        answer, rest = _watch(request, child, leash, answer_reader, dump_reader)
+        answer, rest = _watch(request, child, request_fd, answer_reader, dump_reader)
         if answer is not None and rest is not None:
             send(answer)
             return _modules(answer_reader, rest)
@@ -81,14 +84,14 @@ def supervise(request: _foldline_job.Request, leash: int, answers: int) -> list[
 
 
 def _run_in_fork(request: _foldline_job.Request, answer: int, dump: int) -> None:
-    """Carry out `request` in this new process, and end it."""
+    """Carry out `request` in this fork, and end it."""
     status = 1
     known = frozenset(sys.modules)
     try:
         os.setpgid(0, 0)
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         with contextlib.suppress(OSError):
-            # When memory runs out, this process goes first, not the editor.
+            # When memory runs out, the kernel must kill this process, not the editor.
             Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
         faulthandler.dump_traceback_later(
             max(request["deadline"] - DUMP_SECONDS, request["deadline"] / 2), file=dump
@@ -101,7 +104,7 @@ def _run_in_fork(request: _foldline_job.Request, answer: int, dump: int) -> None
         with contextlib.suppress(Exception):
             sys.stdout.flush()
             sys.stderr.flush()
-        # No thread or exit handler that the user's code left behind may hold up the end.
+        # The user's threads and exit handlers must not delay the exit.
         os._exit(status)
 
 
@@ -111,18 +114,22 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 def _watch(
-    request: _foldline_job.Request, child: int, leash: int, answer_reader: int, dump_reader: int
+    request: _foldline_job.Request,
+    child: int,
+    request_fd: int,
+    answer_reader: int,
+    dump_reader: int,
 ) -> tuple[bytes | None, bytes | None]:
-    """The answer, None when nobody waits for it; and what was read behind the process's own."""
+    """Return the answer, None if the client is gone; and the bytes read after it, if complete."""
     deadline = time.monotonic() + request["deadline"]
-    answer = _Answer(_token(request))
+    answer = _AnswerBuffer(_token(request))
     while True:
         status = _reap(child)
-        # Only what was written before the end counts: a process that it left behind may hold the
-        # other end of the pipe open for ever.
-        readable, _, _ = select.select([leash, answer_reader], [], [], POLL_SECONDS)
-        if leash in readable:
-            if not os.read(leash, 1 << 12):
+        # Only bytes written before its exit count: a process that it left behind may hold the other
+        # end of the pipe open for ever.
+        readable, _, _ = select.select([request_fd, answer_reader], [], [], POLL_SECONDS)
+        if request_fd in readable:
+            if not os.read(request_fd, 1 << 12):
                 return None, None
             return _foldline_failures.failure("cancelled", "The request was taken back"), None
         if answer_reader in readable and (chunk := os.read(answer_reader, 1 << 16)):
@@ -133,17 +140,17 @@ def _watch(
                 return _foldline_failures.failure("output", message), None
             continue
         if status is not None:
-            return _foldline_failures.ended(request, status), None
+            return _foldline_failures.exited(request, status), None
         if time.monotonic() > deadline:
             dump = os.read(dump_reader, 1 << 16) if _is_readable(dump_reader) else b""
             frames = re.findall(r'File "(.+?)", line (\d+)', dump.decode("utf-8", "replace"))
             # The dump shows the innermost frame first.
             places = [(file, int(line)) for file, line in reversed(frames)]
-            return _foldline_failures.late(request, places), None
+            return _foldline_failures.timed_out(request, places), None
 
 
-class _Answer:
-    """An answer as it arrives: between its token and the end of that line."""
+class _AnswerBuffer:
+    """Buffers an arriving answer: the bytes between its token and the end of that line."""
 
     def __init__(self, token: bytes) -> None:
         self._token = token
@@ -155,8 +162,8 @@ class _Answer:
         return len(self._data)
 
     def add(self, chunk: bytes) -> tuple[bytes, bytes] | None:
-        """The answer once it is whole, with what follows it."""
-        # What was looked through before is not again: an answer may come in many parts.
+        """Append `chunk`; returns the answer and the bytes after it once it is complete."""
+        # Search only the new bytes: an answer may arrive in many parts.
         new = len(self._data)
         self._data += chunk
         if self._start < 0:
@@ -175,7 +182,7 @@ def _token(request: _foldline_job.Request) -> bytes:
 
 
 def _modules(answer_reader: int, line: bytes) -> list[str]:
-    """The names in the line that follows an answer, of which some may have been read already."""
+    """Read the module names from the line after an answer; `line` is what was read of it."""
     end = time.monotonic() + MODULES_SECONDS
     while not line.endswith(b"\n"):
         if not _is_readable(answer_reader, max(0, end - time.monotonic())):
@@ -187,7 +194,7 @@ def _modules(answer_reader: int, line: bytes) -> list[str]:
     try:
         names = loads(line)
     except ValueError:
-        return []  # The user's code wrote there too.
+        return []  # The user's code wrote there, too.
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
@@ -196,7 +203,7 @@ def _is_readable(descriptor: int, seconds: float = 0) -> bool:
 
 
 def _reap(child: int) -> int | None:
-    """How the process `child` ended, as its exit code or minus its signal; None while it runs."""
+    """Return the exit code of `child`, or minus its signal; None while it runs."""
     try:
         pid, status = os.waitpid(child, os.WNOHANG)
     except ChildProcessError:
@@ -205,7 +212,7 @@ def _reap(child: int) -> int | None:
 
 
 def _kill_all(child: int) -> None:
-    """Kill `child`, its group, and all that it started and set free, until nothing is left."""
+    """Kill `child`, its group and its orphans, until none is left."""
     pause = POLL_SECONDS / 16
     for _ in range(200):
         with contextlib.suppress(OSError):
@@ -223,9 +230,9 @@ def _kill_all(child: int) -> None:
 
 
 def _own_children() -> list[int]:
-    """The pids of this process's children, adopted ones included, as far as /proc tells."""
+    """Return the pids of this process's children, including adopted ones, from /proc."""
     with contextlib.suppress(OSError):
-        # This process has one thread: with more it would not fork.
+        # This process has one thread: with more it wouldn't fork.
         return [
             int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
         ]
@@ -238,17 +245,17 @@ def _own_children() -> list[int]:
     return children
 
 
-def _run_here(request: _foldline_job.Request, leash: int) -> bytes:
-    def leave_with_the_server() -> None:
-        while os.read(leash, 1 << 12):
+def _run_in_this_process(request: _foldline_job.Request, request_fd: int) -> bytes:
+    def exit_with_server() -> None:
+        while os.read(request_fd, 1 << 12):
             pass
         os._exit(1)
 
-    def leave_at_the_deadline() -> None:
+    def exit_at_deadline() -> None:
         time.sleep(request["deadline"])
         os._exit(1)
 
-    for target in (leave_with_the_server, leave_at_the_deadline):
+    for target in (exit_with_server, exit_at_deadline):
         threading.Thread(target=target, daemon=True).start()
     return _foldline_job.run(request)
 

@@ -1,8 +1,8 @@
-"""Values for a prompt's parameters, and where each of them comes from.
+"""Values for a prompt's parameters, with their origins.
 
-The first that applies: what is given with the request, a `preview_*()` function, a file of values,
-what the author has bound, a section's `default_params`, the dataclass's own default, and else a
-value that is made up by the field's type.
+In order of precedence: the request's params, a `preview_*()` function, a file of values, what the
+author has bound, a section's `default_params`, the dataclass's own default, and finally a value
+made up from the field's type.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from typing import Any
 
 import _foldline_fixtures
 import _foldline_job
-from _foldline_construct import converted, init_values, is_required, make
+from _foldline_construct import construct, convert_fields, init_values, is_required
 from _foldline_failures import RequestError
 from _foldline_fixtures import Origin
 from foldline.prompts import Prompt, Section
@@ -20,16 +20,16 @@ from foldline.prompts import Prompt, Section
 
 @dataclass
 class Values:
-    """What to bind besides what the author has bound.
+    """The values to bind besides those that the author has bound.
 
     Attributes:
-        kinds: Every dataclass that a section takes, in order.
-        bound: The instances to bind, by type; those that the prompt has anyway are not among them.
-        shown: The instances that the prompt is rendered with, by type, as far as they are known.
-        origins: Where each field's value comes from, by type and name.
-        generated: The fields that were made up, nested ones with their path.
-        chosen: The name of the parameter set that is used; None where there is none.
-        sets: All sets that could be chosen.
+        kinds: The params dataclasses of the sections, in order.
+        bound: The instances to bind, by type, without those that the prompt already has.
+        shown: The instances that the prompt renders with, by type; None if unknown.
+        origins: Origins of the fields' values, by type and name.
+        generated: Paths of the fields whose values were made up.
+        chosen: The name of the parameter set in use, or None.
+        sets: All parameter sets.
     """
 
     kinds: list[type]
@@ -44,40 +44,42 @@ class Values:
 def values_for(
     module: ModuleType, name: str, prompt: Prompt[Any], request: _foldline_job.Request
 ) -> Values:
-    """The values for `prompt`, which the variable `name` of `module` holds.
+    """Return the values for `prompt`, held by the variable `name` of `module`.
 
-    A type that nothing is given for, and that cannot be made without arguments, has its required
-    fields generated, so that there is a preview.
+    A type without any values that needs arguments gets its required fields generated, so that there
+    is a preview.
     """
     sections = list(walk(prompt.template.sections))
-    kinds = [kind for kind in dict.fromkeys(each.params_type for each in sections) if kind]
+    kinds = [kind for kind in dict.fromkeys(section.params_type for section in sections) if kind]
     values = Values(kinds)
     fixtures = _foldline_fixtures.Fixtures(module, name, prompt, request)
     values.sets = fixtures.sets
     values.chosen = fixtures.chosen
     fixtures.check_names(kinds)
     instances = fixtures.instances(kinds)
-    given = _known_only(request["params"], kinds)
+    requested = _known_only(request["params"], kinds)
     for kind in kinds:
         own, origins = _own(kind, prompt, sections)
         base = own
         if kind in instances:
             base, origin = instances[kind]
             origins = dict.fromkeys(init_values(base), origin)
-        told: dict[str, object] = {}
-        made: list[str] = []
+        changes: dict[str, object] = {}
+        generated: list[str] = []
         sources = [] if kind in instances else fixtures.fields(kind)
-        if kind in given:
-            sources.append(_foldline_fixtures.Told("params", given[kind], {"source": "given"}))
+        if kind in requested:
+            sources.append(
+                _foldline_fixtures.FieldValues("params", requested[kind], {"source": "given"})
+            )
         for source in sources:
-            told |= converted(kind, source.values, made, kind.__name__, source.words)
+            changes |= convert_fields(kind, source.values, generated, kind.__name__, source.label)
             origins |= dict.fromkeys(source.values, source.origin)
         if sources or (base is None and any(map(is_required, fields(kind)))):
             start = {} if base is None else init_values(base)
-            base = make(kind, {**start, **told}, made, kind.__name__)
-            for path in made:
+            base = construct(kind, {**start, **changes}, generated, kind.__name__)
+            for path in generated:
                 origins.setdefault(path.split(".")[1], {"source": "generated"})
-            values.generated += made
+            values.generated += generated
         if base is not own:
             values.bound[kind] = base
         values.shown[kind] = base
@@ -94,7 +96,7 @@ def walk(sections: Iterable[Section[object]]) -> Iterable[Section[object]]:
 def _own(
     kind: type, prompt: Prompt[Any], sections: list[Section[object]]
 ) -> tuple[object, dict[str, Origin]]:
-    """The instance that the prompt has by itself, if any, and where its values come from."""
+    """Return the prompt's own instance, if any, and the origins of its values."""
     for value in prompt.params:
         if type(value) is kind:
             bound: Origin = {"source": "bound"}
@@ -105,7 +107,7 @@ def _own(
             origin: Origin = {"source": "default_params", "name": section.key}
             return value, dict.fromkeys(init_values(value), origin)
     return None, {
-        each.name: {"source": "default"} for each in fields(kind) if not is_required(each)
+        field.name: {"source": "default"} for field in fields(kind) if not is_required(field)
     }
 
 
@@ -121,4 +123,4 @@ def _known_only(
             f"params: the prompt has no parameters {', '.join(unknown)}; it has {', '.join(known)}",
             near=known,
         )
-    return {by_name[name]: given for name, given in params.items()}
+    return {by_name[name]: requested for name, requested in params.items()}

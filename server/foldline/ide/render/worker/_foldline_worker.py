@@ -1,13 +1,12 @@
 """Carries out requests about prompt modules, in the user's interpreter.
 
-Started by its path, so it is made of the standard library and, in the processes that it forks, of
-the user's own foldline. A request on standard input is a line with its length in bytes, and so many
-bytes of JSON; its answer is one line on standard output, which begins with the request's token.
-Standard input stays open for as long as somebody waits for answers; what comes before the answer
-takes the request back.
+Started by its path, so that it uses only the standard library and, in its forks, the user's own
+foldline. A request on standard input is a line with a length in bytes, then that many bytes of
+JSON. Its answer is one line on standard output that starts with the request's token. EOF before the
+answer: the client is gone; any byte: cancel.
 
-With the argument `--once` it carries out one request and leaves. Without, it stays, and imports the
-installed packages that the user's module needed, so that the next process has them from the start.
+With `--once` it carries out one request and exits. Otherwise it stays, and imports the installed
+packages that the user's module needed, so that the next fork has them from the start.
 """
 
 import json
@@ -15,34 +14,34 @@ import os
 import sys
 from io import RawIOBase
 
-# An interpreter that is told to be safe does not look beside the script by itself.
+# An interpreter in safe-path mode doesn't search the script's folder.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
 
 import _foldline_identity
 import _foldline_preload
 import _foldline_supervisor
 
-# Exit statuses that tell the server what to do next time.
+# Exit statuses: installed packages have changed; forking isn't safe any more.
 STALE, UNSAFE = 75, 76
 
 
 def main() -> int:
     requests, answers = _claim_standard_streams()
-    warmth = None if "--once" in sys.argv else _foldline_preload.Warmth()
+    preload = None if "--once" in sys.argv else _foldline_preload.Preload()
     with os.fdopen(requests, "rb", buffering=0) as stream:
-        # Nothing is buffered: what takes a request back is for whoever watches the pipe meanwhile.
+        # Unbuffered: during a request, the supervisor reads cancellations from this pipe.
         while size := stream.readline():
             request = json.loads(_read(stream, int(size)))
             if "file" not in request:
-                continue  # What it takes back was answered already.
-            if warmth is not None and warmth.is_stale():
+                continue  # A cancellation that came after the answer.
+            if preload is not None and preload.is_stale():
                 return STALE
             modules = _foldline_supervisor.supervise(request, requests, answers)
-            if modules is None or warmth is None:
+            if modules is None or preload is None:
                 return 0
-            if not warmth.take(modules):
+            if not preload.add(modules):
                 return UNSAFE
-            # Known by now, or found out while nobody waits: what is forked next has it.
+            # Cached while no client waits, so that the next fork has it.
             _foldline_identity.identity()
     return 0
 
@@ -55,7 +54,7 @@ def _read(stream: RawIOBase, size: int) -> bytes:
 
 
 def _claim_standard_streams() -> tuple[int, int]:
-    """Private descriptors for requests and answers, before anything can print on them."""
+    """Return private descriptors for requests and answers, before anything can print to them."""
     requests, answers = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -67,5 +66,5 @@ def _claim_standard_streams() -> tuple[int, int]:
 if __name__ == "__main__":
     status = main()
     sys.stderr.flush()
-    # Whatever an imported package has left to do at the end, nobody waits for it.
+    # Skips the exit handlers of imported packages.
     os._exit(status)

@@ -2,7 +2,7 @@
 
 // src/preview/stale.ts
 var LAST_GOOD = "This is the last good text. ";
-var SOURCE_ALONE = "This is what the source alone shows. ";
+var SOURCE_ALONE = "This is rendered from the source alone. ";
 var UNTRUSTED = {
   kind: "untrusted",
   text: `Nothing of this folder is executed before you trust it. ${SOURCE_ALONE.trim()}`,
@@ -45,14 +45,14 @@ var Controls = class {
   root = element("span.controls");
   sets = element("select", {
     "aria-label": "Parameter set",
-    title: "The values that the prompt is shown with"
+    title: "The values that the prompt is rendered with"
   });
   undo;
   reset;
   constructor(act) {
-    this.undo = button("", { title: "Take back the last step" }, () => act("undo", ""));
+    this.undo = button("", { title: "Undo the last step" }, () => act("undo", ""));
     this.undo.append("Undo");
-    this.reset = button("", { title: "Show the prompt as it begins" }, () => act("reset", ""));
+    this.reset = button("", { title: "Show the prompt as it first was" }, () => act("reset", ""));
     this.reset.append("Reset");
     this.sets.addEventListener("change", () => act("set", this.sets.value));
     this.root.append(this.sets, this.undo, this.reset);
@@ -376,7 +376,7 @@ var Costs = class {
   }
 };
 var KEPT = "A provider's prompt cache keeps what the last version and this one begin with alike, the tools first.";
-var EFFECTS = "What running the module does beside making prompts.";
+var EFFECTS = "Side effects of importing the module.";
 function keptOf(tokens, kept) {
   if (kept === null) {
     return null;
@@ -396,8 +396,8 @@ function amount(count) {
 
 // src/webview/page.ts
 var FIDELITIES = {
-  executed: "What the code of the prompt made when it was run",
-  static: "What the source shows; nothing was run, and what is unknown stands as it is written"
+  executed: "Rendered by running the code of the prompt",
+  static: "Rendered from the source alone: unknown values show as written"
 };
 var ONE_LINE = 24;
 var Page = class {
@@ -407,7 +407,7 @@ var Page = class {
     this.folded = new Set(state.folded ?? []);
     this.mode = state.mode ?? "markdown";
     this.scrollWanted = state.scroll ?? null;
-    this.modeButton = button("", { title: "The very text that the model gets" }, () => {
+    this.modeButton = button("", { title: "The exact text that the model gets" }, () => {
       this.mode = this.mode === "text" ? "markdown" : "text";
       this.keepingPlace(() => this.draw());
     });
@@ -666,7 +666,7 @@ var Browser = class {
     events.addEventListener(
       "error",
       () => this.lose(
-        events.readyState === EventSource.CLOSED ? "The preview is not served any more." : "The preview does not answer any more. It is asked again every few seconds."
+        events.readyState === EventSource.CLOSED ? "The preview is no longer served." : "The preview does not respond. Trying again every few seconds."
       )
     );
   }
@@ -721,12 +721,12 @@ var NOTHING = {
   ...{ tools: [], tokens: null, kept: null, effects: [], stale: null, whole: true, reveals: false },
   ...{ parameter_sets: [], parameter_set: null, steps: 1 }
 };
-async function send(deed) {
+async function send(action) {
   try {
-    const answer = await fetch("deeds", {
+    const answer = await fetch("actions", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(deed)
+      body: JSON.stringify(action)
     });
     return answer.ok ? null : await answer.text();
   } catch (error) {

@@ -150,7 +150,7 @@ class Written:
 
 
 @dataclass
-class Desk:
+class EditorFixture:
     """Files that an editor has open, the cursor in one of them."""
 
     folder: Path
@@ -220,8 +220,10 @@ def split(source: str, head: str = HEAD) -> dict[str, str]:
     return {"prompt.py": head + parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
 
 
-def set_up(workspace: WorkspaceFiles, source: str, way: Way = WAYS[0], *, head: str = HEAD) -> Desk:
-    """A desk with the files of a fixture; the first without `$0` in any has no cursor."""
+def set_up(
+    workspace: WorkspaceFiles, source: str, way: Way = WAYS[0], *, head: str = HEAD
+) -> EditorFixture:
+    """Open the files of a fixture in an editor; without `$0` in any file, there is no cursor."""
     file, cursor = "prompt.py", 0
     clean: dict[str, str] = {}
     for name, marked in split(source, head).items():
@@ -238,7 +240,7 @@ def set_up(workspace: WorkspaceFiles, source: str, way: Way = WAYS[0], *, head: 
         settings=Settings(),
         documents=SimpleNamespace(position_codec=SimpleNamespace(encoding=way.encoding)),
     )
-    desk = Desk(folder, written, written[file].position(cursor), file, head, server)
+    editor = EditorFixture(folder, written, written[file].position(cursor), file, head, server)
     for name, each in written.items():
-        prompts.take(desk.uri_of(name), each.lines)
-    return desk
+        prompts.take(editor.uri_of(name), each.lines)
+    return editor

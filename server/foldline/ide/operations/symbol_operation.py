@@ -1,0 +1,75 @@
+"""Builder for the operations on the symbol at a position: they differ only in their query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from foldline.ide.operations.arguments import PositionArguments
+from foldline.ide.operations.operation import Operation, run_query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from foldline.backends import SmartFileAccess
+    from foldline.backends.locations import Position
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class AtSymbol(Generic[Result]):
+    """A query's result, and the position of the symbol that it is about."""
+
+    position: Position
+    result: Result
+
+
+def symbol_operation(
+    name: str,
+    summary: str,
+    *,
+    verb: str,
+    query: Callable[[SmartFileAccess], Callable[..., Result]],
+    text: Callable[[Result, Position], str],
+    found: Callable[[Result], object] = bool,
+) -> Operation[PositionArguments, AtSymbol[Result]]:
+    """Return an operation that finds a symbol and runs one query about it.
+
+    Args:
+        name: See `Operation.name`.
+        summary: See `Operation.summary`.
+        verb: See `Operation.verb`.
+        query: Selects the method of `SmartFileAccess` that is called with the symbol's position.
+        text: Formats a result, given the symbol's position.
+        found: Returns something true for a result that holds anything.
+    """
+
+    async def run(access: SmartFileAccess, arguments: PositionArguments) -> AtSymbol[Result]:
+        position = await run_query(
+            access.find_position,
+            arguments.path,
+            arguments.name,
+            line=arguments.line,
+            column=arguments.column,
+        )
+        result = await run_query(
+            query(access),
+            *position.at,
+            budget=arguments.budget,
+            cursor=arguments.cursor,
+            seconds=arguments.seconds,
+        )
+        return AtSymbol(position, result)
+
+    return Operation(
+        name,
+        summary,
+        PositionArguments,
+        run,
+        lambda at, _: text(at.result, at.position),
+        verb=verb,
+        found=lambda at: found(at.result),
+        data=lambda at: at.result,
+        many=True,
+    )
