@@ -6,7 +6,7 @@ import select
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ import psutil
 import pytest
 
 from foldline.ide.previews.session import Preview
+from foldline.ide.previews.state import PreviewState
+from foldline.ide.render.render import Block
 from foldline.server.app import create_server
 from foldline.server.page import listener
 from foldline.server.page.feed import Feed
@@ -359,17 +361,17 @@ async def test_the_markdown_of_a_prompt_makes_no_markup(connect: Connect, tmp_pa
 
 async def test_a_slow_reader_is_told_the_sum_of_what_changed() -> None:
     feed = Feed(state("a", "b"))
-    feed.tell(state("b", order=["a", "b"], version=2))
-    feed.tell(state("c", order=["a", "c"], version=3))
+    feed.publish(state("b", order=("a", "b"), version=2))
+    feed.publish(state("c", order=("a", "c"), version=3))
     news = await feed.next()
     assert news is not None
-    assert (news["whole"], news["version"]) == (True, 3)
-    assert [block["id"] for block in news["blocks"]] == ["a", "c"]
-    feed.tell(state("c", order=["a", "c"], version=4))
-    feed.tell(None)
+    assert (news.whole, news.state.version) == (True, 3)
+    assert [block.id for block in news.state.blocks] == ["a", "c"]
+    feed.publish(state("c", order=("a", "c"), version=4))
+    feed.publish(None)
     last = await feed.next()
     assert last is not None
-    assert (last["whole"], last["version"]) == (False, 4)
+    assert (last.whole, last.state.version) == (False, 4)
     assert await feed.next() is None
     assert await feed.next() is None
 
@@ -386,9 +388,13 @@ def test_a_page_remembers_as_many_browsers_as_a_person_has() -> None:
     assert not admission.admits("\udcff")
 
 
-def state(*blocks: str, order: list[str] | None = None, version: int = 1) -> dict[str, Any]:
-    shown = [{"id": id_, "version": version} for id_ in blocks]
-    return {"order": order or list(blocks), "blocks": shown, "version": version}
+def state(*ids: str, order: tuple[str, ...] | None = None, version: int = 1) -> PreviewState:
+    blocks = tuple(
+        Block(id_, (id_,), id_, "1", "", 0, "FULL", enabled=True, text="", segments=())
+        for id_ in ids
+    )
+    shown = Preview("preview-1", "file:///p.py", "p").state(blocks)
+    return replace(shown, order=order or ids, version=version)
 
 
 def listening() -> list[str]:

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from foldline.ide.errors import RevisionError
-from foldline.ide.previews.history import MAX_BYTES, MAX_VERSIONS, Versions
+from foldline.ide.previews.history import MAX_BYTES, MAX_VERSIONS, History
 from foldline.ide.render.diff import Side
+from foldline.ide.render.render import Block
 from foldline.ide.render.revisions import texts_at
 
 from .conftest import Connect, Editor
@@ -148,16 +149,19 @@ def test_a_folder_without_a_repository_says_so(tmp_path: Path) -> None:
         texts_at(tmp_path / "both.py", "HEAD")
 
 
+def block(text: str) -> Block:
+    return Block("a", ("a",), "a", "1", "A", 0, "FULL", True, text, ())
+
+
 def test_old_versions_go_when_there_are_many_or_much() -> None:
-    versions = Versions()
+    versions = History()
     for number in range(1, MAX_VERSIONS + 11):
-        versions.add(number, Side(str(number), (), (), None))
+        versions.add(number, Side(str(number)))
     assert (versions.numbers[0], versions.numbers[-1]) == (11, MAX_VERSIONS + 10)
     for number in range(100, 110):
-        block = {"text": "x" * (MAX_BYTES // 4)}
-        versions.add(number, Side(str(number), (block,), (), None))
+        versions.add(number, Side(str(number), (block("x" * (MAX_BYTES // 4)),)))
     assert versions.numbers == (106, 107, 108, 109)
-    shared = {"text": "x" * MAX_BYTES}
+    shared = block("x" * MAX_BYTES)
     for number in range(200, 210):
-        versions.add(number, Side(str(number), (shared,), (), None))
+        versions.add(number, Side(str(number), (shared,)))
     assert versions.numbers == tuple(range(200, 210))

@@ -10,6 +10,7 @@ import pytest
 from foldline.ide.errors import RenderError
 from foldline.ide.render import jobs
 from foldline.ide.render.interpreter import Interpreter
+from foldline.ide.render.render import AnswerT
 from foldline.ide.render.renderer import Job, Renderer
 from foldline.server import execute
 from foldline.server.app import create_server
@@ -151,7 +152,7 @@ class SlowRenderer(Renderer):
         self.asked = asyncio.Event()
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    async def run(self, interpreter: Interpreter, job: Job) -> dict[str, Any]:
+    async def run(self, interpreter: Interpreter, job: Job, answers: type[AnswerT]) -> AnswerT:
         self.asked.set()
         await asyncio.shield(self.ended)
         raise RenderError({"kind": "exit", "message": f"{interpreter.path}: {job.file.name} ended"})
@@ -198,7 +199,7 @@ async def test_trust_taken_back_before_a_job_starts_executes_nothing(
 ) -> None:
     server, renderer = slow_server(tmp_path)
     loop = asyncio.get_running_loop()
-    made = jobs.prompt_job
+    made = jobs.build_job
 
     def take_back(*arguments: Any, **options: Any) -> Any:
         done = asyncio.run_coroutine_threadsafe(untrust(), loop)
@@ -208,8 +209,9 @@ async def test_trust_taken_back_before_a_job_starts_executes_nothing(
     async def untrust() -> None:
         did_change_trust.handle(server, {"trusted": False})
 
-    monkeypatch.setattr(execute, "prompt_job", take_back)
+    monkeypatch.setattr(execute, "build_job", take_back)
     state = await server.previews.open(server, (tmp_path / "both.py").as_uri(), "both")
-    assert state["stale"]["kind"] == "untrusted"
+    assert state.stale is not None
+    assert state.stale.kind == "untrusted"
     assert not renderer.asked.is_set()
     server.close()

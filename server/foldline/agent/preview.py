@@ -6,7 +6,7 @@ The file is executed: whoever names it trusts it.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from foldline.agent.verbs import Verbs
-    from foldline.ide.render.renderer import Job, Renderer
+    from foldline.ide.render.jobs import Action, RenderRequest
+    from foldline.ide.render.render import AnswerT, Chapter, OpenedSections, Render
+    from foldline.ide.render.renderer import Renderer
+    from foldline.ide.settings import Settings
 
 RENDER_SECONDS = 30.0
 
@@ -128,41 +131,42 @@ class _Shown:
 
 async def _render(renderer: Renderer, options: argparse.Namespace) -> _Shown:
     from foldline.ide.errors import RenderError, RevisionError, ValuesError
-    from foldline.ide.render.interpreter import find_interpreter
+    from foldline.ide.render.render import OpenedSections
+    from foldline.ide.structuring import unstructured
 
     try:
-        job = _job(options)
-        interpreter = find_interpreter(job.file, options.interpreter)
+        prompt = _named_prompt(renderer, options)
         if options.diff is not None:
             from foldline.agent.preview_diff import diff, format_diff
 
-            found = await diff(renderer, interpreter, job, options.diff)
-            return _Shown(0, json.dumps(found, indent=2) if options.json else format_diff(found))
-        answer = await renderer.run(interpreter, job)
+            found = await diff(prompt, options.diff)
+            text = json.dumps(unstructured(found), indent=2) if options.json else format_diff(found)
+            return _Shown(0, text)
+        answer = await prompt.execute(tolerant=True)
     except (RenderError, RevisionError, ValuesError, FileNotFoundError) as error:
         of_user = isinstance(error, RenderError) and error.kind not in ("prompt", "tool")
         return _Shown(1 if of_user else 2, None, (str(error),))
-    render: dict[str, Any] = answer["render"] if options.open else answer
-    closed = list(_closed_chapters(answer["chapters"], options.chapter))
-    failed = [block for block in render["blocks"] if block["error"] is not None]
-    problems = [f"{block['key']}: {block['error']['message']}" for block in failed]
+    render = answer.render if isinstance(answer, OpenedSections) else answer
+    closed = list(_closed_chapters(answer.chapters, options.chapter))
+    failed = [(block.key, block.error) for block in render.blocks if block.error is not None]
+    problems = [f"{key}: {error.message}" for key, error in failed]
     problems += closed
     if options.json:
-        text = json.dumps({**answer, "fidelity": "executed"}, indent=2)
+        text = json.dumps({**unstructured(answer), "fidelity": "executed"}, indent=2)
     else:
-        text = str(render["text"])
-        problems = [f"{name} was made up: give --params" for name in answer["generated"]] + problems
+        text = render.text
+        problems = [f"{name} was made up: give --params" for name in answer.generated] + problems
     return _Shown(1 if failed or closed else 0, text, tuple(problems))
 
 
-def _closed_chapters(chapters: Sequence[Mapping[str, Any]], wanted: Iterable[str]) -> Iterator[str]:
+def _closed_chapters(chapters: Sequence[Chapter], wanted: Iterable[str]) -> Iterator[str]:
     """Why the wanted chapters that are not open are closed."""
-    known = {each["key"]: each for each in chapters}
+    known = {chapter.key: chapter for chapter in chapters}
     for key in wanted:
         if key not in known:
             yield f"there is no chapter {key!r}; there is {', '.join(known) or 'none'}"
-        elif not known[key]["open"]:
-            yield f"the chapter {key!r} stays closed: {'; '.join(known[key]['reasons'])}"
+        elif not known[key].open:
+            yield f"the chapter {key!r} stays closed: {'; '.join(known[key].reasons)}"
 
 
 def _print(shown: _Shown) -> None:
@@ -183,28 +187,68 @@ def _clear() -> None:
         print()  # noqa: T201
 
 
-def _job(options: argparse.Namespace) -> Job:
-    from foldline.ide.render.jobs import prompt_job
+@dataclass(frozen=True, slots=True)
+class NamedPrompt:
+    """The prompt that the command line names, and how it's rendered."""
+
+    renderer: Renderer
+    settings: Settings
+    request: RenderRequest
+    opening: Action[OpenedSections] | None
+
+    async def execute(
+        self, texts: Mapping[str, str] | None = None, *, tolerant: bool = False
+    ) -> Render | OpenedSections:
+        """Render it, with `texts` in place of files."""
+        from foldline.ide.render.jobs import RENDER
+
+        if self.opening is not None:
+            return await self._run(self.opening, texts, tolerant=tolerant)
+        return await self._run(RENDER, texts, tolerant=tolerant)
+
+    async def _run(
+        self, action: Action[AnswerT], texts: Mapping[str, str] | None, *, tolerant: bool
+    ) -> AnswerT:
+        from foldline.ide.render.interpreter import find_interpreter
+        from foldline.ide.render.jobs import build_job
+
+        request = replace(self.request, overlays=texts or {}, tolerant=tolerant)
+        job, problems = build_job(request, action, self.settings)
+        for problem in problems:
+            complain(f"foldline preview: {problem}")
+        interpreter = find_interpreter(request.file, self.settings.interpreter)
+        return await self.renderer.run(interpreter, job, action.answers)
+
+    async def render(self, texts: Mapping[str, str] | None = None) -> Render:
+        """Render it, with `texts` in place of files; what can't be rendered is a failure."""
+        from foldline.ide.render.render import OpenedSections
+
+        answer = await self.execute(texts)
+        return answer.render if isinstance(answer, OpenedSections) else answer
+
+
+def _named_prompt(renderer: Renderer, options: argparse.Namespace) -> NamedPrompt:
+    from foldline.ide.render.jobs import RenderRequest, open_sections
+    from foldline.ide.render.render_options import RenderOptions
+    from foldline.ide.settings import Settings
 
     file, name = _file_and_name(options.target)
-    job, problems = prompt_job(
-        "open" if options.open else "render",
-        file,
-        _root_of(file),
+    request = RenderRequest(
+        file=file,
+        root=_root_of(file),
         name=name or _first_prompt(file),
-        deadline=RENDER_SECONDS,
+        options=RenderOptions(
+            params=_read_params(options),
+            parameter_set=options.parameter_set,
+            chapters=frozenset(options.chapter),
+        ),
         params_file=options.params,
-        params=_read_params(options),
-        parameter_set=options.parameter_set,
-        chapters=options.chapter,
-        overrides={},
-        section_keys=options.open,
-        reason="Opened on the command line",
-        tolerant=True,
     )
-    for problem in problems:
-        complain(f"foldline preview: {problem}")
-    return job
+    settings = Settings(
+        trusted=True, interpreter=options.interpreter, render_deadline=RENDER_SECONDS
+    )
+    opening = open_sections(options.open, "Opened on the command line")
+    return NamedPrompt(renderer, settings, request, opening if options.open else None)
 
 
 def _root_of(file: Path) -> Path:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from foldline.backends.waiting import in_thread
 
 if TYPE_CHECKING:
-    from foldline.ide.render.interpreter import Interpreter
-    from foldline.ide.render.renderer import Job, Renderer
+    from foldline.agent.preview import NamedPrompt
+    from foldline.ide.render.diff import Comparison, SectionChange, ToolChange
 
 MARKS = {"added": "+", "removed": "-", "changed": "~"}
 
 
-async def diff(
-    renderer: Renderer, interpreter: Interpreter, job: Job, revisions: str
-) -> dict[str, Any]:
-    """What differs between the prompt of `job` at `REV` and now, or at `REV..REV`.
+async def diff(prompt: NamedPrompt, revisions: str) -> Comparison:
+    """What differs between the prompt at `REV` and now, or at `REV..REV`.
 
     Raises:
         RevisionError: git has no such revision, or it does not hold the module.
@@ -30,31 +27,30 @@ async def diff(
     from foldline.ide.render.token_costs import with_costs
     from foldline.ide.token_counter import token_counter
 
-    options, _ = read_project_options(job.root)
+    options, _ = read_project_options(prompt.request.root)
     counter = token_counter(options.tokens, exact=options.exact_tokens)
-    strict = {**job.action, "tolerant": False}
 
     async def side(revision: str | None) -> Side:
-        texts = {} if revision is None else await in_thread(partial(texts_at, job.file, revision))
-        answer = await renderer.run(interpreter, replace(job, overlays=texts, action=strict))
-        render = with_costs(answer.get("render", answer), counter)
-        return Side.of(revision or "as it is now", render)
+        file = prompt.request.file
+        texts = {} if revision is None else await in_thread(partial(texts_at, file, revision))
+        return Side.of(revision or "as it is now", with_costs(await prompt.render(texts), counter))
 
     before, after = parse_range(revisions)
     return compare(await side(before), await side(after))
 
 
-def format_diff(found: dict[str, Any]) -> str:
+def format_diff(found: Comparison) -> str:
     """The unified diff, and what the changes cost."""
-    lines = [found["unified"]] if found["unified"] else []
-    changes = [(each["key"], each) for each in found["changes"]]
-    changes += [(f"tool {each['name']}", each) for each in found["tools"]]
-    lines += [
-        f"{MARKS[each['change']]} {what}: {each['tokens']:+,} tokens" for what, each in changes
-    ]
-    tokens = found["tokens"]
+    lines = [found.unified] if found.unified else []
+    lines += [_change(section.key, section) for section in found.changes]
+    lines += [_change(f"tool {tool.name}", tool) for tool in found.tools]
+    tokens = found.tokens
     lines.append(
-        f"{tokens['before']:,} tokens {found['before']}, {tokens['after']:,} {found['after']} "
-        f"({tokens['delta']:+,})"
+        f"{tokens.before:,} tokens {found.before}, {tokens.after:,} {found.after} "
+        f"({tokens.delta:+,})"
     )
     return "\n".join(lines)
+
+
+def _change(name: str, change: SectionChange | ToolChange) -> str:
+    return f"{MARKS[change.change]} {name}: {change.tokens:+,} tokens"

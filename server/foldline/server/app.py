@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations import OPERATIONS
-from foldline.ide.structuring import structure
+from foldline.ide.structuring import structure, unstructure
 from foldline.ide.version import VERSION
 from foldline.server.commands import (
     prompt_close_preview,
@@ -153,7 +153,7 @@ def _refusing(handle: Callable[..., Any]) -> Callable[..., Any]:
 
 def _register_command(server: FoldlineServer, command: ModuleType) -> None:
     async def execute(ls: FoldlineServer, value: object) -> Any:
-        return await command.handle(ls, structure(value, command.Arguments))
+        return unstructure(await command.handle(ls, structure(value, command.Arguments)))
 
     _register(server, command.COMMAND, execute)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol.types import Diagnostic, DiagnosticSeverity, Position, Range
 
@@ -14,6 +14,8 @@ from foldline.server.prompt_index import ask, file_of, uri_of_file
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from foldline.ide.previews.state import Stale
+    from foldline.ide.render.render import Block
     from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
 
@@ -62,21 +64,21 @@ class Problems:
         return found
 
 
-def problems_in(
-    stale: Mapping[str, Any] | None, blocks: Mapping[str, Mapping[str, Any]]
-) -> Iterator[Problem]:
+def problems_in(stale: Stale | None, blocks: Iterable[Block]) -> Iterator[Problem]:
     """The failures of which a preview can say where they are."""
-    if stale is not None and stale["file"] and stale["line"]:
-        yield Problem(stale["file"], stale["line"], stale["message"], stale["kind"])
-    for block in blocks.values():
-        error, location = block.get("error"), block["location"]
-        if error is None or stale is not None:
+    if stale is not None:
+        if stale.file and stale.line:
+            yield Problem(stale.file, stale.line, stale.message, stale.kind)
+        return
+    for block in blocks:
+        error, location = block.error, block.location
+        if error is None:
             continue
-        if error["line"]:
-            yield Problem(error["file"], error["line"], error["message"], error["type"])
+        if error.file and error.line:
+            yield Problem(error.file, error.line, error.message, error.type)
         elif location is not None:
-            line = location["range"]["start"]["line"] + 1
-            yield Problem(file_of(location["uri"]), line, error["message"], error["type"])
+            line = location.range.start.line + 1
+            yield Problem(file_of(location.uri), line, error.message, error.type)
 
 
 async def problem_diagnostics(

@@ -1,9 +1,7 @@
-"""The previews that somebody looks at: each is rendered again when something changes.
+"""The open previews: each is rendered again when something changes.
 
-Documents and choices may change while a render goes on. Each render carries a number and the
-choices that it was asked for; its outcome is shown only while no younger one is and those choices
-hold. A render that fails keeps the last good blocks and says why they are stale; choices that
-cannot be rendered are refused and change nothing.
+A `RenderTicket` says which renders are shown. One that fails keeps the last good blocks and
+says why they are stale; options that can't be rendered are refused and change nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ import logging
 import time
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from foldline.ide.errors import (
     REFUSALS,
@@ -22,21 +20,24 @@ from foldline.ide.errors import (
     NoPrompt,
     ToolRefused,
     Untrusted,
-    data_of,
 )
 from foldline.ide.previews.session import Preview
+from foldline.ide.previews.state import Stale, Steps
 from foldline.ide.render.diff import compare
-from foldline.ide.render.render_options import Choices
+from foldline.ide.render.render_options import RenderOptions
+from foldline.ide.structuring import unstructure
 from foldline.server import execute as prompts
 from foldline.server.preview_diagnostics import Problems, problems_in
 from foldline.server.resolve import find_prompt
-from foldline.server.static_prompts import static_preview
+from foldline.server.static_prompts import static_render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from foldline.backends.errors import BackendError
-    from foldline.ide.previews.session import Watcher
+    from foldline.ide.previews.session import RenderTicket, Watcher
+    from foldline.ide.previews.state import PreviewState
+    from foldline.ide.render.diff import Comparison
+    from foldline.ide.render.render import Block, Render
     from foldline.server.resolve import PromptTarget
     from foldline.server.server import FoldlineServer
 
@@ -65,7 +66,7 @@ class PreviewHub:
             raise NoPreview(f"There is no preview {known or ''!r}: open one with prompt.preview")
         return self._previews[known]
 
-    async def open(self, ls: FoldlineServer, uri: str | None, name: str | None) -> dict[str, Any]:
+    async def open(self, ls: FoldlineServer, uri: str | None, name: str | None) -> PreviewState:
         """Start a preview and return its first state.
 
         A prompt whose code fails, or may not be executed, is shown as far as its source tells, and
@@ -78,15 +79,15 @@ class PreviewHub:
         changes = self._changes
         target = await find_prompt(ls, uri, name)
         preview = Preview(f"preview-{next(self._ids)}", target.document.uri, target.name)
-        number = next(preview.numbers)
+        ticket = preview.ticket()
         try:
-            preview.take(*await self._render(ls, preview, preview.choices, target))
+            render, stale = await self._render(ls, preview, ticket.options, target)
+            preview.show(render, ticket, stale)
         except IdeError as error:
             if preview.name is None or not error.mendable:
                 raise
             preview.document_version = target.document.version
-            self._blame(preview, error)
-        preview.shown = number
+            preview.blame(ticket, Stale.of(error))
         self._previews[preview.session_id] = preview
         if self._changes != changes:
             # It was not among those that were told.
@@ -97,11 +98,12 @@ class PreviewHub:
 
     async def open_sections(
         self, ls: FoldlineServer, session_id: str | None, section_keys: Sequence[str], reason: str
-    ) -> dict[str, Any]:
+    ) -> PreviewState:
         """Open sections as a model would, by the prompt's own tool, and return the new state."""
         preview = self.find(session_id)
         async with preview.turn:
-            number, old = next(preview.numbers), preview.choices
+            ticket = preview.ticket()
+            old = ticket.options
             target = await find_prompt(ls, preview.uri, preview.name)
             try:
                 answer = await prompts.open_sections(
@@ -113,17 +115,17 @@ class PreviewHub:
                 opened = preview.folded_around(section_keys)
                 new = old.opening(opened, section_keys=tuple(section_keys), reason=reason)
                 return await self._move(ls, preview, [*preview.steps, new])
-            keys = tuple(answer["section_keys"])
             new = replace(
-                old.opening(answer["requested_overrides"], section_keys=keys, reason=reason),
-                instructions=answer["expansion_instructions"],
+                old.opening(
+                    answer.requested_overrides, section_keys=answer.section_keys, reason=reason
+                ),
+                instructions=answer.expansion_instructions,
             )
-            render = {**answer["render"], "effects": answer["effects"]}
-            return await self._move(ls, preview, [*preview.steps, new], number, render)
+            return await self._move(ls, preview, [*preview.steps, new], ticket, answer.render)
 
     async def open_chapters(
         self, ls: FoldlineServer, session_id: str | None, chapters: Sequence[str], reason: str
-    ) -> dict[str, Any]:
+    ) -> PreviewState:
         """Open chapters, as far as the prompt lets them, and return the new state.
 
         Raises:
@@ -134,18 +136,18 @@ class PreviewHub:
             # Whether a chapter may open is for its code to say.
             raise Untrusted(prompts.UNTRUSTED)
         async with preview.turn:
-            number = next(preview.numbers)
-            new = preview.choices.with_chapters(chapters, reason)
+            new = preview.options.with_chapters(chapters, reason)
+            ticket = preview.ticket(new)
             render, _ = await self._render(ls, preview, new)
-            known = {each["key"]: each for each in render["chapters"]}
+            known = {chapter.key: chapter for chapter in render.chapters}
             for key in chapters:
                 if key not in known:
                     message = f"There is no chapter {key!r}; there is {', '.join(known) or 'none'}"
                     raise ToolRefused(message, near=list(known))
-                if not known[key]["open"]:
-                    why = "; ".join(known[key]["reasons"])
+                if not known[key].open:
+                    why = "; ".join(known[key].reasons)
                     raise ToolRefused(f"The chapter {key!r} stays closed: {why}")
-            return await self._move(ls, preview, [*preview.steps, new], number, render)
+            return await self._move(ls, preview, [*preview.steps, new], ticket, render)
 
     async def close_sections(
         self,
@@ -153,25 +155,28 @@ class PreviewHub:
         session_id: str | None,
         section_keys: Sequence[str] | None,
         chapters: Sequence[str] | None = None,
-    ) -> dict[str, Any]:
+    ) -> PreviewState:
         """Close what this preview opened, or all of it, and return the new state."""
         return await self.choose(
-            ls, session_id, lambda choices: choices.closing(section_keys, chapters)
+            ls, session_id, lambda options: options.closing(section_keys, chapters)
         )
 
     async def choose(
-        self, ls: FoldlineServer, session_id: str | None, change: Callable[[Choices], Choices]
-    ) -> dict[str, Any]:
-        """Show the prompt with what `change` makes of the choices, and return the new state."""
+        self,
+        ls: FoldlineServer,
+        session_id: str | None,
+        change: Callable[[RenderOptions], RenderOptions],
+    ) -> PreviewState:
+        """Show the prompt with what `change` makes of the options, and return the new state."""
         preview = self.find(session_id)
         async with preview.turn:
-            return await self._move(ls, preview, [*preview.steps, change(preview.choices)])
+            return await self._move(ls, preview, [*preview.steps, change(preview.options)])
 
-    async def reset(self, ls: FoldlineServer, session_id: str | None) -> dict[str, Any]:
+    async def reset(self, ls: FoldlineServer, session_id: str | None) -> PreviewState:
         """Take back all that was chosen, as a step that can be undone."""
-        return await self.choose(ls, session_id, lambda _: Choices(action="reset"))
+        return await self.choose(ls, session_id, lambda _: RenderOptions(action="reset"))
 
-    async def undo(self, ls: FoldlineServer, session_id: str | None) -> dict[str, Any]:
+    async def undo(self, ls: FoldlineServer, session_id: str | None) -> PreviewState:
         """Take back the last step, if there is one, and return the new state."""
         preview = self.find(session_id)
         async with preview.turn:
@@ -179,18 +184,14 @@ class PreviewHub:
                 return preview.state()
             return await self._move(ls, preview, preview.steps[:-1])
 
-    def history(self, session_id: str | None) -> dict[str, Any]:
+    def history(self, session_id: str | None) -> Steps:
         """What was done in a preview, step by step."""
         preview = self.find(session_id)
-        return {
-            "sessionId": preview.session_id,
-            "steps": preview.history(),
-            "versions": preview.past.numbers,
-        }
+        return Steps(preview.session_id, preview.undo_steps(), preview.history.numbers)
 
     def diff(
         self, session_id: str | None, before: int | None = None, after: int | None = None
-    ) -> dict[str, Any]:
+    ) -> Comparison:
         """What differs between two versions of a preview; the last two where none are named.
 
         Raises:
@@ -198,27 +199,17 @@ class PreviewHub:
         """
         preview = self.find(session_id)
         after = preview.version if after is None else after
-        wanted = (max(1, after - 1) if before is None else before, after)
-        sides = []
-        for number in wanted:
-            side = preview.past.get(number)
-            if side is None:
-                kept = preview.past.numbers
-                raise NoPreview(
-                    f"{preview.session_id} has no version {number} any more, or not yet; "
-                    f"kept are {kept[0]} to {kept[-1]}",
-                )
-            sides.append(side)
-        return {"sessionId": preview.session_id, **compare(*sides)}
+        before = max(1, after - 1) if before is None else before
+        return compare(preview.version_side(before), preview.version_side(after))
 
-    def state(self, session_id: str | None) -> dict[str, Any]:
+    def state(self, session_id: str | None) -> PreviewState:
         """What is shown in a preview now."""
         return self.find(session_id).state()
 
     def watch(self, session_id: str, watcher: Watcher) -> Callable[[], None]:
-        """Tell `watcher` what the client is told of a preview, until what is returned is called.
+        """Subscribe `watcher` to the states of a preview, with None at its end.
 
-        The end of the preview is told as None.
+        Returns the function that unsubscribes it.
         """
         watchers = self.find(session_id).watchers
         watchers.append(watcher)
@@ -229,7 +220,7 @@ class PreviewHub:
         session_id = session_id or next(reversed(self._previews), None)
         if session_id is not None:
             if preview := self._previews.pop(session_id, None):
-                preview.tell(None)
+                preview.notify(None)
             if task := self._tasks.pop(session_id, None):
                 task.cancel()
             self._gather_problems(ls)
@@ -238,7 +229,7 @@ class PreviewHub:
         for task in self._tasks.values():
             task.cancel()
         for preview in self._previews.values():
-            preview.tell(None)
+            preview.notify(None)
         self._previews.clear()
         self._tasks.clear()
 
@@ -249,13 +240,13 @@ class PreviewHub:
             preview.changed.set()
 
     async def _follow(self, ls: FoldlineServer, preview: Preview) -> None:
-        """Render `preview` after each change until the preview is closed.
+        """Render `preview` after each change until it's closed.
 
-        A change that comes while a render goes on ends that render: nobody needs its answer.
+        A change during a render cancels that render: its answer is for an older text.
         """
         while True:
             await preview.changed.wait()
-            await asyncio.sleep(preview.pace.seconds)
+            await asyncio.sleep(preview.debounce.seconds)
             preview.changed.clear()
             refresh = asyncio.create_task(self._refresh(ls, preview))
             changed = asyncio.create_task(preview.changed.wait())
@@ -265,80 +256,75 @@ class PreviewHub:
                 changed.cancel()
                 refresh.cancel()
                 await asyncio.gather(refresh, changed, return_exceptions=True)
+            if not refresh.cancelled() and (error := refresh.exception()) is not None:
+                # The preview goes on: the next change may be rendered.
+                log.error("The preview of %s was not rendered", preview.uri, exc_info=error)
 
     async def _refresh(self, ls: FoldlineServer, preview: Preview) -> None:
         """Render `preview` again, or tell the client why what it has is stale."""
         while True:
-            number, choices = next(preview.numbers), preview.choices
-            error: IdeError | BackendError | None = None
-            render: dict[str, Any] = {}
-            stale: Mapping[str, Any] | None = None
+            ticket = preview.ticket()
+            render: Render | None = None
+            stale: Stale | None = None
             try:
-                render, stale = await self._render(ls, preview, choices)
-            except REFUSALS as failure:
-                error = failure
-            except Exception:
-                # The preview goes on: the next change may be rendered.
-                log.exception("The preview of %s was not rendered", preview.uri)
+                render, stale = await self._render(ls, preview, ticket.options)
+            except REFUSALS as error:
+                stale = Stale.of(error)
+            if ticket.is_outdated(preview):
                 return
-            if number < preview.shown:
-                return
-            if choices is preview.choices:
+            if ticket.is_current(preview):
                 break
-        preview.shown = number
-        if error is not None:
-            self._blame(preview, error)
-            self._tell(ls, preview, [])
+        if render is None:
+            preview.blame(ticket, stale)
+            self._publish(ls, preview, ())
         else:
-            self._tell(ls, preview, preview.take(render, stale))
+            self._publish(ls, preview, preview.show(render, ticket, stale))
 
     async def _move(
         self,
         ls: FoldlineServer,
         preview: Preview,
-        steps: list[Choices],
-        number: int = 0,
-        render: dict[str, Any] | None = None,
-    ) -> dict[str, Any]:
-        """Let `steps` be those of `preview` once their choices are rendered; the new state.
+        steps: list[RenderOptions],
+        ticket: RenderTicket | None = None,
+        render: Render | None = None,
+    ) -> PreviewState:
+        """Let `steps` be those of `preview` once their options are rendered; the new state.
 
-        `render` is of those choices and has that number; without, it is made here.
+        `render` has that ticket and is of the last step; without, it is made here.
         """
-        stale: Mapping[str, Any] | None = None
-        while render is None or number < preview.shown:
-            # A younger text is shown already: this render must be at least as young.
-            number = next(preview.numbers)
+        stale: Stale | None = None
+        while render is None or ticket is None or ticket.is_outdated(preview):
+            ticket = preview.ticket(steps[-1])
             render, stale = await self._render(ls, preview, steps[-1])
-        preview.shown = number
         preview.steps = steps
-        changed = preview.take(render, stale)
+        changed = preview.show(render, ticket, stale)
         preview.versions = [*preview.versions, preview.version][: len(steps)]
-        self._tell(ls, preview, changed)
+        self._publish(ls, preview, changed)
         return preview.state()
 
     async def _render(
         self,
         ls: FoldlineServer,
         preview: Preview,
-        choices: Choices,
+        options: RenderOptions,
         target: PromptTarget | None = None,
-    ) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
+    ) -> tuple[Render, Stale | None]:
         """A render, and where it is not an executed one, why."""
         if target is None:
             target = await find_prompt(ls, preview.uri, preview.name)
         began = time.monotonic()
         try:
-            render = await prompts.render(ls, target, choices, tolerant=True)
+            render = await prompts.render(ls, target, options, tolerant=True)
         except IdeError as error:
             if not self._may_be_static(preview, error):
                 raise
             try:
-                static = await static_preview(ls, target, choices.overrides)
+                static = await static_render(ls, target, options.overrides)
             except IdeError as unknown:
                 raise (error if isinstance(unknown, NoPrompt) else unknown) from None
-            ls.focus.prompt(target.document.uri, static["name"])
-            return static, _reason(error)
-        preview.pace.took(time.monotonic() - began)
+            ls.focus.prompt(target.document.uri, static.name)
+            return static, Stale.of(error)
+        preview.debounce.took(time.monotonic() - began)
         return render, None
 
     def _may_be_static(self, preview: Preview, error: IdeError) -> bool:
@@ -348,34 +334,22 @@ class PreviewHub:
         """
         if isinstance(error, Untrusted):
             return True
-        return error.mendable and preview.fidelity != "executed"
+        return error.mendable and not preview.is_executed
 
-    def _blame(self, preview: Preview, error: IdeError | BackendError) -> None:
-        """Keep the blocks of `preview`, and say by `error` why they are stale."""
-        preview.advance(_reason(error))
-
-    def _tell(
-        self, ls: FoldlineServer, preview: Preview, changed: Sequence[Mapping[str, Any]]
-    ) -> None:
+    def _publish(self, ls: FoldlineServer, preview: Preview, changed: Sequence[Block]) -> None:
         if preview.session_id in self._previews:
             state = preview.state(changed)
-            ls.protocol.notify(DID_UPDATE, state)
-            preview.tell(state)
+            ls.protocol.notify(DID_UPDATE, unstructure(state))
+            preview.notify(state)
             self._gather_problems(ls)
 
     def _gather_problems(self, ls: FoldlineServer) -> None:
         """Have the failures of all previews shown in the source, if they have changed."""
         previews = self._previews.values()
-        if self.problems.set(p for each in previews for p in problems_in(each.stale, each.blocks)):
+        found = (
+            problem
+            for preview in previews
+            for problem in problems_in(preview.stale, preview.render.blocks)
+        )
+        if self.problems.set(found):
             ls.diagnostics.schedule()
-
-
-def _reason(error: IdeError | BackendError) -> dict[str, Any]:
-    """Why blocks are stale, as clients are told it."""
-    data = data_of(error)
-    return {
-        "kind": data["kind"],
-        "message": str(error),
-        "file": data.get("file"),
-        "line": data.get("line"),
-    }

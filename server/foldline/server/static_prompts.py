@@ -6,8 +6,9 @@ import difflib
 from typing import TYPE_CHECKING, Any
 
 from foldline.ide.errors import NoPrompt, PromptRefused
+from foldline.ide.render.render import STATIC, Block, Render, Segment
 from foldline.ide.render.token_costs import with_costs
-from foldline.ide.structuring import unstructure
+from foldline.server.execute import location_of
 from foldline.server.prompt_index import ask
 
 if TYPE_CHECKING:
@@ -23,77 +24,34 @@ if TYPE_CHECKING:
 
 async def static_render(
     ls: FoldlineServer, target: PromptTarget, overrides: Mapping[str, str]
-) -> dict[str, Any]:
-    """The prompt's text and blocks with fidelity `static`: placeholders stand for what is unknown.
+) -> Render:
+    """The prompt with fidelity `static`: placeholders stand for what is unknown.
 
     Raises:
         IdeError: The source shows no such prompt, or an override names no section.
     """
 
-    def question(asked: Asked) -> dict[str, Any]:
-        from foldline.ide.analysis.static_render import render
-
-        prompt = _prompt(asked, target.name)
-        shown = render(prompt.value, _overrides(prompt, overrides))
-        return {
-            "name": prompt.name.id,
-            "uri": asked.uri,
-            "version": target.document.version,
-            "fidelity": "static",
-            "certain": shown.certain,
-            "text": shown.text,
-            "blocks": [_block(block, asked) for block in shown.blocks],
-            "tools": [],
-        }
-
-    answer = await ask(ls, target.document.uri, question)
-    if answer is None:
-        raise _nothing(target.name)
-    return answer
-
-
-async def static_preview(
-    ls: FoldlineServer, target: PromptTarget, overrides: Mapping[str, str]
-) -> dict[str, Any]:
-    """The same with its tokens, in the shape of a render that was executed.
-
-    Raises:
-        IdeError: The source shows no such prompt, or an override names no section.
-    """
-
-    def question(asked: Asked) -> dict[str, Any]:
+    def question(asked: Asked) -> Render:
         from foldline.ide.analysis.model import Visibility
         from foldline.ide.analysis.static_render import render, render_opened, text_of
 
         prompt = _prompt(asked, target.name)
         wanted = _overrides(prompt, overrides)
-        shown = render(prompt.value, wanted).blocks
-        summarised = [block for block in shown if block.visibility is Visibility.SUMMARY]
-        inside = render_opened(prompt.value, summarised, wanted)
-        opened = {block.path: text_of(b) for block, b in zip(summarised, inside, strict=True)}
-        blocks = [
-            {**_block(block, asked), "opened_text": opened.get(block.path), "error": None}
-            for block in shown
-        ]
-        rendered = {
-            "name": prompt.name.id,
-            "uri": asked.uri,
-            "version": target.document.version,
-            "fidelity": "static",
-            "blocks": blocks,
-            "tools": [],
-            "output": None,
-            "descriptor": None,
-            "generated": [],
-            "effects": [],
-            "parameter_set": None,
-            "parameter_sets": [],
-            "parameters": [],
-            "chapters": [],
-            "token_budget": asked.options.token_budget,
-            "interpreter": None,
-        }
-        return with_costs(rendered, asked.counter)
+        shown = render(prompt.value, wanted)
+        folded = [block for block in shown.blocks if block.visibility is Visibility.SUMMARY]
+        inside = render_opened(prompt.value, folded, wanted)
+        opened = {block.path: text_of(b) for block, b in zip(folded, inside, strict=True)}
+        found = Render(
+            name=prompt.name.id,
+            text=shown.text,
+            blocks=tuple(_block(block, asked, opened.get(block.path)) for block in shown.blocks),
+            fidelity=STATIC,
+            certain=shown.certain,
+            uri=asked.uri,
+            version=target.document.version,
+            token_budget=asked.options.token_budget,
+        )
+        return with_costs(found, asked.counter)
 
     answer = await ask(ls, target.document.uri, question)
     if answer is None:
@@ -177,29 +135,22 @@ def _overrides(
     return found
 
 
-def _block(block: StaticBlock, asked: Asked) -> dict[str, Any]:
-    location = asked.location(block.source)
-    return {
-        "id": "/".join(block.path),
-        "path": block.path,
-        "key": ".".join(block.path),
-        "number": block.number,
-        "title": block.title,
-        "depth": block.depth,
-        "visibility": block.visibility,
-        "enabled": True,
-        "span": [block.span.start, block.span.end],
-        "text": block.text,
-        "segments": [
-            {
-                "kind": segment.kind,
-                "text": segment.text,
-                "field": segment.field,
-                "known": segment.known,
-            }
+def _block(block: StaticBlock, asked: Asked, opened_text: str | None) -> Block:
+    return Block(
+        id="/".join(block.path),
+        path=block.path,
+        key=".".join(block.path),
+        number=block.number,
+        title=block.title,
+        depth=block.depth,
+        visibility=block.visibility,
+        enabled=True,
+        span=(block.span.start, block.span.end),
+        text=block.text,
+        segments=tuple(
+            Segment(segment.kind, segment.text, segment.field, segment.known)
             for segment in block.segments
-        ],
-        "location": unstructure({"uri": location.uri, "range": unstructure(location.range)})
-        if location is not None
-        else None,
-    }
+        ),
+        opened_text=opened_text,
+        location=location_of(asked, block.source),
+    )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 from lsprotocol.types import (
@@ -30,10 +30,9 @@ from foldline.server.resolve import find_prompt
 from foldline.server.static_prompts import static_render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from lsprotocol.types import TextDocumentContentClientCapabilities
 
+    from foldline.ide.previews.state import PreviewState
     from foldline.server.resolve import PromptTarget
     from foldline.server.server import FoldlineServer
 
@@ -118,7 +117,7 @@ class VirtualDocuments:
         if parsed.session_id is not None:
             state = ls.previews.state(parsed.session_id)
             self._watch(ls, parsed.session_id)
-            return "".join(block["text"] for block in state["blocks"])
+            return "".join(block.text for block in state.blocks)
         target = await find_prompt(ls, parsed.uri, parsed.name)
         try:
             text = await _render(ls, target, parsed.opened)
@@ -148,7 +147,7 @@ class VirtualDocuments:
             self._telling.cancel()
 
     def _watch(self, ls: FoldlineServer, session_id: str) -> None:
-        def told(state: Mapping[str, Any] | None) -> None:
+        def told(state: PreviewState | None) -> None:
             if state is None:
                 self._watched.discard(session_id)
             self.changed(ls, session_id)
@@ -188,4 +187,4 @@ async def _render(ls: FoldlineServer, target: PromptTarget, keys: tuple[str, ...
         render = await prompts.render_opened(ls, target, keys)
     else:
         render = await static_render(ls, target, dict.fromkeys(keys, "FULL"))
-    return str(render["text"])
+    return render.text

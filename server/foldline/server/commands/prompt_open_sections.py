@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from foldline.ide.render.render_options import Choices
+from foldline.ide.render.render_options import RenderOptions
 from foldline.server import execute as prompts
 from foldline.server.resolve import find_prompt
 
@@ -32,13 +32,13 @@ class Arguments:
     overrides: dict[str, str] = field(default_factory=dict)
 
 
-async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
+async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
     keys, reason = arguments.section_keys, arguments.reason
     session = arguments.sessionId
     if session is None and not arguments.chapters:
         target = await find_prompt(ls, arguments.uri, arguments.name)
-        choices = Choices(params=arguments.params, overrides=arguments.overrides)
-        return await prompts.open_sections(ls, target, choices, section_keys=keys, reason=reason)
+        options = RenderOptions(params=arguments.params, overrides=arguments.overrides)
+        return await prompts.open_sections(ls, target, options, section_keys=keys, reason=reason)
     if not arguments.chapters:
         return await ls.previews.open_sections(ls, session, keys, reason)
     state = await ls.previews.open_chapters(ls, session, arguments.chapters, reason)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from foldline.ide.errors import ArgumentsError
-from foldline.ide.render.render_options import Choices
+from foldline.ide.render.render_options import RenderOptions
 from foldline.server import execute as prompts
 from foldline.server.resolve import find_prompt
 from foldline.server.static_prompts import static_render
@@ -40,7 +40,7 @@ class Arguments:
     fidelity: str = "executed"
 
 
-async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
+async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
     target = await find_prompt(ls, arguments.uri, arguments.name)
     if arguments.fidelity == "static":
         return await static_render(ls, target, arguments.overrides)
@@ -49,7 +49,7 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
     return await prompts.render(
         ls,
         target,
-        Choices(
+        RenderOptions(
             params=arguments.params,
             parameter_set=arguments.parameter_set,
             overrides=arguments.overrides,

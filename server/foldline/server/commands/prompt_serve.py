@@ -29,5 +29,5 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, str]:
         state = await ls.previews.open(ls, arguments.uri, arguments.name)
     else:
         state = ls.previews.state(arguments.sessionId)
-    session_id = str(state["sessionId"])
+    session_id = state.sessionId
     return {"url": ls.pages.serve(ls, session_id), "sessionId": session_id}

@@ -38,7 +38,7 @@ class Arguments:
     sessionId: str | None = None  # noqa: N815  # The name on the wire.
 
 
-async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
+async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
     """Without anything to set it takes back the values that were."""
     if arguments.budget is not None and arguments.budget < 0:
         raise ArgumentsError({"budget": "0 for none, or more"})
@@ -50,7 +50,7 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
     return await ls.previews.choose(
         ls,
         arguments.sessionId,
-        lambda choices: choices.with_values(
+        lambda options: options.with_values(
             params,
             parameter_set=arguments.parameter_set,
             budget=arguments.budget,

@@ -78,7 +78,7 @@ async def _text(ls: FoldlineServer, arguments: Arguments) -> tuple[str, str]:
         return f"{document.path.name}.outline.txt", text
     target = await find_prompt(ls, arguments.uri, arguments.name)
     render = await prompts.render_opened(ls, target, arguments.section_keys)
-    return f"{render['name']}.md", str(render["text"])
+    return f"{render.name}.md", render.text
 
 
 async def _operation(ls: FoldlineServer, operation: Operation[Any, Any], uri: str | None) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol.types import Position, Range, ShowDocumentParams
 from starlette.applications import Starlette
@@ -24,7 +24,7 @@ from starlette.routing import Route
 
 from foldline.backends.waiting import in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError
-from foldline.ide.structuring import structure
+from foldline.ide.structuring import structure, unstructured
 from foldline.server.commands import prompt_set_params
 from foldline.server.page.feed import Feed
 from foldline.server.page.guard import Guard
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from foldline.ide.previews.session import Preview
+    from foldline.ide.previews.state import PreviewState
+    from foldline.server.page.feed import News
     from foldline.server.server import FoldlineServer
 
 FILES = Path(__file__).parent / "files"
@@ -146,7 +148,7 @@ async def _tell(ls: FoldlineServer, page: Page, _request: Request) -> Response:
         return PlainTextResponse("This preview is open in too many windows.\n", 503)
     preview = ls.previews.find(page.session_id)
     feed = Feed(preview.state())
-    unwatch = ls.previews.watch(page.session_id, feed.tell)
+    unwatch = ls.previews.watch(page.session_id, feed.publish)
     page.feeds.add(feed)
 
     async def events() -> AsyncIterator[str]:
@@ -169,13 +171,15 @@ async def _next_event(ls: FoldlineServer, preview: Preview, feed: Feed) -> str |
         return ": still here\n\n"
     if news is None:
         return None
-    about = {"reveals": _shows_documents(ls), "steps": len(preview.steps)}
-    return await in_thread(partial(_event, {**news, **about}))
+    reveals = _shows_documents(ls)
+    return await in_thread(partial(_event, news, reveals=reveals, steps=len(preview.steps)))
 
 
-def _event(news: Mapping[str, Any]) -> str:
-    told = {**news, "blocks": [with_markdown(block) for block in news["blocks"]]}
-    return f"data: {json.dumps(told)}\n\n"
+def _event(news: News, *, reveals: bool, steps: int) -> str:
+    state = unstructured(news.state)
+    blocks = [with_markdown(block) for block in state["blocks"]]
+    about = {"whole": news.whole, "reveals": reveals, "steps": steps}
+    return f"data: {json.dumps({**state, 'blocks': blocks, **about})}\n\n"
 
 
 async def _act(ls: FoldlineServer, page: Page, request: Request) -> Response:
@@ -212,14 +216,13 @@ async def _refuse(_request: Request, error: Exception) -> Response:
     return PlainTextResponse(str(error), 409)
 
 
-def _reveal(ls: FoldlineServer, state: Mapping[str, Any], key: str) -> None:
+def _reveal(ls: FoldlineServer, state: PreviewState, key: str) -> None:
     """Have the editor show where a section is declared."""
-    places = [block["location"] for block in state["blocks"] if block["key"] == key]
-    if places and places[0] is not None and _shows_documents(ls):
-        start = Position(**places[0]["range"]["start"])
-        ls.window_show_document(
-            ShowDocumentParams(places[0]["uri"], take_focus=True, selection=Range(start, start))
-        )
+    place = next((block.location for block in state.blocks if block.key == key), None)
+    if place is not None and _shows_documents(ls):
+        start = Position(place.range.start.line, place.range.start.character)
+        selection = Range(start, start)
+        ls.window_show_document(ShowDocumentParams(place.uri, take_focus=True, selection=selection))
 
 
 def _shows_documents(ls: FoldlineServer) -> bool:

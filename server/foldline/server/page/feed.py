@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from foldline.ide.previews.state import PreviewState
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """A state, whose blocks are all of them where it's `whole`."""
+
+    state: PreviewState
+    whole: bool
 
 
 class Feed:
@@ -15,27 +24,26 @@ class Feed:
     It starts with all of `state`; later news hold the blocks that changed since the last.
     """
 
-    def __init__(self, state: Mapping[str, Any]) -> None:
-        self._news: dict[str, Any] | None = {**state, "whole": True}
+    def __init__(self, state: PreviewState) -> None:
+        self._news: News | None = News(state, whole=True)
         self._over = False
         self._arrived = asyncio.Event()
         self._arrived.set()
 
-    def tell(self, state: Mapping[str, Any] | None) -> None:
-        """Take the next state, or None where the preview is over."""
+    def publish(self, state: PreviewState | None) -> None:
+        """Replace the event that wasn't read yet; None where the preview is over."""
         if state is None:
             self._over = True
         else:
-            before = self._news or {"blocks": [], "whole": False}
-            blocks = {block["id"]: block for block in [*before["blocks"], *state["blocks"]]}
-            self._news = {
-                **state,
-                "blocks": [blocks[id_] for id_ in state["order"] if id_ in blocks],
-                "whole": before["whole"],
-            }
+            before = self._news
+            unread = before.state.blocks if before is not None else ()
+            blocks = {block.id: block for block in (*unread, *state.blocks)}
+            unread = tuple(blocks[id_] for id_ in state.order if id_ in blocks)
+            whole = before is not None and before.whole
+            self._news = News(replace(state, blocks=unread), whole=whole)
         self._arrived.set()
 
-    async def next(self) -> dict[str, Any] | None:
+    async def next(self) -> News | None:
         """Wait for news; None once there will be no more."""
         await self._arrived.wait()
         self._arrived.clear()

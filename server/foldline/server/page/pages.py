@@ -58,5 +58,5 @@ class Pages:
     def _forget(self) -> None:
         for page in self._pages.values():
             for feed in page.feeds:
-                feed.tell(None)
+                feed.publish(None)
         self._pages.clear()
