@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from foldline.ide.analysis.project import Project
-from foldline.server.workspace import WorkspaceFiles
+from foldline.ide.workspace import Workspace
 
 HEAD = """\
 from dataclasses import dataclass, field
@@ -80,11 +80,9 @@ class Fixtures:
 
 
 @pytest.fixture(scope="session")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> WorkspaceFiles:
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """An empty folder to open files in that are not on disk."""
-    files = WorkspaceFiles()
-    files.set_roots([tmp_path_factory.mktemp("desk").as_uri()])
-    return files
+    return Workspace.at(tmp_path_factory.mktemp("desk"))
 
 
 @pytest.fixture(scope="session")

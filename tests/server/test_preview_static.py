@@ -1,18 +1,16 @@
 """What a preview shows of a prompt that may not be executed, or cannot be yet: its source."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from foldline.ide.errors import RenderError
-from foldline.ide.render import jobs
+from foldline.ide.render import execution, jobs
 from foldline.ide.render.interpreter import Interpreter
 from foldline.ide.render.render import AnswerT
 from foldline.ide.render.renderer import Job, Renderer
-from foldline.server import execute
 from foldline.server.app import create_server
 from foldline.server.documents import Documents
 from foldline.server.features import did_change_trust
@@ -166,10 +164,10 @@ def slow_server(root: Path) -> tuple[FoldlineServer, SlowRenderer]:
     """A server in this process, with a workspace that is trusted."""
     (root / "both.py").write_text(PROMPT, encoding="utf-8")
     server = create_server()
-    server.files.set_roots([root.as_uri()])
+    server.core.set_roots([root])
     server.protocol._workspace = Documents(root.as_uri())
-    server.settings = replace(server.settings, trusted=True)
-    renderer = server.renderer = SlowRenderer()
+    server.core.set_trusted(trusted=True)
+    renderer = server.core.renderer = SlowRenderer()
     return server, renderer
 
 
@@ -179,9 +177,7 @@ async def test_trust_taken_back_while_a_preview_opens_is_shown_by_it(
     server, renderer = slow_server(tmp_path)
     told: asyncio.Queue[Any] = asyncio.Queue()
     monkeypatch.setattr(server.protocol, "notify", lambda _, state: told.put_nowait(state))
-    opening = asyncio.create_task(
-        server.previews.open(server, (tmp_path / "both.py").as_uri(), "both")
-    )
+    opening = asyncio.create_task(server.previews.open((tmp_path / "both.py").as_uri(), "both"))
     async with asyncio.timeout(30):
         await renderer.asked.wait()
         did_change_trust.handle(server, {"trusted": False})
@@ -209,8 +205,8 @@ async def test_trust_taken_back_before_a_job_starts_executes_nothing(
     async def untrust() -> None:
         did_change_trust.handle(server, {"trusted": False})
 
-    monkeypatch.setattr(execute, "build_job", take_back)
-    state = await server.previews.open(server, (tmp_path / "both.py").as_uri(), "both")
+    monkeypatch.setattr(execution, "build_job", take_back)
+    state = await server.previews.open((tmp_path / "both.py").as_uri(), "both")
     assert state.stale is not None
     assert state.stale.kind == "untrusted"
     assert not renderer.asked.is_set()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.index_bar import index_bar
@@ -102,21 +103,25 @@ def _add_argument(parser: argparse.ArgumentParser, argument: Argument, *, severa
 
 def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
     """Ask, print the answer, and return the exit status."""
-    from foldline.backends import BackendError, SmartFileAccess
+    from foldline.backends import BackendError
     from foldline.backends.errors import SymbolError
     from foldline.backends.waiting import run
     from foldline.ide.errors import ArgumentsError
     from foldline.ide.operations.reading import read_arguments
+    from foldline.ide.settings import Settings
+    from foldline.ide.workspace import AccessOptions, Workspace
 
     try:
-        access = SmartFileAccess.for_workspace(
-            options.root,
-            no_ignore=options.no_ignore,
-            patience=None,
-            language_servers=getattr(options, "seconds", 0) > 0,
-            trusted=getattr(options, "trust", False),
-            progress=index_bar(),
+        workspace = Workspace(
+            Settings(trusted=getattr(options, "trust", False)),
+            AccessOptions(
+                language_servers=getattr(options, "seconds", 0) > 0,
+                no_ignore=options.no_ignore,
+                patient=True,
+            ),
         )
+        workspace.progress_of = lambda _: index_bar()
+        access = workspace.access(Path(options.root))
         try:
             asked = [read_arguments(operation, values) for values in _values(operation, options)]
             results = [run(operation.run(access, arguments)) for arguments in asked]

@@ -6,7 +6,7 @@ The file is executed: whoever names it trusts it.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from foldline.agent.verbs import Verbs
-    from foldline.ide.render.jobs import Action, RenderRequest
-    from foldline.ide.render.render import AnswerT, Chapter, OpenedSections, Render
-    from foldline.ide.render.renderer import Renderer
-    from foldline.ide.settings import Settings
+    from foldline.ide.render.jobs import Action
+    from foldline.ide.render.render import Chapter, OpenedSections, Render
+    from foldline.ide.render.render_options import RenderOptions
+    from foldline.ide.resolve import PromptTarget
+    from foldline.ide.workspace import Workspace
 
 RENDER_SECONDS = 30.0
 
@@ -99,25 +100,27 @@ async def _serve(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
-    from foldline.ide.render.renderer import Renderer
+    from foldline.ide.render.renderer import STOP_SECONDS
+    from foldline.ide.workspace import Workspace
 
-    renderer = Renderer()
+    workspace = Workspace()
+    workspace.report = _complain
     try:
-        shown = await _render(renderer, options)
+        shown = await _render(workspace, options)
         _print(shown)
         if options.watch:
             from foldline.agent.watching import changed_files
 
             file, _ = _file_and_name(options.target)
             async for _ in changed_files(file, _root_of(file)):
-                shown = await _render(renderer, options)
+                shown = await _render(workspace, options)
                 # What fails leaves the last good text where it is.
                 if shown.text is not None:
                     _clear()
                 _print(shown)
         return shown.status
     finally:
-        await renderer.stop()
+        await workspace.stop(STOP_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +132,13 @@ class _Shown:
     problems: tuple[str, ...] = ()
 
 
-async def _render(renderer: Renderer, options: argparse.Namespace) -> _Shown:
+async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     from foldline.ide.errors import RenderError, RevisionError, ValuesError
     from foldline.ide.render.render import OpenedSections
     from foldline.ide.structuring import unstructured
 
     try:
-        prompt = _named_prompt(renderer, options)
+        prompt = _named_prompt(workspace, options)
         if options.diff is not None:
             from foldline.agent.preview_diff import diff, format_diff
 
@@ -191,33 +194,26 @@ def _clear() -> None:
 class NamedPrompt:
     """The prompt that the command line names, and how it's rendered."""
 
-    renderer: Renderer
-    settings: Settings
-    request: RenderRequest
+    workspace: Workspace
+    target: PromptTarget
+    options: RenderOptions
     opening: Action[OpenedSections] | None
+    params_file: Path | None
 
     async def execute(
         self, texts: Mapping[str, str] | None = None, *, tolerant: bool = False
     ) -> Render | OpenedSections:
         """Render it, with `texts` in place of files."""
+        from foldline.ide.render.execution import Circumstances, execute
         from foldline.ide.render.jobs import RENDER
 
+        given = (
+            self.options,
+            Circumstances(texts=texts, tolerant=tolerant, params_file=self.params_file),
+        )
         if self.opening is not None:
-            return await self._run(self.opening, texts, tolerant=tolerant)
-        return await self._run(RENDER, texts, tolerant=tolerant)
-
-    async def _run(
-        self, action: Action[AnswerT], texts: Mapping[str, str] | None, *, tolerant: bool
-    ) -> AnswerT:
-        from foldline.ide.render.interpreter import find_interpreter
-        from foldline.ide.render.jobs import build_job
-
-        request = replace(self.request, overlays=texts or {}, tolerant=tolerant)
-        job, problems = build_job(request, action, self.settings)
-        for problem in problems:
-            complain(f"foldline preview: {problem}")
-        interpreter = find_interpreter(request.file, self.settings.interpreter)
-        return await self.renderer.run(interpreter, job, action.answers)
+            return await execute(self.workspace, self.target, self.opening, *given)
+        return await execute(self.workspace, self.target, RENDER, *given)
 
     async def render(self, texts: Mapping[str, str] | None = None) -> Render:
         """Render it, with `texts` in place of files; what can't be rendered is a failure."""
@@ -227,28 +223,41 @@ class NamedPrompt:
         return answer.render if isinstance(answer, OpenedSections) else answer
 
 
-def _named_prompt(renderer: Renderer, options: argparse.Namespace) -> NamedPrompt:
-    from foldline.ide.render.jobs import RenderRequest, open_sections
+def _named_prompt(workspace: Workspace, options: argparse.Namespace) -> NamedPrompt:
+    from foldline.ide.render.jobs import open_sections
     from foldline.ide.render.render_options import RenderOptions
-    from foldline.ide.settings import Settings
+    from foldline.ide.resolve import PromptTarget
 
     file, name = _file_and_name(options.target)
-    request = RenderRequest(
-        file=file,
-        root=_root_of(file),
-        name=name or _first_prompt(file),
-        options=RenderOptions(
+    _open_workspace(workspace, file, options)
+    opening = open_sections(options.open, "Opened on the command line")
+    return NamedPrompt(
+        workspace,
+        PromptTarget.on_disk(file, _root_of(file), name or _first_prompt(file)),
+        RenderOptions(
             params=_read_params(options),
             parameter_set=options.parameter_set,
             chapters=frozenset(options.chapter),
         ),
-        params_file=options.params,
+        opening if options.open else None,
+        options.params,
     )
+
+
+def _open_workspace(workspace: Workspace, file: Path, options: argparse.Namespace) -> None:
+    """Open the folder of a file, which is trusted: the user named it to be run."""
+    from foldline.ide.settings import Settings
+
     settings = Settings(
         trusted=True, interpreter=options.interpreter, render_deadline=RENDER_SECONDS
     )
-    opening = open_sections(options.open, "Opened on the command line")
-    return NamedPrompt(renderer, settings, request, opening if options.open else None)
+    workspace.set_settings(settings)
+    workspace.set_roots([_root_of(file)])
+
+
+def _complain(problems: Sequence[str]) -> None:
+    for problem in problems:
+        complain(f"foldline preview: {problem}")
 
 
 def _root_of(file: Path) -> Path:

@@ -21,17 +21,14 @@ async def diff(prompt: NamedPrompt, revisions: str) -> Comparison:
         RevisionError: git has no such revision, or it does not hold the module.
         RenderError: One of the two could not be rendered.
     """
-    from foldline.ide.config import read_project_options
     from foldline.ide.render.diff import Side, compare
     from foldline.ide.render.revisions import parse_range, texts_at
     from foldline.ide.render.token_costs import with_costs
-    from foldline.ide.token_counter import token_counter
 
-    options, _ = read_project_options(prompt.request.root)
-    counter = token_counter(options.tokens, exact=options.exact_tokens)
+    file = prompt.target.document.path
+    counter = prompt.workspace.folder(file).counter
 
     async def side(revision: str | None) -> Side:
-        file = prompt.request.file
         texts = {} if revision is None else await in_thread(partial(texts_at, file, revision))
         return Side.of(revision or "as it is now", with_costs(await prompt.render(texts), counter))
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.backends import SmartFileAccess
-from foldline.ide.analysis.project import Project
-from foldline.ide.analysis.prompt_files import PromptFiles
-from foldline.ide.config import PromptOptions, read_project_options
+from foldline.ide.workspace import AccessOptions, Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.config import PromptOptions
+    from foldline.ide.folder import Folder
 
 _ROOT_MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 
@@ -28,22 +26,25 @@ class ScanError(ValueError):
 class Scan:
     """The prompt modules below some paths of one project."""
 
-    root: Path
-    options: PromptOptions
+    folder: Folder
     files: tuple[str, ...]
-    project: Project
+
+    @property
+    def options(self) -> PromptOptions:
+        """The project's options."""
+        return self.folder.options
 
     def analyses(self) -> Iterator[ModuleAnalysis]:
         """The modules, one by one, so that a large workspace is never held as a whole."""
         for file in self.files:
-            analysis = self.project.analysis(file)
+            analysis = self.folder.project.analysis(file)
             if analysis is not None:
                 yield analysis
 
     def shown(self, file: str) -> str:
         """A file's path relative to the root, with `/`."""
-        path = Path(file)
-        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else file
+        path, root = Path(file), self.folder.root
+        return path.relative_to(root).as_posix() if path.is_relative_to(root) else file
 
 
 def scan(paths: Sequence[str]) -> Scan:
@@ -60,20 +61,16 @@ def scan(paths: Sequence[str]) -> Scan:
     outside = [path for path in given if not path.is_relative_to(root)]
     if outside:
         raise ScanError(f"{outside[0]} lies outside {root}: check it by itself")
-    options, problems = read_project_options(root)
-    if problems:
-        raise ScanError("; ".join(problems))
-    project = Project(root)
-    project.search = lru_cache(maxsize=1)(PromptFiles(partial(_walk, root, [root])).refresh)
-    found: dict[str, None] = {}
-    for path in given:
-        if path.is_file():
-            found[str(path)] = None
-    folders = [path for path in given if path.is_dir()]
-    if folders:
-        candidates = PromptFiles(partial(_walk, root, folders)).refresh()
-        found.update(dict.fromkeys(candidates))
-    return Scan(root, options, tuple(found), project)
+    workspace = Workspace(access=AccessOptions(language_servers=False))
+    workspace.set_roots([root])
+    (folder,) = workspace.folders()
+    if folder.problems:
+        raise ScanError("; ".join(folder.problems))
+    found = dict.fromkeys(str(path) for path in given if path.is_file())
+    below = [path.relative_to(root).as_posix() for path in given if path.is_dir()]
+    if below:
+        found.update(dict.fromkeys(folder.prompt_files(below).refresh()))
+    return Scan(folder, tuple(found))
 
 
 def root_of(path: Path) -> Path:
@@ -83,10 +80,3 @@ def root_of(path: Path) -> Path:
         if any((folder / mark).exists() for mark in _ROOT_MARKS):
             return folder
     return start
-
-
-def _walk(root: Path, folders: Iterable[Path]) -> Iterator[tuple[str, object]]:
-    backend = SmartFileAccess.for_workspace(root).file_backend
-    for folder in folders:
-        for stamp in backend.walk(folder.relative_to(root).as_posix()):
-            yield str(root / stamp.path), stamp

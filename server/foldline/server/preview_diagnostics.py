@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import Diagnostic, DiagnosticSeverity, Position, Range
 
 from foldline.ide.errors import PathRefused
-from foldline.server.prompt_index import ask, file_of, uri_of_file
+from foldline.ide.uris import file_of, uri_of_file
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from foldline.ide.previews.state import Stale
     from foldline.ide.render.render import Block
-    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 SOURCE = "foldline preview"
 
@@ -86,11 +87,11 @@ async def problem_diagnostics(
 ) -> list[Diagnostic]:
     """The problems of one document, as the client takes them."""
 
-    def question(asked: Asked) -> list[Range]:
-        return [asked.index.line(problem.line - 1) for problem in problems]
+    def query(snapshot: LspSnapshot) -> list[Range]:
+        return [snapshot.index.line(problem.line - 1) for problem in problems]
 
     try:
-        ranges = await ask(ls, uri, question)
+        ranges = await with_snapshot(ls, uri, query)
     except PathRefused:
         ranges = None  # No folder of the workspace holds it: its text is not ours to read.
     if ranges is None:

@@ -25,15 +25,15 @@ from lsprotocol.types import (
 )
 
 from foldline.ide.errors import IdeError, PathRefused
-from foldline.server import execute as prompts
-from foldline.server.resolve import find_prompt
-from foldline.server.static_prompts import static_render
+from foldline.ide.render import execution
+from foldline.ide.render.static import static_render
+from foldline.ide.resolve import find_prompt
 
 if TYPE_CHECKING:
     from lsprotocol.types import TextDocumentContentClientCapabilities
 
     from foldline.ide.previews.state import PreviewState
-    from foldline.server.resolve import PromptTarget
+    from foldline.ide.resolve import PromptTarget
     from foldline.server.server import FoldlineServer
 
 SCHEME = "foldline-prompt"
@@ -118,7 +118,7 @@ class VirtualDocuments:
             state = ls.previews.state(parsed.session_id)
             self._watch(ls, parsed.session_id)
             return "".join(block.text for block in state.blocks)
-        target = await find_prompt(ls, parsed.uri, parsed.name)
+        target = await find_prompt(ls.core, parsed.uri, parsed.name)
         try:
             text = await _render(ls, target, parsed.opened)
         except IdeError as error:
@@ -183,8 +183,8 @@ def _capability(ls: FoldlineServer) -> TextDocumentContentClientCapabilities | N
 
 
 async def _render(ls: FoldlineServer, target: PromptTarget, keys: tuple[str, ...]) -> str:
-    if ls.settings.trusted:
-        render = await prompts.render_opened(ls, target, keys)
+    if ls.core.settings.trusted:
+        render = await execution.render_opened(ls.core, target, keys)
     else:
-        render = await static_render(ls, target, dict.fromkeys(keys, "FULL"))
+        render = await static_render(ls.core, target, dict.fromkeys(keys, "FULL"))
     return render.text

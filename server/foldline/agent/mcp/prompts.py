@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import logging
 import re
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,27 +15,26 @@ from foldline.backends.errors import BackendError
 from foldline.backends.visible import visible
 from foldline.backends.waiting import PROMPTS, in_thread
 from foldline.ide.errors import RenderError
-from foldline.ide.render.interpreter import find_interpreter
-from foldline.ide.render.jobs import RENDER, RenderRequest, build_job, open_sections
+from foldline.ide.render.execution import Circumstances, execute
+from foldline.ide.render.jobs import RENDER, open_sections
 from foldline.ide.render.render_options import RenderOptions
-from foldline.ide.settings import Settings
+from foldline.ide.resolve import PromptTarget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from foldline.agent.folders import Folders
     from foldline.agent.mcp.catalog import CatalogPrompt, Parameter
-    from foldline.agent.mcp.folders import Folders
-    from foldline.ide.render.jobs import Action
-    from foldline.ide.render.render import AnswerT, Render
-    from foldline.ide.render.renderer import Renderer
-
-log = logging.getLogger(__name__)
+    from foldline.ide.render.render import Render
+    from foldline.ide.workspace import Workspace
 
 OPEN_SECTIONS = "open_sections"
 PAGE = 100
 COMPLETIONS = 100
 # Of the codes that JSON-RPC leaves to servers: the prompt's code failed, not foldline.
 RENDER_FAILED = -32000
+# The user goes on with this text: what an argument leaves out is for the code.
+AS_AUTHORED = Circumstances(with_samples=False)
 _PLACEHOLDER = re.compile(r"\$[0-9]{1,3}")
 UNTRUSTED = (
     "Rendering a prompt executes its module, and this workspace is not trusted. Start the server "
@@ -45,9 +43,8 @@ UNTRUSTED = (
 
 
 class WorkspacePrompts:
-    def __init__(self, renderer: Renderer, *, trusted: bool, interpreter: str | None) -> None:
-        self._renderer = renderer
-        self._settings = Settings(trusted=trusted, interpreter=interpreter)
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
 
     async def list(self, folders: Folders, cursor: str | None) -> types.ListPromptsResult:
         """One page of the prompts."""
@@ -76,7 +73,7 @@ class WorkspacePrompts:
         prompt = _named(await _find(folders), name)
         arguments = _without_placeholders(prompt, arguments)
         params = _params(prompt, arguments)
-        if not self._settings.trusted:
+        if not self._workspace.settings.trusted:
             raise refusal(UNTRUSTED, kind="untrusted")
         keys = _split(arguments.get(OPEN_SECTIONS, ""))
         try:
@@ -93,27 +90,11 @@ class WorkspacePrompts:
     async def _render(
         self, prompt: CatalogPrompt, options: RenderOptions, keys: Sequence[str]
     ) -> Render:
+        target = PromptTarget.on_disk(prompt.file, prompt.folder.root, prompt.prompt.name)
         if keys:
             action = open_sections(keys, "Asked for by the argument open_sections")
-            return (await self._execute(prompt, options, action)).render
-        return await self._execute(prompt, options, RENDER)
-
-    async def _execute(
-        self, prompt: CatalogPrompt, options: RenderOptions, action: Action[AnswerT]
-    ) -> AnswerT:
-        request = RenderRequest(
-            file=prompt.file,
-            root=prompt.folder.root,
-            name=prompt.prompt.name,
-            options=options,
-            # The user goes on with this text: what an argument leaves out is for the code.
-            with_samples=False,
-        )
-        job, problems = await in_thread(partial(build_job, request, action, self._settings))
-        for problem in problems:
-            log.warning("%s", problem)
-        interpreter = find_interpreter(prompt.file, self._settings.interpreter)
-        return await self._renderer.run(interpreter, job, action.answers)
+            return (await execute(self._workspace, target, action, options, AS_AUTHORED)).render
+        return await execute(self._workspace, target, RENDER, options, AS_AUTHORED)
 
     async def complete(
         self, folders: Folders, params: types.CompleteRequestParams

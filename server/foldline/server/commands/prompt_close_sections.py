@@ -22,5 +22,5 @@ class Arguments:
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
     return await ls.previews.close_sections(
-        ls, arguments.sessionId, arguments.section_keys, arguments.chapters
+        arguments.sessionId, arguments.section_keys, arguments.chapters
     )

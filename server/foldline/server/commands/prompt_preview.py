@@ -18,4 +18,4 @@ class Arguments:
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
-    return await ls.previews.open(ls, arguments.uri, arguments.name)
+    return await ls.previews.open(arguments.uri, arguments.name)

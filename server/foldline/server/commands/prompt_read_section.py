@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from foldline.ide.render import execution
 from foldline.ide.render.jobs import read_section
 from foldline.ide.render.render_options import RenderOptions
-from foldline.server import execute as prompts
-from foldline.server.resolve import find_prompt
+from foldline.ide.resolve import find_prompt
 
 if TYPE_CHECKING:
     from foldline.ide.render.jobs import Action
@@ -35,6 +35,6 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
 
 async def answer(ls: FoldlineServer, arguments: Arguments, action: Action[AnswerT]) -> AnswerT:
     """The answer of `action` about the section that `arguments` name."""
-    target = await find_prompt(ls, arguments.uri, arguments.name)
+    target = await find_prompt(ls.core, arguments.uri, arguments.name)
     options = RenderOptions(params=arguments.params, overrides=arguments.overrides)
-    return await prompts.execute(ls, target, action, options)
+    return await execution.execute(ls.core, target, action, options)

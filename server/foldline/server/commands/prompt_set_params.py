@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from foldline.ide.errors import ArgumentsError, Untrusted
-from foldline.server import execute as prompts
+from foldline.ide.errors import ArgumentsError
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
@@ -44,11 +43,10 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
         raise ArgumentsError({"budget": "0 for none, or more"})
     given = (arguments.params, arguments.parameter_set, arguments.budget, arguments.budget_unit)
     params = {} if all(each is None for each in given) else arguments.params
-    if not ls.settings.trusted and (params, arguments.parameter_set) != (None, None):
+    if (params, arguments.parameter_set) != (None, None):
         # Without executing the prompt, values would change nothing of what is shown.
-        raise Untrusted(prompts.UNTRUSTED)
+        ls.core.require_trust()
     return await ls.previews.choose(
-        ls,
         arguments.sessionId,
         lambda options: options.with_values(
             params,

@@ -19,4 +19,4 @@ class Arguments:
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
-    return await ls.previews.undo(ls, arguments.sessionId)
+    return await ls.previews.undo(arguments.sessionId)

@@ -16,10 +16,4 @@ OPTIONS = None
 
 
 async def handle(ls: FoldlineServer, params: DidChangeWatchedFilesParams) -> None:
-    # The others are files of values, which previews alone look at.
-    read = [each.uri for each in params.changes if each.uri.endswith((".py", "/pyproject.toml"))]
-    for uri in read:
-        ls.prompts.changed_on_disk(uri)
-    if read:
-        ls.diagnostics.schedule()
-    ls.show_again()
+    ls.core.changed_on_disk([change.uri for change in params.changes])

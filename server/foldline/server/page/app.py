@@ -196,13 +196,13 @@ async def _act(ls: FoldlineServer, page: Page, request: Request) -> Response:
     previews, session_id, keys = ls.previews, page.session_id, (deed.key,)
     match deed.action:
         case Action.OPEN:
-            await previews.open_sections(ls, session_id, keys, "Opened in the browser")
+            await previews.open_sections(session_id, keys, "Opened in the browser")
         case Action.CLOSE:
-            await previews.close_sections(ls, session_id, keys)
+            await previews.close_sections(session_id, keys)
         case Action.UNDO:
-            await previews.undo(ls, session_id)
+            await previews.undo(session_id)
         case Action.RESET:
-            await previews.reset(ls, session_id)
+            await previews.reset(session_id)
         case Action.SET:
             chosen = prompt_set_params.Arguments(parameter_set=deed.key, sessionId=session_id)
             await prompt_set_params.handle(ls, chosen)

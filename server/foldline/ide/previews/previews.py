@@ -23,13 +23,13 @@ from foldline.ide.errors import (
 )
 from foldline.ide.previews.session import Preview
 from foldline.ide.previews.state import Stale, Steps
+from foldline.ide.render import execution
 from foldline.ide.render.diff import compare
+from foldline.ide.render.execution import TOLERANT
+from foldline.ide.render.jobs import open_sections
 from foldline.ide.render.render_options import RenderOptions
-from foldline.ide.structuring import unstructure
-from foldline.server import execute as prompts
-from foldline.server.preview_diagnostics import Problems, problems_in
-from foldline.server.resolve import find_prompt
-from foldline.server.static_prompts import static_render
+from foldline.ide.render.static import static_render
+from foldline.ide.resolve import find_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,26 +38,37 @@ if TYPE_CHECKING:
     from foldline.ide.previews.state import PreviewState
     from foldline.ide.render.diff import Comparison
     from foldline.ide.render.render import Block, Render
-    from foldline.server.resolve import PromptTarget
-    from foldline.server.server import FoldlineServer
+    from foldline.ide.resolve import PromptTarget
+    from foldline.ide.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
-DID_UPDATE = "foldline/preview/didUpdate"
 
+class Previews:
+    """The previews of a workspace.
 
-class PreviewHub:
-    def __init__(self) -> None:
+    `on_update` is called with the state of a preview that changed, and with None when one was
+    opened or closed; `all` then has what is open.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        on_update: Callable[[PreviewState | None], None] = lambda _: None,
+    ) -> None:
+        self._workspace = workspace
+        self._on_update = on_update
         self._previews: dict[str, Preview] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ids = count(1)
         # How often something changed that any preview may show.
         self._changes = 0
-        self.problems = Problems()
+        workspace.subscribe(self._document_changed)
 
     @property
-    def count(self) -> int:
-        return len(self._previews)
+    def all(self) -> tuple[Preview, ...]:
+        """The open previews, the oldest first."""
+        return tuple(self._previews.values())
 
     def find(self, session_id: str | None) -> Preview:
         """The preview of that id, or the last one opened."""
@@ -66,7 +77,7 @@ class PreviewHub:
             raise NoPreview(f"There is no preview {known or ''!r}: open one with prompt.preview")
         return self._previews[known]
 
-    async def open(self, ls: FoldlineServer, uri: str | None, name: str | None) -> PreviewState:
+    async def open(self, uri: str | None, name: str | None) -> PreviewState:
         """Start a preview and return its first state.
 
         A prompt whose code fails, or may not be executed, is shown as far as its source tells, and
@@ -77,11 +88,11 @@ class PreviewHub:
                 source alone does not show it.
         """
         changes = self._changes
-        target = await find_prompt(ls, uri, name)
+        target = await find_prompt(self._workspace, uri, name)
         preview = Preview(f"preview-{next(self._ids)}", target.document.uri, target.name)
         ticket = preview.ticket()
         try:
-            render, stale = await self._render(ls, preview, ticket.options, target)
+            render, stale = await self._render(preview, ticket.options, target)
             preview.show(render, ticket, stale)
         except IdeError as error:
             if preview.name is None or not error.mendable:
@@ -92,39 +103,40 @@ class PreviewHub:
         if self._changes != changes:
             # It was not among those that were told.
             preview.changed.set()
-        self._tasks[preview.session_id] = asyncio.create_task(self._follow(ls, preview))
-        self._gather_problems(ls)
+        self._tasks[preview.session_id] = asyncio.create_task(self._follow(preview))
+        self._on_update(None)
         return preview.state()
 
     async def open_sections(
-        self, ls: FoldlineServer, session_id: str | None, section_keys: Sequence[str], reason: str
+        self, session_id: str | None, section_keys: Sequence[str], reason: str
     ) -> PreviewState:
         """Open sections as a model would, by the prompt's own tool, and return the new state."""
         preview = self.find(session_id)
         async with preview.turn:
             ticket = preview.ticket()
             old = ticket.options
-            target = await find_prompt(ls, preview.uri, preview.name)
+            target = await find_prompt(self._workspace, preview.uri, preview.name)
             try:
-                answer = await prompts.open_sections(
-                    ls, target, old, section_keys=section_keys, reason=reason, tolerant=True
+                action = open_sections(section_keys, reason)
+                answer = await execution.open_sections(
+                    self._workspace, target, action, old, TOLERANT
                 )
             except IdeError as error:
                 if not self._may_be_static(preview, error):
                     raise
                 opened = preview.folded_around(section_keys)
                 new = old.opening(opened, section_keys=tuple(section_keys), reason=reason)
-                return await self._move(ls, preview, [*preview.steps, new])
+                return await self._move(preview, [*preview.steps, new])
             new = replace(
                 old.opening(
                     answer.requested_overrides, section_keys=answer.section_keys, reason=reason
                 ),
                 instructions=answer.expansion_instructions,
             )
-            return await self._move(ls, preview, [*preview.steps, new], ticket, answer.render)
+            return await self._move(preview, [*preview.steps, new], ticket, answer.render)
 
     async def open_chapters(
-        self, ls: FoldlineServer, session_id: str | None, chapters: Sequence[str], reason: str
+        self, session_id: str | None, chapters: Sequence[str], reason: str
     ) -> PreviewState:
         """Open chapters, as far as the prompt lets them, and return the new state.
 
@@ -132,13 +144,12 @@ class PreviewHub:
             IdeError: There is no such preview or chapter, or it may not open.
         """
         preview = self.find(session_id)
-        if not ls.settings.trusted:
-            # Whether a chapter may open is for its code to say.
-            raise Untrusted(prompts.UNTRUSTED)
+        # Whether a chapter may open is for its code to say.
+        self._workspace.require_trust()
         async with preview.turn:
             new = preview.options.with_chapters(chapters, reason)
             ticket = preview.ticket(new)
-            render, _ = await self._render(ls, preview, new)
+            render, _ = await self._render(preview, new)
             known = {chapter.key: chapter for chapter in render.chapters}
             for key in chapters:
                 if key not in known:
@@ -147,42 +158,40 @@ class PreviewHub:
                 if not known[key].open:
                     why = "; ".join(known[key].reasons)
                     raise ToolRefused(f"The chapter {key!r} stays closed: {why}")
-            return await self._move(ls, preview, [*preview.steps, new], ticket, render)
+            return await self._move(preview, [*preview.steps, new], ticket, render)
 
     async def close_sections(
         self,
-        ls: FoldlineServer,
         session_id: str | None,
         section_keys: Sequence[str] | None,
         chapters: Sequence[str] | None = None,
     ) -> PreviewState:
         """Close what this preview opened, or all of it, and return the new state."""
         return await self.choose(
-            ls, session_id, lambda options: options.closing(section_keys, chapters)
+            session_id, lambda options: options.closing(section_keys, chapters)
         )
 
     async def choose(
         self,
-        ls: FoldlineServer,
         session_id: str | None,
         change: Callable[[RenderOptions], RenderOptions],
     ) -> PreviewState:
         """Show the prompt with what `change` makes of the options, and return the new state."""
         preview = self.find(session_id)
         async with preview.turn:
-            return await self._move(ls, preview, [*preview.steps, change(preview.options)])
+            return await self._move(preview, [*preview.steps, change(preview.options)])
 
-    async def reset(self, ls: FoldlineServer, session_id: str | None) -> PreviewState:
+    async def reset(self, session_id: str | None) -> PreviewState:
         """Take back all that was chosen, as a step that can be undone."""
-        return await self.choose(ls, session_id, lambda _: RenderOptions(action="reset"))
+        return await self.choose(session_id, lambda _: RenderOptions(action="reset"))
 
-    async def undo(self, ls: FoldlineServer, session_id: str | None) -> PreviewState:
+    async def undo(self, session_id: str | None) -> PreviewState:
         """Take back the last step, if there is one, and return the new state."""
         preview = self.find(session_id)
         async with preview.turn:
             if len(preview.steps) == 1:
                 return preview.state()
-            return await self._move(ls, preview, preview.steps[:-1])
+            return await self._move(preview, preview.steps[:-1])
 
     def history(self, session_id: str | None) -> Steps:
         """What was done in a preview, step by step."""
@@ -215,7 +224,7 @@ class PreviewHub:
         watchers.append(watcher)
         return lambda: watchers.remove(watcher)
 
-    def close(self, ls: FoldlineServer, session_id: str | None) -> None:
+    def close(self, session_id: str | None) -> None:
         """End a preview, or the last one. Ending one that is gone does nothing."""
         session_id = session_id or next(reversed(self._previews), None)
         if session_id is not None:
@@ -223,9 +232,10 @@ class PreviewHub:
                 preview.notify(None)
             if task := self._tasks.pop(session_id, None):
                 task.cancel()
-            self._gather_problems(ls)
+            self._on_update(None)
 
     def close_all(self) -> None:
+        """End every preview."""
         for task in self._tasks.values():
             task.cancel()
         for preview in self._previews.values():
@@ -233,13 +243,13 @@ class PreviewHub:
         self._previews.clear()
         self._tasks.clear()
 
-    def document_changed(self) -> None:
-        """Render what is looked at again: any document may be one that a prompt imports."""
+    def _document_changed(self) -> None:
+        """Render all again: any document may be one that a prompt imports."""
         self._changes += 1
         for preview in self._previews.values():
             preview.changed.set()
 
-    async def _follow(self, ls: FoldlineServer, preview: Preview) -> None:
+    async def _follow(self, preview: Preview) -> None:
         """Render `preview` after each change until it's closed.
 
         A change during a render cancels that render: its answer is for an older text.
@@ -248,7 +258,7 @@ class PreviewHub:
             await preview.changed.wait()
             await asyncio.sleep(preview.debounce.seconds)
             preview.changed.clear()
-            refresh = asyncio.create_task(self._refresh(ls, preview))
+            refresh = asyncio.create_task(self._refresh(preview))
             changed = asyncio.create_task(preview.changed.wait())
             try:
                 await asyncio.wait({refresh, changed}, return_when=asyncio.FIRST_COMPLETED)
@@ -260,14 +270,14 @@ class PreviewHub:
                 # The preview goes on: the next change may be rendered.
                 log.error("The preview of %s was not rendered", preview.uri, exc_info=error)
 
-    async def _refresh(self, ls: FoldlineServer, preview: Preview) -> None:
+    async def _refresh(self, preview: Preview) -> None:
         """Render `preview` again, or tell the client why what it has is stale."""
         while True:
             ticket = preview.ticket()
             render: Render | None = None
             stale: Stale | None = None
             try:
-                render, stale = await self._render(ls, preview, ticket.options)
+                render, stale = await self._render(preview, ticket.options)
             except REFUSALS as error:
                 stale = Stale.of(error)
             if ticket.is_outdated(preview):
@@ -276,13 +286,12 @@ class PreviewHub:
                 break
         if render is None:
             preview.blame(ticket, stale)
-            self._publish(ls, preview, ())
+            self._publish(preview, ())
         else:
-            self._publish(ls, preview, preview.show(render, ticket, stale))
+            self._publish(preview, preview.show(render, ticket, stale))
 
     async def _move(
         self,
-        ls: FoldlineServer,
         preview: Preview,
         steps: list[RenderOptions],
         ticket: RenderTicket | None = None,
@@ -295,34 +304,33 @@ class PreviewHub:
         stale: Stale | None = None
         while render is None or ticket is None or ticket.is_outdated(preview):
             ticket = preview.ticket(steps[-1])
-            render, stale = await self._render(ls, preview, steps[-1])
+            render, stale = await self._render(preview, steps[-1])
         preview.steps = steps
         changed = preview.show(render, ticket, stale)
         preview.versions = [*preview.versions, preview.version][: len(steps)]
-        self._publish(ls, preview, changed)
+        self._publish(preview, changed)
         return preview.state()
 
     async def _render(
         self,
-        ls: FoldlineServer,
         preview: Preview,
         options: RenderOptions,
         target: PromptTarget | None = None,
     ) -> tuple[Render, Stale | None]:
         """A render, and where it is not an executed one, why."""
         if target is None:
-            target = await find_prompt(ls, preview.uri, preview.name)
+            target = await find_prompt(self._workspace, preview.uri, preview.name)
         began = time.monotonic()
         try:
-            render = await prompts.render(ls, target, options, tolerant=True)
+            render = await execution.render(self._workspace, target, options, TOLERANT)
         except IdeError as error:
             if not self._may_be_static(preview, error):
                 raise
             try:
-                static = await static_render(ls, target, options.overrides)
+                static = await static_render(self._workspace, target, options.overrides)
             except IdeError as unknown:
                 raise (error if isinstance(unknown, NoPrompt) else unknown) from None
-            ls.focus.prompt(target.document.uri, static.name)
+            self._workspace.focus.prompt(target.document.uri, static.name)
             return static, Stale.of(error)
         preview.debounce.took(time.monotonic() - began)
         return render, None
@@ -336,20 +344,8 @@ class PreviewHub:
             return True
         return error.mendable and not preview.is_executed
 
-    def _publish(self, ls: FoldlineServer, preview: Preview, changed: Sequence[Block]) -> None:
+    def _publish(self, preview: Preview, changed: Sequence[Block]) -> None:
         if preview.session_id in self._previews:
             state = preview.state(changed)
-            ls.protocol.notify(DID_UPDATE, unstructure(state))
             preview.notify(state)
-            self._gather_problems(ls)
-
-    def _gather_problems(self, ls: FoldlineServer) -> None:
-        """Have the failures of all previews shown in the source, if they have changed."""
-        previews = self._previews.values()
-        found = (
-            problem
-            for preview in previews
-            for problem in problems_in(preview.stale, preview.render.blocks)
-        )
-        if self.problems.set(found):
-            ls.diagnostics.schedule()
+            self._on_update(state)

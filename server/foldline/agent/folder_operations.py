@@ -13,7 +13,7 @@ from foldline.ide.operations.reading import read_arguments
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from foldline.agent.mcp.folders import Folder, Folders
+    from foldline.agent.folders import Folder, Folders
     from foldline.ide.operations.operation import Operation
 
 Model = TypeVar("Model")
