@@ -39,6 +39,7 @@ ALLOWED = {
     ("ide/workspace.py", "project.open"): "takes a buffer",
     ("server/commands/prompt_preview.py", "ls.previews.open"): "begins a preview",
     ("server/commands/prompt_serve.py", "ls.previews.open"): "begins a preview",
+    ("agent/preview_page.py", "previews.open"): "begins a preview",
 }
 
 

@@ -112,7 +112,7 @@ async def here() -> AsyncIterator[FoldlineServer]:
 
 @pytest.fixture
 async def url(here: FoldlineServer) -> str:
-    return here.pages.serve(here, "preview-1")
+    return here.pages.serve("preview-1")
 
 
 @pytest.fixture
@@ -205,7 +205,7 @@ async def test_who_takes_too_long_for_a_head_is_closed(
 async def test_each_asking_gives_another_address_of_the_same_page(
     here: FoldlineServer, visitor: Visitor
 ) -> None:
-    other = await Visitor.admitted(here.pages.serve(here, "preview-1"))
+    other = await Visitor.admitted(here.pages.serve("preview-1"))
     assert (other.authority, other.path) == (visitor.authority, visitor.path)
     assert other.cookie != visitor.cookie
     assert (await visitor.get()).status == (await other.get()).status == 200

@@ -79,21 +79,27 @@ def run(options: argparse.Namespace) -> int:
 
 async def _serve(options: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
-    from foldline.agent.preview_page import Served, ServeError, serve
-    from foldline.ide.errors import ValuesError
+    from foldline.agent.preview_page import Served, serve
+    from foldline.backends.errors import PathError
+    from foldline.ide.errors import REFUSALS, ValuesError
+    from foldline.ide.workspace import Workspace
 
+    workspace = Workspace()
+    workspace.report = _complain
     try:
         file, name = _file_and_name(options.target)
-        values = {"params": _read_params(options), "parameter_set": options.parameter_set}
-        sections, chapters = options.open, options.chapter
-        root = _root_of(file)
-        served = Served(file, name, root, options.interpreter, sections, chapters, values)
+        params, parameter_set = _read_params(options), options.parameter_set
+        _open_workspace(workspace, file, options)
+        served = Served(file, name, options.open, options.chapter, params, parameter_set)
     except (ValuesError, FileNotFoundError) as error:
         complain(f"foldline preview: {error}")
         return 2
     try:
-        await serve(served)
-    except ServeError as error:
+        await serve(workspace, served)
+    except PathError as error:
+        complain(f"foldline preview: {error.summary}")
+        return 1
+    except REFUSALS as error:
         complain(f"foldline preview: {error}")
         return 1
     return 0

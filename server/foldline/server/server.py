@@ -6,6 +6,7 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
+from lsprotocol.types import Position, Range, ShowDocumentParams
 from pygls.exceptions import FeatureRequestError, JsonRpcException
 from pygls.lsp.server import LanguageServer
 
@@ -21,9 +22,12 @@ from foldline.server.snapshots import locate
 from foldline.server.virtual_documents import VirtualDocuments
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pygls.server import ServerErrors
 
     from foldline.ide.previews.state import PreviewState
+    from foldline.ide.render import render
     from foldline.server.documents import Documents
 
 log = logging.getLogger(__name__)
@@ -57,7 +61,7 @@ class FoldlineServer(LanguageServer):
         )
         self.core.report = partial(report, self)
         self.previews = Previews(self.core, self._preview_updated)
-        self.pages = Pages()
+        self.pages = Pages(self.previews, self._editor)
         self.virtual = VirtualDocuments()
         self.reported: set[str] = set()
         self.problems = Problems()
@@ -87,6 +91,19 @@ class FoldlineServer(LanguageServer):
             self._analyzed = self.core.version
             self.diagnostics.schedule()
         self.virtual.changed(self)
+
+    def _editor(self) -> Callable[[render.Location], None] | None:
+        """Return what shows a place in the editor, where it can."""
+        window = self.client_capabilities.window
+        shows = window.show_document if window is not None else None
+        return self._show if shows is not None and shows.support else None
+
+    def _show(self, place: render.Location) -> None:
+        start = Position(place.range.start.line, place.range.start.character)
+        selection = Range(start, start)
+        self.window_show_document(
+            ShowDocumentParams(place.uri, take_focus=True, selection=selection)
+        )
 
     def _preview_updated(self, state: PreviewState | None) -> None:
         if state is not None:

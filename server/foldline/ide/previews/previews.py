@@ -11,7 +11,7 @@ import logging
 import time
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from foldline.ide.errors import (
     REFUSALS,
@@ -32,7 +32,7 @@ from foldline.ide.render.static import static_render
 from foldline.ide.resolve import find_prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from foldline.ide.previews.session import RenderTicket, Watcher
     from foldline.ide.previews.state import PreviewState
@@ -180,6 +180,31 @@ class Previews:
         preview = self.find(session_id)
         async with preview.turn:
             return await self._move(preview, [*preview.steps, change(preview.options)])
+
+    async def set_values(
+        self,
+        session_id: str | None,
+        params: Mapping[str, Mapping[str, Any]] | None = None,
+        *,
+        parameter_set: str | None = None,
+        budget: int | None = None,
+        budget_unit: str | None = None,
+    ) -> PreviewState:
+        """Show other values, or another budget; without any, take back the values that were set.
+
+        Raises:
+            Untrusted: Without executing the prompt, values would change nothing of what is shown.
+        """
+        if (params, parameter_set, budget, budget_unit) == (None, None, None, None):
+            params = {}
+        if (params, parameter_set) != (None, None):
+            self._workspace.require_trust()
+        return await self.choose(
+            session_id,
+            lambda options: options.with_values(
+                params, parameter_set=parameter_set, budget=budget, budget_unit=budget_unit
+            ),
+        )
 
     async def reset(self, session_id: str | None) -> PreviewState:
         """Take back all that was chosen, as a step that can be undone."""

@@ -30,4 +30,4 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, str]:
     else:
         state = ls.previews.state(arguments.sessionId)
     session_id = state.sessionId
-    return {"url": ls.pages.serve(ls, session_id), "sessionId": session_id}
+    return {"url": ls.pages.serve(session_id), "sessionId": session_id}

@@ -41,17 +41,10 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
     """Without anything to set it takes back the values that were."""
     if arguments.budget is not None and arguments.budget < 0:
         raise ArgumentsError({"budget": "0 for none, or more"})
-    given = (arguments.params, arguments.parameter_set, arguments.budget, arguments.budget_unit)
-    params = {} if all(each is None for each in given) else arguments.params
-    if (params, arguments.parameter_set) != (None, None):
-        # Without executing the prompt, values would change nothing of what is shown.
-        ls.core.require_trust()
-    return await ls.previews.choose(
+    return await ls.previews.set_values(
         arguments.sessionId,
-        lambda options: options.with_values(
-            params,
-            parameter_set=arguments.parameter_set,
-            budget=arguments.budget,
-            budget_unit=arguments.budget_unit,
-        ),
+        arguments.params,
+        parameter_set=arguments.parameter_set,
+        budget=arguments.budget,
+        budget_unit=arguments.budget_unit,
     )

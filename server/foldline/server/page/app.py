@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import Position, Range, ShowDocumentParams
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import (
@@ -25,7 +24,6 @@ from starlette.routing import Route
 from foldline.backends.waiting import in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.structuring import structure, unstructured
-from foldline.server.commands import prompt_set_params
 from foldline.server.page.feed import Feed
 from foldline.server.page.guard import Guard
 from foldline.server.page.markdown import with_markdown
@@ -36,10 +34,11 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from foldline.ide.previews.previews import Previews
     from foldline.ide.previews.session import Preview
     from foldline.ide.previews.state import PreviewState
+    from foldline.ide.render.render import Location
     from foldline.server.page.feed import News
-    from foldline.server.server import FoldlineServer
 
 FILES = Path(__file__).parent / "files"
 SHOWN_FILES = {"page.js": "text/javascript", "page.css": "text/css", "icon.svg": "image/svg+xml"}
@@ -68,6 +67,18 @@ class Page:
     feeds: set[Feed] = field(default_factory=set)
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the pages show.
+
+    Attributes:
+        editor: Returns what shows a place in the user's editor; None where there's no such editor.
+    """
+
+    previews: Previews
+    editor: Callable[[], Callable[[Location], None] | None]
+
+
 class Action(StrEnum):
     OPEN = "open"
     CLOSE = "close"
@@ -85,11 +96,11 @@ class Deed:
     key: str = ""
 
 
-def create_app(ls: FoldlineServer, authority: str, pages: Mapping[str, Page]) -> Starlette:
-    """What answers at `authority` for these pages, of which there may be more later."""
+def create_app(shown: Shown, authority: str, pages: Mapping[str, Page]) -> Starlette:
+    """The application at `authority` for these pages, of which there may be more later."""
 
     def with_page(
-        answer: Callable[[FoldlineServer, Page, Request], Awaitable[Response]],
+        answer: Callable[[Shown, Page, Request], Awaitable[Response]],
     ) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
             page = pages.get(request.path_params["page"])
@@ -99,7 +110,7 @@ def create_app(ls: FoldlineServer, authority: str, pages: Mapping[str, Page]) ->
                 return _admit(page, request)
             if not page.admission.admits(request.cookies.get(COOKIE)):
                 return PlainTextResponse(USED, 403)
-            return await answer(ls, page, request)
+            return await answer(shown, page, request)
 
         return endpoint
 
@@ -131,29 +142,29 @@ def _admit(page: Page, request: Request) -> Response:
     return response
 
 
-async def _show(_ls: FoldlineServer, _page: Page, _request: Request) -> Response:
+async def _show(_shown: Shown, _page: Page, _request: Request) -> Response:
     return FileResponse(FILES / "index.html")
 
 
-async def _show_file(_ls: FoldlineServer, _page: Page, request: Request) -> Response:
+async def _show_file(_shown: Shown, _page: Page, request: Request) -> Response:
     name = request.path_params["file"]
     if name not in SHOWN_FILES:
         return PlainTextResponse("There is no such file.\n", 404)
     return FileResponse(FILES / name, media_type=SHOWN_FILES[name])
 
 
-async def _tell(ls: FoldlineServer, page: Page, _request: Request) -> Response:
+async def _tell(shown: Shown, page: Page, _request: Request) -> Response:
     """The preview as it is and all that follows, as server-sent events."""
     if len(page.feeds) >= MAX_FEEDS:
         return PlainTextResponse("This preview is open in too many windows.\n", 503)
-    preview = ls.previews.find(page.session_id)
+    preview = shown.previews.find(page.session_id)
     feed = Feed(preview.state())
-    unwatch = ls.previews.watch(page.session_id, feed.publish)
+    unwatch = shown.previews.watch(page.session_id, feed.publish)
     page.feeds.add(feed)
 
     async def events() -> AsyncIterator[str]:
         try:
-            while (event := await _next_event(ls, preview, feed)) is not None:
+            while (event := await _next_event(shown, preview, feed)) is not None:
                 yield event
             yield "event: over\ndata: {}\n\n"
         finally:
@@ -163,7 +174,7 @@ async def _tell(ls: FoldlineServer, page: Page, _request: Request) -> Response:
     return StreamingResponse(events(), media_type="text/event-stream")
 
 
-async def _next_event(ls: FoldlineServer, preview: Preview, feed: Feed) -> str | None:
+async def _next_event(shown: Shown, preview: Preview, feed: Feed) -> str | None:
     try:
         async with asyncio.timeout(BEAT_SECONDS):
             news = await feed.next()
@@ -171,7 +182,7 @@ async def _next_event(ls: FoldlineServer, preview: Preview, feed: Feed) -> str |
         return ": still here\n\n"
     if news is None:
         return None
-    reveals = _shows_documents(ls)
+    reveals = shown.editor() is not None
     return await in_thread(partial(_event, news, reveals=reveals, steps=len(preview.steps)))
 
 
@@ -182,7 +193,7 @@ def _event(news: News, *, reveals: bool, steps: int) -> str:
     return f"data: {json.dumps({**state, 'blocks': blocks, **about})}\n\n"
 
 
-async def _act(ls: FoldlineServer, page: Page, request: Request) -> Response:
+async def _act(shown: Shown, page: Page, request: Request) -> Response:
     """Do what was done in the page. What comes of it is news; only a refusal is answered."""
     try:
         async with asyncio.timeout(BODY_SECONDS):
@@ -193,7 +204,7 @@ async def _act(ls: FoldlineServer, page: Page, request: Request) -> Response:
         return PlainTextResponse(f"{error}\n", 400)
     except (ValueError, RecursionError):
         return PlainTextResponse("The body is not JSON.\n", 400)
-    previews, session_id, keys = ls.previews, page.session_id, (deed.key,)
+    previews, session_id, keys = shown.previews, page.session_id, (deed.key,)
     match deed.action:
         case Action.OPEN:
             await previews.open_sections(session_id, keys, "Opened in the browser")
@@ -204,28 +215,20 @@ async def _act(ls: FoldlineServer, page: Page, request: Request) -> Response:
         case Action.RESET:
             await previews.reset(session_id)
         case Action.SET:
-            chosen = prompt_set_params.Arguments(parameter_set=deed.key, sessionId=session_id)
-            await prompt_set_params.handle(ls, chosen)
+            await previews.set_values(session_id, parameter_set=deed.key)
         case Action.REVEAL:
-            _reveal(ls, previews.state(session_id), deed.key)
+            _reveal(shown, previews.state(session_id), deed.key)
     return Response(status_code=204)
 
 
 async def _refuse(_request: Request, error: Exception) -> Response:
-    """What the hub refuses, in its words."""
+    """A refusal, in its words."""
     return PlainTextResponse(str(error), 409)
 
 
-def _reveal(ls: FoldlineServer, state: PreviewState, key: str) -> None:
+def _reveal(shown: Shown, state: PreviewState, key: str) -> None:
     """Have the editor show where a section is declared."""
     place = next((block.location for block in state.blocks if block.key == key), None)
-    if place is not None and _shows_documents(ls):
-        start = Position(place.range.start.line, place.range.start.character)
-        selection = Range(start, start)
-        ls.window_show_document(ShowDocumentParams(place.uri, take_focus=True, selection=selection))
-
-
-def _shows_documents(ls: FoldlineServer) -> bool:
-    window = ls.client_capabilities.window
-    shows = window.show_document if window is not None else None
-    return shows is not None and shows.support
+    show = shown.editor()
+    if place is not None and show is not None:
+        show(place)
