@@ -12,7 +12,7 @@ from foldline.ide.render.diff import Side
 from foldline.ide.render.render import Block
 from foldline.ide.render.revisions import texts_at
 
-from .conftest import Connect, Editor
+from .viewer import View, Viewer
 
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
@@ -51,7 +51,7 @@ def changes(diff: dict[str, Any]) -> list[tuple[str, str]]:
     return [(each["id"], each["change"]) for each in diff["changes"]]
 
 
-async def test_two_versions_of_a_preview_are_compared(editor: Editor) -> None:
+async def test_two_versions_of_a_preview_are_compared(editor: Viewer) -> None:
     editor.open("reviewer_prompt.py")
     preview = await editor.command("prompt.preview")
     same = await editor.command("prompt.diff")
@@ -86,9 +86,9 @@ async def test_two_versions_of_a_preview_are_compared(editor: Editor) -> None:
 
 
 async def test_a_prompt_and_its_imports_are_compared_with_a_revision(
-    connect: Connect, repository: Path
+    view: View, repository: Path
 ) -> None:
-    editor = await connect(repository, trusted=True)
+    editor = view(repository, trusted=True)
     uri = editor.open("both.py")
     editor.open("words/body.py", "BODY = 'Unsaved.'\n")
     preview = await editor.command("prompt.preview", uri=uri)
@@ -107,10 +107,8 @@ async def test_a_prompt_and_its_imports_are_compared_with_a_revision(
     assert (await editor.command("prompt.history"))["versions"] == [1, 2]
 
 
-async def test_without_a_preview_it_is_what_was_not_committed(
-    connect: Connect, repository: Path
-) -> None:
-    editor = await connect(repository, trusted=True)
+async def test_without_a_preview_it_is_what_was_not_committed(view: View, repository: Path) -> None:
+    editor = view(repository, trusted=True)
     editor.open("both.py", PROMPT.replace("One.", "Eins."))
     diff = await editor.command("prompt.diff")
     assert (diff["before"], changes(diff)) == ("HEAD", [("first", "changed")])
@@ -118,7 +116,7 @@ async def test_without_a_preview_it_is_what_was_not_committed(
     assert data["kind"] == "revision"
     message, _ = await editor.refusal("prompt.diff", revision="nowhere")
     assert "has no revision 'nowhere'" in message
-    editor.client.protocol.notify("foldline/didChangeTrust", {"trusted": False})
+    editor.trust(trusted=False)
     _, data = await editor.refusal("prompt.diff")
     assert data["kind"] == "untrusted"
 
