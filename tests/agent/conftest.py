@@ -7,7 +7,7 @@ import pytest
 
 from foldline.agent import folders
 from foldline.agent.folders import Folders
-from foldline.ide.workspace import AccessOptions, Workspace
+from foldline.ide.workspace import Workspace
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ def open_folders() -> Iterator[Callable[..., Folders]]:
     workspaces: list[Workspace] = []
 
     def open_(*roots: Path) -> Folders:
-        workspaces.append(Workspace(access=AccessOptions(language_servers=False)))
+        workspaces.append(Workspace())
         return folders.open_folders(workspaces[-1], roots)
 
     yield open_

@@ -6,7 +6,7 @@ import pytest
 
 from foldline.agent.folders import open_folders
 from foldline.agent.mcp.catalog import CatalogPrompt, find_prompts, kind_of
-from foldline.ide.workspace import AccessOptions, Workspace
+from foldline.ide.workspace import Workspace
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
 
@@ -50,7 +50,7 @@ template = PromptTemplate(ns="{ns}", key="greeting", sections=[
 
 
 def prompts_of(*roots: Path) -> dict[str, CatalogPrompt]:
-    workspace = Workspace(access=AccessOptions(language_servers=False))
+    workspace = Workspace()
     try:
         return {each.name: each for each in find_prompts(open_folders(workspace, roots))}
     finally:

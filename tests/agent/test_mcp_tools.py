@@ -21,7 +21,7 @@ from foldline.backends.errors import (
     PathError,
 )
 from foldline.ide.errors import ArgumentsError
-from foldline.ide.workspace import Workspace
+from foldline.ide.workspace import AccessOptions, Workspace
 
 TOOLS_LIST_BYTES = 4_000
 TOOLS = Tools()
@@ -91,7 +91,7 @@ def test_answers_name_paths_relative_to_the_only_folder(
 
 def test_a_symbol_that_is_imported_is_shown_from_where_it_is_defined(workspace: Path) -> None:
     (workspace / "main.py").write_text("from pkg.sums import Adder as Sum\n", encoding="utf-8")
-    opened = Workspace()
+    opened = Workspace(access=AccessOptions(language_servers=True))
     try:
         folders = folders_of(opened, [workspace])
         shown = ask(folders, "read_symbol", {"path": "main.py", "name": "Sum.again"})

@@ -7,7 +7,7 @@ import asyncio
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pytest
 from lsprotocol import types
@@ -17,7 +17,6 @@ from foldline.agent.code import add_operation
 from foldline.agent.folders import open_folders
 from foldline.agent.mcp.calls import Tools
 from foldline.agent.tools import code_tools
-from foldline.backends import SmartFileAccess
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.arguments import FileArguments
 from foldline.ide.operations.operation import Between, Doc, Operation, Role
@@ -25,6 +24,9 @@ from foldline.ide.workspace import Workspace
 from foldline.prompts import ToolContext
 from foldline.prompts.errors import ToolValidationError
 from foldline.server.app import create_server
+
+if TYPE_CHECKING:
+    from foldline.backends import SmartFileAccess
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,8 +117,8 @@ def test_a_new_operation_is_a_verb(root: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_a_new_operation_is_a_python_tool(root: Path) -> None:
-    access = SmartFileAccess.for_workspace(root)
-    tool = next(one for one in code_tools(access, [SHOUT]) if one.name == "shout_file")
+    workspace = Workspace.at(root)
+    tool = next(one for one in code_tools(workspace, [SHOUT]) if one.name == "shout_file")
     assert tool.parameters["required"] == ["path"]
     result = tool.handler(tool.decode('{"path": "a.txt"}'), context=ToolContext())
     assert result.value == "HEY HEY "
@@ -125,7 +127,7 @@ def test_a_new_operation_is_a_python_tool(root: Path) -> None:
     missing = tool.handler(tool.decode({"path": "b.txt"}), context=ToolContext())
     assert not missing.success
     assert "b.txt" in missing.message
-    access.close()
+    workspace.close()
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)

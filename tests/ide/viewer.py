@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from foldline.ide.previews.state import PreviewState
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
+DOCUMENTS = SimpleNamespace(position_codec=SimpleNamespace(encoding="utf-16"))
 HANDLERS = {command.COMMAND: command for command in COMMANDS}
 
 
@@ -74,7 +75,7 @@ class Viewer:
     async def command(self, name: str, /, **arguments: object) -> Any:
         """The answer to `foldline.server.<name>` with one object."""
         handler = HANDLERS[f"foldline.server.{name}"]
-        ls: Any = SimpleNamespace(core=self.core, previews=self.previews)
+        ls: Any = SimpleNamespace(core=self.core, previews=self.previews, documents=DOCUMENTS)
         try:
             answer = await handler.handle(ls, structure(arguments, handler.Arguments))
         except REFUSALS as error:

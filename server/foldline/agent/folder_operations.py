@@ -30,13 +30,13 @@ async def answer(
     """
     arguments = read_arguments(operation, values, from_model=True)
     texts = []
-    for folder, asked in _asked(operation, folders, arguments):
+    for folder, asked in arguments_by_folder(operation, folders, arguments):
         result = await run_async(operation.run(folder.access, asked), operation.threads)
-        texts.append(operation.text(_shown(result, folder), asked))
+        texts.append(operation.text(with_prefix(result, folder), asked))
     return "\n".join(texts)
 
 
-def _asked(
+def arguments_by_folder(
     operation: Operation[Any, Any], folders: Folders, arguments: Any
 ) -> Iterator[tuple[Folder, Any]]:
     """The folders that are asked, each with its own arguments."""
@@ -80,7 +80,7 @@ def _in_one_folder(folders: Folders, arguments: Any, names: list[str]) -> tuple[
     return next(iter(found.values())), replace(arguments, **own)
 
 
-def _shown(model: Model, folder: Folder) -> Model:
+def with_prefix(model: Model, folder: Folder) -> Model:
     """The result with the folder's name before its paths and cursors."""
     if not folder.prefix or not is_dataclass(model):
         return model
@@ -92,5 +92,5 @@ def _shown(model: Model, folder: Folder) -> Model:
         elif field.name == "cursor":
             changes["cursor"] = folder.shown_cursor(value)
         elif isinstance(value, tuple) and value and hasattr(value[0], "path"):
-            changes[field.name] = tuple(_shown(item, folder) for item in value)
+            changes[field.name] = tuple(with_prefix(item, folder) for item in value)
     return cast("Model", replace(model, **changes)) if changes else model  # type: ignore[type-var]

@@ -122,7 +122,7 @@ _SMALLEST_SHARE = 400
 
 
 def open_folders(workspace: Workspace, roots: Iterable[Path]) -> Folders:
-    """Make `roots` those of the workspace, and return those that can be read.
+    """Make `roots` the folders of the workspace, and return those that can be read.
 
     Raises:
         NoFolderError: None of them can be read.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.ide.workspace import AccessOptions, Workspace
+from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,9 +61,7 @@ def scan(paths: Sequence[str]) -> Scan:
     outside = [path for path in given if not path.is_relative_to(root)]
     if outside:
         raise ScanError(f"{outside[0]} lies outside {root}: check it by itself")
-    workspace = Workspace(access=AccessOptions(language_servers=False))
-    workspace.set_roots([root])
-    (folder,) = workspace.folders()
+    (folder,) = Workspace.at(root).folders()
     if folder.problems:
         raise ScanError("; ".join(folder.problems))
     found = dict.fromkeys(str(path) for path in given if path.is_file())

@@ -50,7 +50,7 @@ class AccessOptions:
         patient: Answers wait for the index, however long that takes.
     """
 
-    language_servers: bool = True
+    language_servers: bool = False
     parsing: Parsing | None = None
     no_ignore: bool = False
     patient: bool = False
@@ -90,9 +90,14 @@ class Workspace:
         self._lock = Lock()
 
     @classmethod
-    def at(cls, *roots: Path | str, settings: Settings | None = None) -> Workspace:
+    def at(
+        cls,
+        *roots: Path | str,
+        settings: Settings | None = None,
+        access: AccessOptions | None = None,
+    ) -> Workspace:
         """A workspace of these folders."""
-        workspace = cls(settings)
+        workspace = cls(settings, access)
         workspace.set_roots([Path(root).resolve() for root in roots])
         return workspace
 

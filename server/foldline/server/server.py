@@ -12,7 +12,7 @@ from pygls.lsp.server import LanguageServer
 
 from foldline.ide.previews.previews import Previews
 from foldline.ide.structuring import unstructure
-from foldline.ide.workspace import Workspace
+from foldline.ide.workspace import AccessOptions, Workspace
 from foldline.server.client_configuration import report
 from foldline.server.diagnostics_publisher import DiagnosticsPublisher
 from foldline.server.page.pages import Pages
@@ -55,7 +55,7 @@ class FoldlineServer(LanguageServer):
             "foldline", version, protocol_cls=FoldlineProtocol, converter_factory=message_converter
         )
         self.settings_problems: tuple[str, ...] = ()
-        self.core = Workspace()
+        self.core = Workspace(access=AccessOptions(language_servers=True))
         self.core.locate = lambda snapshot, place: locate(
             snapshot, place, self.documents.position_codec.encoding
         )

@@ -67,7 +67,7 @@ class AgentServer:
         self.tools = tools or Tools()
         self.workspace = Workspace(
             Settings(trusted=options.trusted, interpreter=options.interpreter),
-            AccessOptions(parsing=PoolParsing()),
+            AccessOptions(language_servers=True, parsing=PoolParsing()),
         )
         self.roots = Roots(options.roots, self.workspace)
         self.prompts = WorkspacePrompts(self.workspace)
