@@ -210,13 +210,13 @@ class NamedPrompt:
         self, texts: Mapping[str, str] | None = None, *, tolerant: bool = False
     ) -> Render | OpenedSections:
         """Render it, with `texts` in place of files."""
-        from foldline.ide.render.execution import Circumstances, execute
-        from foldline.ide.render.jobs import RENDER
+        from foldline.ide.render.execution import execute
+        from foldline.ide.render.jobs import RENDER, Circumstances
 
-        given = (
-            self.options,
-            Circumstances(texts=texts, tolerant=tolerant, params_file=self.params_file),
+        circumstances = Circumstances(
+            texts=texts or {}, tolerant=tolerant, params_file=self.params_file
         )
+        given = (self.options, circumstances)
         if self.opening is not None:
             return await execute(self.workspace, self.target, self.opening, *given)
         return await execute(self.workspace, self.target, RENDER, *given)
@@ -239,7 +239,7 @@ def _named_prompt(workspace: Workspace, options: argparse.Namespace) -> NamedPro
     opening = open_sections(options.open, "Opened on the command line")
     return NamedPrompt(
         workspace,
-        PromptTarget.on_disk(file, _root_of(file), name or _first_prompt(file)),
+        PromptTarget.on_disk(file, _root_of(file), name or _first_prompt(workspace, file)),
         RenderOptions(
             params=_read_params(options),
             parameter_set=options.parameter_set,
@@ -283,14 +283,14 @@ def _file_and_name(target: str) -> tuple[Path, str | None]:
     return path.resolve(), name if separator else None
 
 
-def _first_prompt(file: Path) -> str | None:
-    """The prompt to show of `file` where none is named: the first that has values, or the first."""
-    from foldline.agent.scan import root_of
-    from foldline.ide.analysis.project import Project
+def _first_prompt(workspace: Workspace, file: Path) -> str | None:
+    """The prompt to show of `file` where none is named."""
+    from foldline.ide.resolve import first_prompt
+    from foldline.ide.uris import uri_of
 
-    analysis = Project(root_of(file)).analysis(str(file))
-    prompts = analysis.module.prompts if analysis is not None else ()
-    return next((prompt.name for prompt in sorted(prompts, key=lambda each: not each.bound)), None)
+    return workspace.with_snapshot(
+        uri_of(file), lambda snapshot: first_prompt(snapshot.analysis.module.prompts)
+    )
 
 
 def _read_params(options: argparse.Namespace) -> dict[str, dict[str, Any]]:

@@ -10,9 +10,10 @@ from foldline.ide.errors import NoDocument, NoPrompt
 from foldline.ide.uris import path_of, uri_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from foldline.ide.analysis.model import Span, StaticSection
+    from foldline.ide.analysis.model import Span, StaticPrompt, StaticSection
     from foldline.ide.workspace import Workspace
 
 
@@ -84,8 +85,7 @@ async def find_prompt(workspace: Workspace, uri: str | None, name: str | None) -
     if name is None:
         name = workspace.focus.prompt_names.get(document.uri)
         if name not in names:
-            first = min(prompts, key=lambda prompt: not prompt.bound, default=None)
-            name = first.name if first is not None else None
+            name = first_prompt(prompts)
         return PromptTarget(document, name)
     if name in names:
         return PromptTarget(document, names[name])
@@ -98,6 +98,12 @@ async def find_prompt(workspace: Workspace, uri: str | None, name: str | None) -
         )
     # A variable may hold a prompt in a way that only executing the module shows.
     return PromptTarget(document, name)
+
+
+def first_prompt(prompts: Iterable[StaticPrompt]) -> str | None:
+    """The variable of the first prompt that the author has bound values to, or of the first."""
+    first = min(prompts, key=lambda prompt: not prompt.bound, default=None)
+    return first.name if first is not None else None
 
 
 def range_in(section: StaticSection, file: str) -> Span:

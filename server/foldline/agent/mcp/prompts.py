@@ -15,8 +15,8 @@ from foldline.backends.errors import BackendError
 from foldline.backends.visible import visible
 from foldline.backends.waiting import PROMPTS, in_thread
 from foldline.ide.errors import RenderError
-from foldline.ide.render.execution import Circumstances, execute
-from foldline.ide.render.jobs import RENDER, open_sections
+from foldline.ide.render.execution import execute
+from foldline.ide.render.jobs import RENDER, Circumstances, open_sections
 from foldline.ide.render.render_options import RenderOptions
 from foldline.ide.resolve import PromptTarget
 

@@ -25,8 +25,7 @@ from foldline.ide.previews.session import Preview
 from foldline.ide.previews.state import Stale, Steps
 from foldline.ide.render import execution
 from foldline.ide.render.diff import compare
-from foldline.ide.render.execution import TOLERANT
-from foldline.ide.render.jobs import open_sections
+from foldline.ide.render.jobs import TOLERANT, open_sections
 from foldline.ide.render.render_options import RenderOptions
 from foldline.ide.render.static import static_render
 from foldline.ide.resolve import find_prompt

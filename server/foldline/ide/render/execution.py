@@ -2,47 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.backends.waiting import in_thread
 from foldline.ide.render import jobs
 from foldline.ide.render.interpreter import find_interpreter
-from foldline.ide.render.jobs import RENDER, RenderRequest, build_job
+from foldline.ide.render.jobs import RENDER, STRICT, build_job
 from foldline.ide.render.render_options import RenderOptions
 from foldline.ide.render.token_costs import with_costs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
-    from foldline.ide.render.jobs import Action
+    from foldline.ide.render.jobs import Action, Circumstances
     from foldline.ide.render.render import AnswerT, Location, OpenedSections, Render
     from foldline.ide.resolve import PromptTarget
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.workspace import Workspace
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Circumstances:
-    """What a render may differ in besides its options.
-
-    Attributes:
-        texts: Texts by path, in place of files and of open documents.
-        tolerant: A section that can't be rendered is a block that has an `error`.
-        with_samples: The values that the project declares for previews are used.
-        params_file: One more file of values.
-    """
-
-    texts: Mapping[str, str] | None = None
-    tolerant: bool = False
-    with_samples: bool = True
-    params_file: Path | None = None
-
-
-STRICT = Circumstances()
-TOLERANT = Circumstances(tolerant=True)
 
 
 async def execute(
@@ -58,20 +36,11 @@ async def execute(
         IdeError: The workspace isn't trusted, or the prompt couldn't be rendered.
     """
     workspace.require_trust()
-    document = target.document
-    own = {} if document.text is None else {str(document.path): document.text}
-    request = RenderRequest(
-        file=document.path,
-        root=document.root,
-        name=target.name,
-        options=options or RenderOptions(),
-        overlays={**workspace.overlays(), **own, **(circumstances.texts or {})},
-        params_file=circumstances.params_file,
-        with_samples=circumstances.with_samples,
-        tolerant=circumstances.tolerant,
-    )
-    job, problems = await in_thread(partial(build_job, request, action, workspace.settings))
+    options = options or RenderOptions()
+    build = partial(build_job, workspace, target, action, options, circumstances)
+    job, problems = await in_thread(build)
     workspace.report(problems)
+    document = target.document
     interpreter = find_interpreter(document.path, workspace.settings.interpreter)
     # It may have been taken back meanwhile.
     workspace.require_trust()

@@ -13,7 +13,6 @@ from foldline.ide.render.render import (
     SectionSummary,
     SectionText,
 )
-from foldline.ide.render.render_options import RenderOptions
 from foldline.ide.render.renderer import Job
 from foldline.ide.render.values import find_sources
 from foldline.ide.settings import Network
@@ -23,7 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from foldline.ide.settings import Settings
+    from foldline.ide.render.render_options import RenderOptions
+    from foldline.ide.resolve import PromptTarget
+    from foldline.ide.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,34 +56,34 @@ def summarize_section(section_key: str | None) -> Action[SectionSummary]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenderRequest:
-    """A prompt, and how it's to be rendered.
+class Circumstances:
+    """How a render differs from others besides its options.
 
     Attributes:
-        file: The prompt's module.
-        root: The workspace folder.
-        name: The prompt's variable; None for the first.
-        options: What a user chose.
-        overlays: Texts by path that stand for the disk's.
-        params_file: One more file of values.
-        with_samples: The values that the project declares for previews are used.
+        texts: Texts by path, in place of files and of open documents.
         tolerant: A section that can't be rendered is a block that has an `error`.
+        with_samples: The values that the project declares for previews are used.
+        params_file: One more file of values.
     """
 
-    file: Path
-    root: Path
-    name: str | None
-    options: RenderOptions = field(default_factory=RenderOptions)
-    overlays: Mapping[str, str] = field(default_factory=dict)
-    params_file: Path | None = None
-    with_samples: bool = True
+    texts: Mapping[str, str] = field(default_factory=dict)
     tolerant: bool = False
+    with_samples: bool = True
+    params_file: Path | None = None
+
+
+STRICT = Circumstances()
+TOLERANT = Circumstances(tolerant=True)
 
 
 def build_job(
-    request: RenderRequest, action: Action[AnswerT], settings: Settings
+    workspace: Workspace,
+    target: PromptTarget,
+    action: Action[AnswerT],
+    options: RenderOptions,
+    circumstances: Circumstances,
 ) -> tuple[Job, tuple[str, ...]]:
-    """The job of a request, and the problems of the project's options.
+    """The job of a request about a prompt, and the problems of the project's options.
 
     It reads files: keep it off the event loop. Either of the project and the settings may deny the
     network.
@@ -90,27 +91,29 @@ def build_job(
     Raises:
         ValuesError: A file of values can't be read.
     """
-    if request.with_samples:
-        sources = find_sources(request.file, request.root, request.params_file)
+    document, settings = target.document, workspace.settings
+    if circumstances.with_samples:
+        sources = find_sources(document.path, document.root, circumstances.params_file)
         values, of_project, problems = sources.request, sources.network, sources.problems
     else:
-        options = read_preview_options(request.file, request.root)
-        of_project = options.table.network or Network.ALLOW
-        values, problems = None, options.problems
+        project = read_preview_options(document.path, document.root)
+        of_project = project.table.network or Network.ALLOW
+        values, problems = None, project.problems
     denied = Network.DENY in (of_project, settings.preview.network)
+    own = {} if document.text is None else {str(document.path): document.text}
     job = Job(
-        file=request.file,
-        root=request.root,
-        overlays=request.overlays,
+        file=document.path,
+        root=document.root,
+        overlays={**workspace.overlays(), **own, **circumstances.texts},
         deadline=settings.render_deadline,
         action={
             "action": action.name,
             "version": VERSION,
-            "name": request.name,
+            "name": target.name,
             "network": Network.DENY if denied else Network.ALLOW,
             "values": values,
-            "tolerant": request.tolerant,
-            **request.options.request(),
+            "tolerant": circumstances.tolerant,
+            **options.request(),
             **action.arguments,
         },
     )

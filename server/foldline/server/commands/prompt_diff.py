@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.waiting import in_thread
 from foldline.ide.render import execution
 from foldline.ide.render.diff import Side, compare
-from foldline.ide.render.execution import Circumstances
+from foldline.ide.render.jobs import Circumstances
 from foldline.ide.render.render_options import RenderOptions
 from foldline.ide.render.revisions import parse_range, texts_at
 from foldline.ide.resolve import find_prompt
