@@ -1,6 +1,6 @@
 """`foldline preview`: one prompt as a model would get it, in a terminal.
 
-The file is executed: whoever names it trusts it.
+The file is executed: the user who names it trusts it.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ async def _run(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What is printed of one render, and the exit status of that; None for a text that failed."""
+    """The output of one render, and its exit status; the text is None where it failed."""
 
     status: int
     text: str | None

@@ -15,7 +15,7 @@ MARKS = {"added": "+", "removed": "-", "changed": "~"}
 
 
 async def diff(prompt: NamedPrompt, revisions: str) -> Comparison:
-    """What differs between the prompt at `REV` and now, or at `REV..REV`.
+    """Compare the prompt at `REV` with now, or at `REV..REV`.
 
     Raises:
         RevisionError: git has no such revision, or it does not hold the module.

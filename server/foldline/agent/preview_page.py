@@ -95,7 +95,7 @@ async def _follow(workspace: Workspace, file: Path) -> None:
 
 
 def _input_end() -> asyncio.Task[Any]:
-    """Done at the end of standard input, where that is a pipe: whoever held it is gone.
+    """Done at the end of standard input, where that is a pipe: the process that held it is gone.
 
     A terminal has other ways to say so, and no input at all says nothing.
     """

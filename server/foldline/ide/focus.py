@@ -1,4 +1,4 @@
-"""What a request without arguments is about."""
+"""The document and prompt of requests without arguments."""
 
 from dataclasses import dataclass, field
 

@@ -147,14 +147,14 @@ class VirtualDocuments:
             self._telling.cancel()
 
     def _watch(self, ls: FoldlineServer, session_id: str) -> None:
-        def told(state: PreviewState | None) -> None:
+        def changed(state: PreviewState | None) -> None:
             if state is None:
                 self._watched.discard(session_id)
             self.changed(ls, session_id)
 
         if session_id not in self._watched:
             self._watched.add(session_id)
-            ls.previews.watch(session_id, told)
+            ls.previews.watch(session_id, changed)
 
     async def _tell(self, ls: FoldlineServer) -> None:
         await asyncio.sleep(DEBOUNCE_SECONDS)

@@ -83,8 +83,8 @@ class Previews:
         the state says why; where that shows nothing, without blocks.
 
         Raises:
-            IdeError: There is no such prompt, or it may not or cannot be executed, and the
-                source alone does not show it.
+            IdeError: There is no such prompt, or it may not or can't be executed, and the
+                source alone doesn't show it.
         """
         changes = self._changes
         target = await find_prompt(self._workspace, uri, name)
@@ -100,7 +100,7 @@ class Previews:
             preview.blame(ticket, Stale.of(error))
         self._previews[preview.session_id] = preview
         if self._changes != changes:
-            # It was not among those that were told.
+            # It wasn't among the previews that heard of the change.
             preview.changed.set()
         self._tasks[preview.session_id] = asyncio.create_task(self._follow(preview))
         self._on_update(None)
@@ -143,7 +143,7 @@ class Previews:
             IdeError: There is no such preview or chapter, or it may not open.
         """
         preview = self.find(session_id)
-        # Whether a chapter may open is for its code to say.
+        # The prompt's code decides whether a chapter may open.
         self._workspace.require_trust()
         async with preview.turn:
             new = preview.options.with_chapters(chapters, reason)
@@ -218,14 +218,14 @@ class Previews:
             return await self._move(preview, preview.steps[:-1])
 
     def history(self, session_id: str | None) -> Steps:
-        """What was done in a preview, step by step."""
+        """The steps of a preview."""
         preview = self.find(session_id)
         return Steps(preview.session_id, preview.undo_steps(), preview.history.numbers)
 
     def diff(
         self, session_id: str | None, before: int | None = None, after: int | None = None
     ) -> Comparison:
-        """What differs between two versions of a preview; the last two where none are named.
+        """Compare two versions of a preview; the last two where none are named.
 
         Raises:
             IdeError: There is no such preview, or a version is not kept any more.
@@ -236,7 +236,7 @@ class Previews:
         return compare(preview.version_side(before), preview.version_side(after))
 
     def state(self, session_id: str | None) -> PreviewState:
-        """What is shown in a preview now."""
+        """The state of a preview now."""
         return self.find(session_id).state()
 
     def watch(self, session_id: str, watcher: Watcher) -> Callable[[], None]:
@@ -295,7 +295,7 @@ class Previews:
                 log.error("The preview of %s was not rendered", preview.uri, exc_info=error)
 
     async def _refresh(self, preview: Preview) -> None:
-        """Render `preview` again, or tell the client why what it has is stale."""
+        """Render `preview` again, or say why the blocks that are shown are stale."""
         while True:
             ticket = preview.ticket()
             render: Render | None = None
@@ -341,7 +341,7 @@ class Previews:
         options: RenderOptions,
         target: PromptTarget | None = None,
     ) -> tuple[Render, Stale | None]:
-        """A render, and where it is not an executed one, why."""
+        """A render, and where it isn't an executed one, why."""
         if target is None:
             target = await find_prompt(self._workspace, preview.uri, preview.name)
         began = time.monotonic()
@@ -360,9 +360,9 @@ class Previews:
         return render, None
 
     def _may_be_static(self, preview: Preview, error: IdeError) -> bool:
-        """Whether what the source shows stands in for an execution that failed.
+        """Whether a static render replaces an execution that failed.
 
-        What was executed before is better, unless nothing may be any more.
+        An executed one that is shown is better, unless nothing may be executed any more.
         """
         if isinstance(error, Untrusted):
             return True

@@ -144,7 +144,7 @@ class Preview:
         return side
 
     def folded_around(self, section_keys: Sequence[str]) -> dict[str, str]:
-        """What to open so that these sections are shown in full: they, and summaries around them.
+        """The overrides that show these sections in full: their own, and those of summaries around.
 
         Without keys it is every summary.
         """
@@ -184,7 +184,7 @@ class Preview:
         )
 
     def budget(self) -> Budget | None:
-        """What the text may cost and does cost; None without a limit."""
+        """The limit and the cost of the text; None without a limit."""
         unit, limit = self.options.budget_unit, self.options.budget
         if limit is None:
             limit, unit = self.render.token_budget, TOKENS

@@ -1,4 +1,4 @@
-"""What clients are sent of a preview."""
+"""The state of a preview, as clients are sent it."""
 
 # ruff: noqa: N815, TC001, TC003  # Names on the wire, and types that structuring looks up.
 
@@ -36,7 +36,7 @@ class Stale:
 
     @classmethod
     def of(cls, error: IdeError | BackendError) -> Stale:
-        """What an error says to the user of a preview."""
+        """An error, for the user of a preview."""
         data = data_of(error)
         file, line = data.get("file"), data.get("line")
         return cls(
@@ -49,7 +49,7 @@ class Stale:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a section costs of a budget."""
+    """A section's part of a budget."""
 
     key: str
     used: int
@@ -57,7 +57,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What the text may cost and does cost, in `tokens` or `bytes`, and the dearest sections."""
+    """A limit and the cost of the text, in `tokens` or `bytes`, with the dearest sections."""
 
     limit: int
     unit: str
@@ -118,7 +118,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What was done in a preview, and the versions that can be compared."""
+    """The steps of a preview, and the versions that can be compared."""
 
     sessionId: str
     steps: tuple[Step, ...]

@@ -1,4 +1,4 @@
-"""What differs between two versions of a prompt, section by section and as one text."""
+"""The differences of two versions of a prompt, section by section and as one text."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What differs between two versions.
+    """The differences of two versions.
 
     Attributes:
         kept: What a provider's prompt cache keeps.
@@ -96,7 +96,7 @@ class Comparison:
 
 
 def compare(before: Side, after: Side) -> Comparison:
-    """What differs between two sides."""
+    """Compare two versions."""
     return Comparison(
         before.label,
         after.label,

@@ -67,7 +67,7 @@ async def open_sections(
     options: RenderOptions | None = None,
     circumstances: Circumstances = STRICT,
 ) -> OpenedSections:
-    """What the prompt's own tool asks for, and the prompt as it's rendered after that."""
+    """Open sections by the prompt's own tool, and render the prompt after that."""
     answer = await execute(workspace, target, action, options, circumstances)
     opened = replace(answer.render, interpreter=answer.interpreter, effects=answer.effects)
     return replace(answer, render=await _with_document(workspace, target, opened))
