@@ -131,11 +131,10 @@ async def _query(
     """The result of a query on the prompt `target`, as its source shows it."""
 
     def find(snapshot: Snapshot) -> Result:
-        prompts = snapshot.analysis.prompts
-        for prompt in prompts:
+        for prompt in snapshot.analysis.prompts:
             if target.name in (None, prompt.name.id):
                 return query(snapshot, prompt)
-        raise _no_prompt(target.name, [prompt.name.id for prompt in prompts])
+        raise _no_prompt(target.name, [prompt.name.id for prompt in snapshot.analysis.prompts])
 
     found = await workspace.query(target.document.uri, find)
     if found is None:

@@ -20,6 +20,7 @@ from foldline.ide.errors import PathRefused
 from foldline.ide.operations import code_outline, code_tree
 from foldline.ide.render import execution
 from foldline.ide.resolve import find_document, find_prompt
+from foldline.ide.structuring import unstructure
 from foldline.ide.uris import uri_of
 from foldline.server.commands import status
 from foldline.server.operation_commands import OperationCommand
@@ -71,7 +72,7 @@ async def _text(ls: FoldlineServer, arguments: Arguments) -> tuple[str, str]:
     """A file name that says what is shown, and what it holds."""
     if arguments.what is Shown.STATUS:
         answer = await status.handle(ls, status.Arguments(arguments.uri))
-        return "status.json", json.dumps(answer, indent=2)
+        return "status.json", json.dumps(unstructure(answer), indent=2)
     if arguments.what is Shown.TREE:
         return "tree.txt", await _operation(ls, code_tree.OPERATION, arguments.uri)
     if arguments.what is Shown.OUTLINE:
