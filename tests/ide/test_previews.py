@@ -3,6 +3,10 @@
 import asyncio
 from pathlib import Path
 
+from foldline.ide.previews.session import Preview
+from foldline.ide.render.render import Render
+from foldline.ide.render.render_options import RenderOptions
+
 from .viewer import View, Viewer
 
 PROMPT = """
@@ -233,3 +237,56 @@ async def test_an_answer_to_an_older_text_does_not_replace_that_to_a_newer_one(
         "## 1. First\n\nOne.\n\n",
         "## 2. Second\n\nNewest.",
     ]
+
+
+def test_a_ticket_is_current_while_no_younger_text_is_shown_and_its_options_hold() -> None:
+    preview = Preview("preview-1", "file:///p.py", "p")
+    older, younger = preview.ticket(), preview.ticket()
+    assert older.is_current(preview)
+    preview.show(Render(name="p", text="", blocks=()), younger)
+    assert older.is_outdated(preview)
+    assert younger.is_current(preview)
+    preview.steps.append(RenderOptions(action="reset"))
+    assert not younger.is_current(preview)
+    assert preview.ticket().is_current(preview)
+
+
+async def test_clients_get_the_same_fields_of_every_preview(editor: Viewer) -> None:
+    editor.open("reviewer_prompt.py")
+    state = await editor.command("prompt.preview")
+    assert sorted(state) == sorted(
+        [
+            "sessionId",
+            "uri",
+            "name",
+            "version",
+            "documentVersion",
+            "fidelity",
+            "order",
+            "blocks",
+            "tools",
+            "tokens",
+            "output",
+            "descriptor",
+            "kept",
+            "params",
+            "parameter_set",
+            "parameter_sets",
+            "parameters",
+            "chapters",
+            "budget",
+            "generated",
+            "effects",
+            "interpreter",
+            "stale",
+        ]
+    )
+    block = "id path key number title depth visibility enabled text segments error location tokens"
+    assert sorted(state["blocks"][0]) == sorted([*block.split(), "opened"])
+    assert sorted(state["blocks"][0]["tokens"]) == ["if_opened", "self", "subtree"]
+    assert sorted(state["blocks"][0]["segments"][0]) == ["field", "kind", "text"]
+    render = await editor.command("prompt.render")
+    assert sorted(render["blocks"][0]) == sorted([*block.split(), "span"])
+    static = await editor.command("prompt.render", fidelity="static")
+    assert sorted(static["blocks"][0]["segments"][0]) == ["field", "kind", "known", "text"]
+    assert (render.get("certain"), static["certain"]) == (None, True)
