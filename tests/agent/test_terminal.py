@@ -1,5 +1,6 @@
 """What verbs print does not control the terminal; elsewhere content is as it is."""
 
+import json
 import os
 import pty
 import subprocess
@@ -8,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from foldline.agent.cli import main
+from foldline.agent.terminal import json_text
+
 CONTROL = {chr(code) for code in (*range(32), *range(127, 160))} - {"\n", "\t"}
+PROMPT = """
+from foldline.prompts import MarkdownSection, PromptTemplate
+odd = PromptTemplate(ns="demo", key="HIDDEN", sections=[
+    MarkdownSection[None](title="Odd HIDDEN", key="odd", template="HIDDEN ${")])
+"""
 CONTENT = "title = '\x1b]0;owned\x07'\n\tred = '\x9b31m'\r\n"
 
 
@@ -73,3 +82,62 @@ def test_a_pipe_gets_the_content_as_it_is(workspace: Path) -> None:
     )
     assert b"\x1b]0;owned\x07" in done.stdout
     assert "\x9b31m".encode() in done.stdout
+
+
+HIDDEN = "\x7f\x85\x9b31m\u202e\u2066\u200b\ufeff\U000e0041\udcff"
+
+
+@pytest.mark.parametrize("text", [HIDDEN, "é 🎉\u200d", '"\\\n'])
+def test_json_shows_what_is_hidden_and_means_the_same(text: str) -> None:
+    data = {text: [text, 1, None]}
+    written = json_text(data)
+    assert json.loads(written) == data
+    assert set(written).isdisjoint(CONTROL | set(HIDDEN) - set("31m"))
+    assert written.count("🎉") == text.count("🎉") * 2
+
+
+def test_json_of_every_verb_hides_nothing(workspace: Path) -> None:
+    prompt = PROMPT.replace("HIDDEN", HIDDEN[1:6])
+    (workspace / "p.py").write_text(prompt, encoding="utf-8")
+    for arguments in (
+        ("read", "p.py", "--json"),
+        ("grep", "title", "--json"),
+        ("check", "p.py", "--format", "json"),
+        ("check", "p.py", "--format", "sarif"),
+        ("tokens", "p.py", "--json"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "foldline.agent", *arguments],
+            cwd=workspace,
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        assert json.loads(done.stdout), done.stderr
+        assert set(done.stdout.decode()).isdisjoint(CONTROL | {"\u202e"}), arguments
+
+
+def test_what_is_refused_is_shown_on_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, workspace: Path
+) -> None:
+    monkeypatch.chdir(workspace)
+    (workspace / "pyproject.toml").touch()
+    odd = "a\x1b[31m\nb"
+    for arguments in (
+        ("check", odd),
+        ("tokens", odd),
+        ("check", ".", f"../{odd}/.."),
+        ("tokens", "--baseline", str(workspace / "b.py"), "b.py"),
+    ):
+        main(arguments)
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert set(said).isdisjoint(CONTROL)
+
+
+def test_a_pattern_that_is_no_text_is_refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, workspace: Path
+) -> None:
+    monkeypatch.chdir(workspace)
+    assert main(["grep", "a\udcff"]) == 2
+    assert "no text" in capsys.readouterr().err

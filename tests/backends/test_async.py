@@ -3,13 +3,16 @@
 import asyncio
 import os
 import re
+import selectors
 import signal
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from foldline.backends import AsyncSmartFileAccess, SmartFileAccess, outlines, parsing_pool
+from foldline.backends import AsyncSmartFileAccess, SmartFileAccess, outlines, parsing_workers
 from foldline.backends.models import Reference
 from foldline.backends.parsing import Parsed, Refused
 from foldline.backends.parsing_pool import PoolParsing
@@ -72,23 +75,59 @@ def test_a_worker_that_dies_costs_no_answer() -> None:
         pool.close()
 
 
+PARENT = """
+import sys
+from foldline.backends.parsing import Parsed
+from foldline.backends.parsing_pool import PoolParsing
+
+if __name__ == "__main__":
+    pool = PoolParsing(1)
+    pool.outline(Parsed("a.py", "python", b"def function(): ...\\n" * 10_000))
+    print(*pool._pool._processes, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="processes are looked at by signals")
+def test_a_worker_ends_with_its_parent(tmp_path: Path) -> None:
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    with subprocess.Popen(
+        [sys.executable, str(script)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        parent.kill()
+        # The worker holds its end of our pipe until it ends.
+        selector = selectors.DefaultSelector()
+        selector.register(parent.stdout, selectors.EVENT_READ)
+        ended = selector.select(10)
+        if not ended:
+            os.kill(worker, signal.SIGKILL)
+    assert ended
+
+
 def hang(*_: object, **__: object) -> None:
     """Hold the interpreter's lock for far longer than a task may take, as one step of C does."""
     re.match(r"(a|aa)+$", "a" * 60 + "b")
 
 
 def in_worker(name: str) -> None:
-    """Let the function `name` of the pool's module hang in a worker."""
-    setattr(parsing_pool, name, hang)
-    parsing_pool._MOST_SECONDS = 0.5
+    """Let the functions of the workers' module that parse hang in a worker."""
+    for function in (name, "find_guarded"):
+        setattr(parsing_workers, function, hang)
+    parsing_workers._MOST_SECONDS = 0.5
 
 
 @pytest.mark.parametrize("ask", ["outline", "references"])
 def test_a_task_that_takes_too_long_ends_with_its_worker(
     monkeypatch: pytest.MonkeyPatch, ask: str
 ) -> None:
-    name = "outline_source" if ask == "outline" else "InProcessParsing"
-    monkeypatch.setattr(parsing_pool, "_limit_memory", partial(in_worker, name))
+    name = "outline_source" if ask == "outline" else "references_in_source"
+    monkeypatch.setattr(parsing_workers, "_prepare", partial(in_worker, name))
     pool = PoolParsing(workers=1)
     source = Parsed("a.py", "python", LARGE.encode())
     try:

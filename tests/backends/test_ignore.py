@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foldline.backends import IgnoredPathError, LocalFileBackend
+from foldline.backends.files import ignore
 from foldline.backends.text import format_tree
 
 
@@ -204,12 +205,35 @@ def test_patterns_beyond_the_limit_do_not_count_and_are_not_compiled(
 
 
 def test_patterns_of_many_ignore_files_are_limited_together(tmp_path: Path) -> None:
-    lines = "".join(f"*.{number}\n" for number in range(4_000))
+    lines = "".join(f"a.{number}\n" for number in range(4_000))
     for number in range(7):
         make(tmp_path, {f"d{number}/.gitignore": f"# {number}\n{lines}", f"d{number}/a.1": ""})
     tree = LocalFileBackend(tmp_path).get_tree()
     assert "d5/.gitignore has 4,000 patterns: the first 0 of them count" in tree.reason
     assert tree.ignored == 5
+
+
+def test_patterns_with_too_many_wildcards_do_not_count_and_are_not_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[str] = []
+    compile_lines = ignore._compile
+
+    def counted(lines: tuple[str, ...]) -> tuple[tuple[ignore._Matcher, ...], tuple[str, ...]]:
+        compiled.extend(lines)
+        return compile_lines(lines)
+
+    monkeypatch.setattr(ignore, "_compile", counted)
+    lines = "".join(f"f{number}{'*b?c[d]' * 4}\n" for number in range(4_000))
+    make(tmp_path, {".gitignore": f"first\n{lines}last\n", "first": "", "last": ""})
+    make(tmp_path, {"below/.ignore": "a.*\nlast\n", "below/last": ""})
+    tree = LocalFileBackend(tmp_path).get_tree()
+    assert [entry.name for entry in tree] == ["below", ".gitignore", "last"]
+    assert tree.reason.startswith(
+        ".gitignore has too many wildcards, the limit of all ignore files is 10,000: its first 834 "
+        "patterns count"
+    )
+    assert sum(line.count("*") for line in compiled if line.startswith("f")) == 833 * 4
 
 
 @pytest.mark.parametrize("name", [".gitignore", ".ignore", "deep/.gitignore"])
@@ -245,6 +269,6 @@ def test_a_tree_with_a_problem_keeps_to_its_budget(tmp_path: Path) -> None:
 
 
 def test_many_patterns_that_no_engine_takes_at_once_still_count(tmp_path: Path) -> None:
-    lines = "".join(f"*{chr(97 + n % 26)}{'?' * 60}b{n}\n" for n in range(2_000))
+    lines = "".join(f"{chr(97 + n % 26)}{'x' * 60}b{n}*\n" for n in range(4_000))
     make(tmp_path, {".gitignore": f"{lines}*.log\n", "a.log": "", "b.py": ""})
     assert listed(tmp_path) == [".gitignore", "b.py"]

@@ -13,7 +13,7 @@ import pytest
 
 from foldline.backends import AsyncSmartFileAccess, LocalFileBackend, SmartFileAccess, grep, walks
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
-from foldline.backends.files import special
+from foldline.backends.files import local, special
 from foldline.backends.files.memory import MemoryFileBackend
 from foldline.backends.index import WorkspaceIndex
 from foldline.backends.index import workspace as building
@@ -191,11 +191,11 @@ class Counting(LocalFileBackend):
         self.listed = 0
         self.may_list = threading.Event()
 
-    def _list(self, folder: str) -> list[Entry]:
+    def _list(self, folder: str, goes_on: Callable[[], bool] = lambda: True) -> list[Entry]:
         if not folder:
             self.listed += 1
             assert self.may_list.wait(PATIENCE)
-        return super()._list(folder)
+        return super()._list(folder, goes_on)
 
 
 async def test_ten_concurrent_questions_share_a_walk(tmp_path: Path) -> None:
@@ -233,6 +233,35 @@ def test_a_walk_that_takes_too_long_gives_what_it_has(
     unlimited = SmartFileAccess(files, ASTFileAnalysisBackend(files), walk_seconds=None)
     assert (unlimited.get_tree().files, unlimited.get_tree().coverage) == (6, "complete")
     assert unlimited.grep("word").total == 6
+
+
+def test_a_flat_folder_is_listed_in_slices_and_given_up_between_two(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(70):
+        (tmp_path / f"m{number:02}.py").write_text("word = 1\n")
+    monkeypatch.setattr(local, "LIST_STEP", 10)
+    asked: list[int] = []
+    files = LocalFileBackend(tmp_path)
+    whole = list(files.walk_folder(".", check=lambda: asked.append(1)))
+    assert (len(whole), len(asked)) == (70, 8)  # Once for the folder, and for each slice of it.
+
+    class UpError(Exception):
+        pass
+
+    def give_up() -> None:
+        asked.append(1)
+        if len(asked) > 3:
+            raise UpError
+
+    asked.clear()
+    found: list[str] = []
+    with pytest.raises(UpError):
+        found.extend(stamp.path for stamp in files.walk_folder(".", check=give_up))
+    assert len(asked) == 4
+    stopped = files._list("", iter([True, False]).__next__)
+    assert len(stopped) == 19
+    assert stopped == sorted(stopped)
 
 
 def test_a_search_that_takes_too_long_gives_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,9 +378,9 @@ def test_closing_ends_a_walk_for_the_index_between_two_folders(tmp_path: Path) -
     listed: list[str] = []
     original = files._list
 
-    def listing(folder: str) -> list[Entry]:
+    def listing(folder: str, goes_on: Callable[[], bool] = lambda: True) -> list[Entry]:
         listed.append(folder)
-        return original(folder)
+        return original(folder, goes_on)
 
     files._list = listing  # type: ignore[method-assign]
     index: Any = WorkspaceIndex(files, tmp_path / "index.sqlite")

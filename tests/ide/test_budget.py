@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import tracemalloc
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from foldline.ide.analysis import top_level
+from foldline.ide.analysis.lowering.statements import Reader
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import Code, diagnostics
 from foldline.ide.features.lenses import inlays, lenses
@@ -177,3 +179,37 @@ def test_no_program_takes_more_than_its_budget(lines: list[tuple[str, int, int]]
     finally:
         tracemalloc.stop()
     assert peak < 25_000_000
+
+
+def test_a_module_of_too_many_syntax_nodes_is_not_read_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    statement = Reader.statement
+
+    def counted(reader: Reader, node: Any) -> Any:
+        read.append(node.type)
+        return statement(reader, node)
+
+    monkeypatch.setattr(top_level, "PROMPT_MODULE_NODES", 500)
+    monkeypatch.setattr(Reader, "statement", counted)
+    project, file = Project(tmp_path), str(tmp_path / "prompt.py")
+
+    def says(text: str) -> tuple[int, list[str]]:
+        project.open(file, text)
+        analysis = project.analysis(file)
+        assert analysis is not None
+        return len(symbols(analysis)), [found.message for found in diagnostics(analysis)]
+
+    many = HEAD + SOUND * 20
+    said = "it has 1,190 syntax nodes, the limit is 500"
+    assert says(many) == (0, [f"Prompts of this file are not shown: {said}."])
+    assert read == []
+    assert says(HEAD + SOUND)[0] == 1
+    # Piece by piece it comes to the same.
+    grown = HEAD + SOUND
+    for number in range(20):
+        grown += SOUND.replace("sound", f"sound_{number}")
+        shown, _ = says(grown)
+    assert shown == 0
+    assert len(read) < 25

@@ -97,6 +97,12 @@ CANARIES = {
         variables={"PATH": "ROOT/bin"},
         fires=True,
     ),
+    "project around": Canary(
+        {"../.git/HEAD": "", "../bin/clangd": SHELL, "../bin/node": SHELL},
+        "c",
+        variables={"PATH": "ROOT/../bin"},
+        fires=True,
+    ),
     "node": Canary(
         {"evil.js": NODE, "env/bin/python": SHELL},
         servers=("basedpyright",),

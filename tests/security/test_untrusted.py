@@ -25,6 +25,7 @@ from foldline.backends.untrusted import (
     find_on_path,
     is_inside,
     outside_environment,
+    project_around,
 )
 
 from ..backends.lsp.programs import PACKAGES, spec_from_npm
@@ -270,6 +271,53 @@ def test_only_an_absolute_entry_outside_the_workspace_counts(tmp_path: Path) -> 
     assert find_on_path("linked", outside=root, environ=path) is None
     assert find_on_path("back", outside=root, environ=path) is None
     assert find_on_path("tool", environ=path) == root / "bin" / "tool"
+
+
+def _tool(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    tool = folder / "tool"
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    return tool
+
+
+@pytest.mark.parametrize("mark", [".git", "pyproject.toml", "package.json"])
+def test_the_project_around_a_folder_counts_as_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    project, user = tmp_path / "project", tmp_path / "home" / ".local" / "bin"
+    # A project may hold others: the outermost counts.
+    root = project / "packages" / "one"
+    root.mkdir(parents=True)
+    for folder in (project, root):
+        (folder / mark).touch()
+    _tool(project / "bin")
+    tool = _tool(user)
+    path = {"PATH": os.pathsep.join([str(project / "bin"), str(user)])}
+    assert project_around(root) == project
+    assert find_on_path("tool", outside=root, environ=path) == tool
+    assert find_on_path("tool", environ=path) == project / "bin" / "tool"
+    assert outside_environment(root, path)["PATH"] == str(user)
+    linked = tmp_path / "linked"
+    linked.symlink_to(root)
+    assert find_on_path("tool", outside=linked, environ=path) == tool
+
+
+def test_a_home_folder_in_git_keeps_the_programs_of_its_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "homes" / "user"
+    monkeypatch.setenv("HOME", str(home))
+    root = home / "clones" / "project"
+    root.mkdir(parents=True)
+    for folder in (tmp_path / "homes", home):
+        (folder / ".git").mkdir()
+    tool = _tool(home / ".local" / "bin")
+    assert project_around(root) == root
+    path = {"PATH": str(tool.parent)}
+    assert find_on_path("tool", outside=root, environ=path) == tool
+    assert outside_environment(root, path)["PATH"] == str(tool.parent)
 
 
 def test_windows_looks_for_endings_and_not_in_the_working_directory(

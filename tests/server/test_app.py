@@ -1,8 +1,13 @@
 """What the server offers is exactly what is listed in it."""
 
+import threading
+from types import SimpleNamespace
+from typing import Any
+
 from lsprotocol import types
 
 from foldline.ide.operations import OPERATIONS
+from foldline.server import app
 from foldline.server.app import COMMANDS, FEATURES, create_server
 from foldline.server.operation_commands import OperationCommand
 
@@ -68,3 +73,21 @@ async def test_every_command_without_arguments_is_answered(editor: Editor) -> No
         name = command.removeprefix("foldline.server.")
         await editor.command("prompt.preview")
         await editor.command(name)
+
+
+async def test_an_answer_is_made_plain_beside_the_event_loop() -> None:
+    threads: list[str] = []
+
+    class Protocol:
+        def plain(self, result: object) -> object:
+            threads.append(threading.current_thread().name)
+            return [result]
+
+    async def handle(ls: Any, params: object) -> object:
+        return params
+
+    answer = app._refusing(handle)
+    ls = SimpleNamespace(protocol=Protocol())
+    assert await answer(ls, "symbols") == ["symbols"]
+    assert await answer(ls, None) is None
+    assert [name.rpartition("-")[0] for name in threads] == ["foldline-quick"]

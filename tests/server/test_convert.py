@@ -99,6 +99,26 @@ def test_the_starts_of_lines_follow_every_edit(
         assert tuple(starts) == LineIndex.of(text).starts
 
 
+def test_an_edit_touches_few_blocks_of_lines_wherever_it_is() -> None:
+    text = "line\n" * 50_000
+    starts = LineStarts(text)
+    blocks = list(starts._blocks)
+    for at in (200_000, 50, 100_000, 249_990, 0):
+        text = text[:at] + "#\n" + text[at:]
+        starts.edit(at, at, text, 2)
+    known = {id(block) for block in blocks}
+    kept = [block for block in starts._blocks if id(block) in known]
+    assert len(blocks) == 51
+    assert len(kept) >= 51 - 5 * 2
+    assert tuple(starts) == LineIndex.of(text).starts
+
+
+def test_a_place_at_the_start_asks_for_no_lines() -> None:
+    index = LineIndex.of("a\nb\n")
+    assert index.range(0, 0) == Range(Position(0, 0), Position(0, 0))
+    assert "starts" not in vars(index)
+
+
 def test_a_key_in_a_large_document_looks_at_no_more_than_its_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -41,6 +41,13 @@ async def test_commands_refuse_what_cannot_be_meant(editor: Editor) -> None:
     assert data["kind"] == "arguments"
 
 
+async def test_a_long_uri_is_not_echoed_whole(editor: Editor) -> None:
+    for uri in ("untitled:" + "a" * 1_000_000, "file:///" + "b" * 1_000_000):
+        message, data = await editor.refusal("code.outline", uri=uri)
+        assert data["kind"] == "path"
+        assert len(message) + len(str(data)) < 2_000
+
+
 async def test_a_path_outside_the_workspace_is_shown_on_one_line(
     connect: Connect, tmp_path: Path
 ) -> None:

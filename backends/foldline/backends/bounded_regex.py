@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 # Neither wheel carries types.
 import regex  # type: ignore[import-untyped]
 
+from foldline.backends.visible import is_text
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -52,6 +54,8 @@ def compile_lines(pattern: str, *, ignore_case: bool) -> Pattern:
     Raises:
         PatternError: It does not compile.
     """
+    if not is_text(pattern):
+        raise PatternError("it has bytes or halves of characters that are no text")
     return (_re2 if HAS_RE2 else _Lines)(pattern, ignore_case=ignore_case)
 
 

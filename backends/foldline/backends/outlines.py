@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline.backends.languages import DOCUMENTS, UNKNOWN
-from foldline.backends.syntax import ParseRefusedError, parse
+from foldline.backends.syntax import ParseCostlyError, ParseRefusedError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,17 +21,23 @@ _SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 PARSED_WITH_ERRORS = "parsed with errors: something may be missing"
 
 
-def outline_source(language: str, data: bytes) -> Outline:
-    """What the file of that language defines; `data` is UTF-8 with newlines only."""
+def outline_source(language: str, data: bytes, *, guarded: bool = False) -> Outline:
+    """What the file of that language defines; `data` is UTF-8 with newlines only.
+
+    Raises:
+        ParseCostlyError: It has so many errors that a `guarded` parse is given up.
+    """
     if language == UNKNOWN:
         from foldline.backends.parsers.indentation import outline_by_indentation
 
         return outline_by_indentation(data)
     try:
-        root = parse(language, data).root_node
+        root = parse(language, data, guarded=guarded).root_node
+    except ParseCostlyError:
+        raise
     except ParseRefusedError as refused:
         return outline_unparsed(data, str(refused))
-    return outline_of_tree(language, data, root)
+    return outline_of_tree(language, data, root, guarded=guarded)
 
 
 def outline_unparsed(data: bytes, why: str) -> Outline:
@@ -43,26 +49,28 @@ def outline_unparsed(data: bytes, why: str) -> Outline:
     return found
 
 
-def outline_of_tree(language: str, data: bytes, root: Node) -> Outline:
-    """The same for a source that is parsed already."""
+def outline_of_tree(language: str, data: bytes, root: Node, *, guarded: bool = False) -> Outline:
+    """The same for a source that is parsed already; `guarded` are the parses of its parts."""
     found = _parser_of(language)(data, root)
     if root.has_error:
         if language in _SCRIPTS:
-            found.symbols = _mended(language, data, found)
+            found.symbols = _mended(language, data, found, guarded=guarded)
         found.reason = PARSED_WITH_ERRORS
     elif not found.symbols:
         found.reason = "defines nothing"
     return found
 
 
-def _mended(language: str, data: bytes, found: Outline) -> tuple[SymbolInfo, ...]:
+def _mended(language: str, data: bytes, found: Outline, *, guarded: bool) -> tuple[SymbolInfo, ...]:
     from foldline.backends.parsers.ts_mend import mend_outline
 
     outline = _parser_of(language)
 
     def outline_piece(piece: bytes) -> tuple[SymbolInfo, ...]:
         try:
-            return outline(piece, parse(language, piece).root_node).symbols
+            return outline(piece, parse(language, piece, guarded=guarded).root_node).symbols
+        except ParseCostlyError:
+            raise
         except ParseRefusedError:
             return ()
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from foldline.backends.outlines import outline_source
 from foldline.backends.references import references_in_source
-from foldline.backends.syntax import ParseRefusedError
+from foldline.backends.syntax import ParseCostlyError, ParseRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,6 +28,20 @@ class Refused(NamedTuple):
 
     path: str
     reason: str
+
+
+if TYPE_CHECKING:
+    Found = Reference | Refused | Parsed
+
+
+def find_guarded(source: Parsed, name: str) -> list[Found]:
+    """The uses of the name; the source itself where only a process that may die can parse it."""
+    try:
+        return [*references_in_source(*source, name, guarded=True)]
+    except ParseCostlyError:
+        return [source]
+    except ParseRefusedError as refused:
+        return [Refused(source.path, str(refused))]
 
 
 class Parsing(Protocol):

@@ -132,18 +132,24 @@ def can_have_references(language: str) -> bool:
     return has_grammar(language) and language not in DOCUMENTS
 
 
-def references_in_source(path: str, language: str, data: bytes, name: str) -> list[Reference]:
+def references_in_source(
+    path: str, language: str, data: bytes, name: str, *, guarded: bool = False
+) -> list[Reference]:
     """The uses of the identifier `name` in UTF-8 `data`, in the order of their places.
 
     Time and memory grow with the source and the uses, however long its lines and deep its nesting.
 
     Raises:
         ParseRefusedError: The source isn't parsed.
+        ParseCostlyError: It has so many errors that a `guarded` parse is given up.
     """
     word = name.encode("utf-8", "replace")
     if not _places(data, word):
         return []
-    data, root, symbols = _python(data, word) if language == "python" else _whole(language, data)
+    if language == "python":
+        data, root, symbols = _python(data, word, guarded=guarded)
+    else:
+        data, root, symbols = _whole(language, data, guarded=guarded)
     definitions: set[int] | None = None
     is_test = is_test_path(path)
     found: list[Reference] = []
@@ -155,7 +161,7 @@ def references_in_source(path: str, language: str, data: bytes, name: str) -> li
         if not _is_identifier(node, start, start + len(word)):
             continue
         if symbols is None:
-            symbols = outline_of_tree(language, data, root).symbols
+            symbols = outline_of_tree(language, data, root, guarded=guarded).symbols
         if definitions is None:
             definitions = set(_definition_lines(symbols, name))
         row, _ = node.start_point
@@ -243,15 +249,15 @@ class _Column:
         return self._count
 
 
-def _whole(language: str, data: bytes) -> _Parsed:
-    return data, parse(language, data).root_node, None
+def _whole(language: str, data: bytes, *, guarded: bool) -> _Parsed:
+    return data, parse(language, data, guarded=guarded).root_node, None
 
 
-def _python(data: bytes, word: bytes) -> _Parsed:
+def _python(data: bytes, word: bytes, *, guarded: bool) -> _Parsed:
     """What there is to parse for `word`, mostly a small part of the file."""
     places = _places(data, word)
     short = excerpt(data, places)
-    root = parse("python", short).root_node
+    root = parse("python", short, guarded=guarded).root_node
     symbols = None if root.has_error else outline_of_tree("python", short, root).symbols
     # A variable is a symbol where it is first assigned: all that is before decides.
     others = [
@@ -264,9 +270,11 @@ def _python(data: bytes, word: bytes) -> _Parsed:
     if others:
         places = sorted({*places, *(place for other in others for place in _places(data, other))})
         short = excerpt(data, places)
-        root = parse("python", short).root_node
+        root = parse("python", short, guarded=guarded).root_node
         symbols = None
-    return _whole("python", data) if root.has_error else (short, root, symbols)
+    if root.has_error:
+        return _whole("python", data, guarded=guarded)
+    return short, root, symbols
 
 
 def is_test_path(path: str) -> bool:

@@ -5,14 +5,20 @@ kilobytes: it is stopped after as many steps as no real code takes. What happens
 can't be stopped, so what is known to go wrong there is looked for before. Of thousands of brackets
 that nothing closes a parser makes gigabytes at the end of its text, and the scanner of YAML writes
 past its memory when blocks nest too deep.
+
+A parser that skips one wrong token after the other makes gigabytes in its last step, too: it joins
+all the ways in which it may have skipped them. Its steps before are slow, by which a guarded parse
+ends in time. Such a source goes to a process that may die: code with many errors looks alike.
 """
 
 from __future__ import annotations
 
+import math
 import mmap
 import re
+from functools import cache
 from pathlib import Path
-from time import monotonic
+from time import thread_time
 from typing import TYPE_CHECKING
 
 from foldline.backends.languages import DOCUMENTS, parser_for
@@ -27,8 +33,17 @@ MOST_BYTES = 20_000_000
 # where it follows many readings.
 _FEWEST_REPORTS = 2_000
 _BYTES_A_REPORT = 8
-# Some scanners read far ahead in each step. A megabyte of real code takes a second.
+# Some scanners read far ahead in each step. A megabyte of real code takes a second; no thread but
+# the parsing one counts.
 _MOST_SECONDS = 20.0
+_FEWEST_SECONDS = 2.0
+_SECONDS_A_BYTE = 20e-6
+
+# A hundred steps of code take about as long as those of the sample, of broken code ten times that.
+_SAMPLE = b"def name(a, b=1):\n    if a.b(c)[0] == 'd':\n        return [a, b]\n\n\n" * 40
+_SAMPLES = 5
+_SLOW = 3
+_MOST_BEHIND = 500
 
 _LARGEST_PIECE = 1 << 15
 _SMALL_PIECE = 64
@@ -57,7 +72,11 @@ class ParseRefusedError(Exception):
     """A source that no parser is given, or on which one was stopped; the message says why."""
 
 
-def parse(language: str, data: bytes) -> Tree:
+class ParseCostlyError(ParseRefusedError):
+    """A source whose parse may take all memory: give it to a process that may die."""
+
+
+def parse(language: str, data: bytes, *, guarded: bool = False) -> Tree:
     """The syntax tree of UTF-8 `data`; broken code gives a tree with error nodes.
 
     Other threads run while a large source is parsed. The tree doesn't hold `data`: don't use
@@ -66,6 +85,7 @@ def parse(language: str, data: bytes) -> Tree:
     Raises:
         ParseRefusedError: The source is too large, nests too deep for its grammar, or takes
             longer than any source of its size should.
+        ParseCostlyError: The parse is `guarded`, and slow as only those of broken code are.
     """
     if len(data) > MOST_BYTES:
         raise ParseRefusedError(
@@ -82,7 +102,9 @@ def parse(language: str, data: bytes) -> Tree:
             f"not parsed: more than {_DEEPEST_UNCLOSED} brackets are open at once and never closed"
         )
     parser = parser_for(language)
-    latest = monotonic() + _MOST_SECONDS
+    pace = _Pace(guarded=guarded)
+    seconds = min(_MOST_SECONDS, _FEWEST_SECONDS + _SECONDS_A_BYTE * len(data))
+    latest = thread_time() + seconds
     growth = _Growth(_MOST_GROWTH + _GROWTH_A_BYTE * len(data))
     left = _FEWEST_REPORTS + len(data) // _BYTES_A_REPORT
 
@@ -99,13 +121,16 @@ def parse(language: str, data: bytes) -> Tree:
         del has_error
         nonlocal left
         left -= 1
-        return left < 0 or monotonic() > latest or growth.exceeded()
+        now = thread_time()
+        return pace.too_slow(now) or left < 0 or now > latest or growth.exceeded()
 
     try:
         return parser.parse(read, progress_callback=stop)
     except ValueError:
         # A parser that was stopped would otherwise go on with this source.
         parser.reset()
+        if pace.behind:
+            raise ParseCostlyError("not parsed: it has too many errors") from None
         raise ParseRefusedError(
             "not parsed: its parser was stopped, it takes far longer than code of this size should"
         ) from None
@@ -198,6 +223,50 @@ def unclosed(data: bytes) -> int:
             run = 0 if match[1] else run + 1
             longest = max(longest, run)
     return max(len(stack), most, longest)
+
+
+class _Pace:
+    """Tells when the steps of a guarded parse have been slow for too long."""
+
+    def __init__(self, *, guarded: bool) -> None:
+        unit = _seconds_a_report() if guarded else math.inf
+        self._allowed = _SLOW * unit
+        self._most = _MOST_BEHIND * unit
+        self._late = 0.0
+        self._last = thread_time()
+        self.behind = False
+
+    def too_slow(self, now: float) -> bool:
+        """Return whether the parse, with one more report at `now`, is behind."""
+        self._late = max(0.0, self._late + now - self._last - self._allowed)
+        self._last = now
+        self.behind = self._late > self._most
+        return self.behind
+
+
+@cache
+def _seconds_a_report() -> float:
+    """The time that this machine takes from one report of a parser to the next, in plain code."""
+    parser = parser_for("python")
+
+    def seconds() -> float:
+        reports = 0
+
+        def count(_: int, has_error: bool) -> bool:
+            del has_error
+            nonlocal reports
+            reports += 1
+            return False
+
+        start = thread_time()
+        parser.parse(_read_sample, progress_callback=count)
+        return (thread_time() - start) / reports
+
+    return min(seconds() for _ in range(_SAMPLES))
+
+
+def _read_sample(start: int, _: Point) -> bytes:
+    return _SAMPLE[start:]
 
 
 class _Growth:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 WINDOWS = os.name == "nt"
 # Without them programs find neither their own settings nor room for what they write.
 _KEPT = frozenset({"HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP"})
+# A folder that has one of them is a project, and what lies in it came with it.
+_MARKS = (".git", ".hg", ".jj", ".svn", "pyproject.toml", "package.json", "Cargo.toml", "go.mod")
 # What makes Node.js load a file before the program: a relative one is looked for in the workspace.
 _NODE_LOADS = re.compile(r"(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader)\b")
 
@@ -39,6 +41,27 @@ def is_inside(path: str | os.PathLike[str], root: Path) -> bool:
     )
 
 
+def project_around(root: Path) -> Path:
+    """The outermost project that holds `root`, with links followed; else `root` itself.
+
+    Who wrote the folder wrote the project. A home folder, and any folder that homes lie in, is the
+    user's own: it is no project around others, even where the user keeps it in git.
+    """
+    home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111  # `home` fails without one.
+    found = root = Path(os.path.realpath(root))
+    for folder in root.parents:
+        if folder == folder.parent or Path(home).is_relative_to(folder):
+            break
+        if any(os.path.lexists(folder / mark) for mark in _MARKS):
+            found = folder
+    return found
+
+
+def is_in_project(path: str | os.PathLike[str], root: Path) -> bool:
+    """Return whether `path` lies in `root` or in the project around it."""
+    return is_inside(path, root) or is_inside(path, project_around(root))
+
+
 def empty_folder(root: Path) -> Path:
     """An empty folder of this user that lies outside the workspace at `root`."""
     folder = cache_folder().absolute() / "empty"
@@ -52,31 +75,32 @@ def empty_folder(root: Path) -> Path:
 def outside_environment(root: Path, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The variables of `environ` without what leads into the workspace at `root`.
 
-    Search paths lose their entries inside it, and relative ones, which start from the working
-    directory. Any other variable that names a place in the workspace is left out. No Python that
-    is started below looks for modules in its working directory.
+    The project around the workspace counts as the workspace. Search paths lose their entries inside
+    it, and relative ones, which start from the working directory. Any other variable that names a
+    place in the workspace is left out. No Python that is started below looks for modules in its
+    working directory.
     """
-    found = {}
-    for name, value in environ.items():
-        kept = _outside(name.upper(), value, root)
-        if kept is not None:
-            found[name] = kept
+    found = dict(environ)
+    for folder in {root, project_around(root)}:
+        outside = {name: _outside(name.upper(), value, folder) for name, value in found.items()}
+        found = {name: value for name, value in outside.items() if value is not None}
     return {**found, "PYTHONSAFEPATH": "1"}
 
 
 def find_on_path(
     program: str, *, outside: Path | None = None, environ: Mapping[str, str] = os.environ
 ) -> Path | None:
-    """The absolute path of the program in `PATH`; what lies in the folder `outside` doesn't count.
+    """The absolute path of the program in `PATH`.
 
-    Unlike the system's own search, this never looks in the working directory: not on Windows, and
-    not for an entry that is empty or relative.
+    What lies in the folder `outside`, or in the project around it, doesn't count. Unlike the
+    system's own search, this never looks in the working directory: not on Windows, and not for an
+    entry that is empty or relative.
     """
     for folder in environ.get("PATH", os.defpath).split(os.pathsep):
         if not Path(folder).is_absolute():
             continue
         found = find_in(Path(folder), program)
-        if found is not None and (outside is None or not is_inside(found, outside)):
+        if found is not None and (outside is None or not is_in_project(found, outside)):
             return found
     return None
 

@@ -42,6 +42,28 @@ def for_terminal(text: str) -> str:
     return _CONTROL.sub(lambda match: _escaped(match[0]), text)
 
 
+def for_json(text: str) -> str:
+    """The same JSON, in which what `visible` escapes in names is escaped in strings.
+
+    `text` is JSON whose only characters below a space are those between values.
+    """
+    return _UNSAFE.sub(lambda match: match[0] if match[0] < " " else _utf16(match[0]), text)
+
+
+def is_text(text: str) -> bool:
+    """Return whether UTF-8 can hold the text: it has no half of a character and no stray byte."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _utf16(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
+
+
 def _escaped(character: str) -> str:
     code = ord(character)
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

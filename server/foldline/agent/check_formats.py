@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
+from foldline.agent.terminal import json_text
 from foldline.backends.visible import visible
 from foldline.ide.checks import Code, Severity, default_severity
 from foldline.ide.version import VERSION
@@ -60,8 +60,7 @@ def _json(found: Sequence[Found], files: int, out: TextIO) -> None:
         }
         for each in found
     ]
-    json.dump({"files": files, "findings": findings}, out, ensure_ascii=False, indent=2)
-    out.write("\n")
+    out.write(f"{json_text({'files': files, 'findings': findings})}\n")
 
 
 _SARIF_LEVELS = {
@@ -111,8 +110,7 @@ def _sarif(found: Sequence[Found], files: int, out: TextIO) -> None:
         "version": "2.1.0",
         "runs": [run],
     }
-    json.dump(log, out, ensure_ascii=False, indent=2)
-    out.write("\n")
+    out.write(f"{json_text(log)}\n")
 
 
 _GITHUB_LEVELS = {

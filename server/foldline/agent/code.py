@@ -9,13 +9,12 @@ could not be asked. `diagnostics` returns 0 where a server finds nothing wrong, 
 from __future__ import annotations
 
 import argparse
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.index_bar import index_bar
-from foldline.agent.terminal import complain, show
+from foldline.agent.terminal import complain, json_text, show
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.arguments import LinesArguments, PlaceArguments
 from foldline.ide.operations.operation import Role
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
     from foldline.ide.operations.operation import Argument, Operation
 
 FOUND, NOTHING, NOT_ASKED = 0, 1, 2
+# What hasn't ended by then ends with the process.
+CLOSE_SECONDS = 10.0
 SECONDS = 20.0
 """Longer than for a model: a command starts its server afresh, and a person waits for it."""
 
@@ -116,6 +117,7 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
             Settings(trusted=getattr(options, "trust", False)),
             AccessOptions(
                 language_servers=getattr(options, "seconds", 0) > 0,
+                parse_in_workers=True,
                 no_ignore=options.no_ignore,
                 patient=True,
             ),
@@ -126,7 +128,7 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
             asked = [read_arguments(operation, values) for values in _values(operation, options)]
             results = [run(operation.run(access, arguments)) for arguments in asked]
         finally:
-            access.close()
+            workspace.close_files(CLOSE_SECONDS)
     except SymbolError as error:
         return _refuse(error, NOTHING)
     except (ArgumentsError, BackendError) as error:
@@ -198,4 +200,4 @@ def _place(text: str) -> tuple[str, int | None, int | None]:
 def _as_json(data: object) -> str:
     from cattrs import Converter
 
-    return json.dumps(Converter().unstructure(data), ensure_ascii=False, indent=2)
+    return json_text(Converter().unstructure(data))

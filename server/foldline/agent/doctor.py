@@ -98,7 +98,11 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
 def _previews(file: Path, root: Path, *, trusted: bool) -> dict[str, str | None]:
     """The interpreter of previews, why it is the one, and the foldline that it has."""
     from foldline.agent.scan import root_of
-    from foldline.backends.untrusted import empty_folder, is_inside, outside_environment
+    from foldline.backends.untrusted import (
+        empty_folder,
+        is_in_project,
+        outside_environment,
+    )
     from foldline.ide.render.interpreter import ask_identity, find_interpreter, mismatch
 
     interpreter = find_interpreter(file)
@@ -113,7 +117,9 @@ def _previews(file: Path, root: Path, *, trusted: bool) -> dict[str, str | None]
     if not trusted:
         # The file may lie elsewhere, and then it is that project that isn't trusted.
         project = root_of(file)
-        if interpreter.found_in or any(is_inside(interpreter.path, one) for one in (root, project)):
+        if interpreter.found_in or any(
+            is_in_project(interpreter.path, one) for one in (root, project)
+        ):
             return told
         environment = outside_environment(root, outside_environment(project))
         where = {"cwd": empty_folder(root), "env": environment}

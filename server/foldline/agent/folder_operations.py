@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from foldline.backends.waiting import run_async
+from foldline.backends.waiting import in_thread, run_async
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.operation import Role
 from foldline.ide.operations.reading import read_arguments
@@ -32,8 +33,15 @@ async def answer(
     texts = []
     for folder, asked in arguments_by_folder(operation, folders, arguments):
         result = await run_async(operation.run(folder.access, asked), operation.threads)
-        texts.append(operation.text(with_prefix(result, folder), asked))
+        # It may be of any size, and the event loop has others to answer.
+        text = partial(text_of, operation, result, folder, asked)
+        texts.append(await in_thread(text, operation.threads))
     return "\n".join(texts)
+
+
+def text_of(operation: Operation[Any, Any], result: object, folder: Folder, asked: Any) -> str:
+    """The text of a folder's result, with the folder's name before its paths."""
+    return operation.text(_with_prefix(result, folder), asked)
 
 
 def arguments_by_folder(
@@ -80,7 +88,7 @@ def _in_one_folder(folders: Folders, arguments: Any, names: list[str]) -> tuple[
     return next(iter(found.values())), replace(arguments, **own)
 
 
-def with_prefix(model: Model, folder: Folder) -> Model:
+def _with_prefix(model: Model, folder: Folder) -> Model:
     """The result with the folder's name before its paths and cursors."""
     if not folder.prefix or not is_dataclass(model):
         return model
@@ -92,5 +100,5 @@ def with_prefix(model: Model, folder: Folder) -> Model:
         elif field.name == "cursor":
             changes["cursor"] = folder.shown_cursor(value)
         elif isinstance(value, tuple) and value and hasattr(value[0], "path"):
-            changes[field.name] = tuple(with_prefix(item, folder) for item in value)
+            changes[field.name] = tuple(_with_prefix(item, folder) for item in value)
     return cast("Model", replace(model, **changes)) if changes else model  # type: ignore[type-var]

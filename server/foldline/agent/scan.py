@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.backends.errors import cut
+from foldline.backends.visible import visible
 from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -56,11 +58,12 @@ def scan(paths: Sequence[str]) -> Scan:
     given = [Path(path).resolve() for path in paths or ["."]]
     for path, shown in zip(given, paths or ["."], strict=True):
         if not path.exists():
-            raise ScanError(f"{shown}: there is no such file or directory")
+            raise ScanError(f"{visible(cut(shown))}: there is no such file or directory")
     root = root_of(given[0])
     outside = [path for path in given if not path.is_relative_to(root)]
     if outside:
-        raise ScanError(f"{outside[0]} lies outside {root}: check it by itself")
+        named, around = visible(str(outside[0])), visible(str(root))
+        raise ScanError(f"{named} lies outside {around}: check it by itself")
     (folder,) = Workspace.at(root).folders()
     if folder.problems:
         raise ScanError("; ".join(folder.problems))

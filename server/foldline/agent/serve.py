@@ -42,12 +42,14 @@ def run(options: argparse.Namespace) -> int:
     # What modules leave behind when they load stays: to look for garbage in it costs a third of the
     # start, and would cost every later full collection.
     gc.disable()
+    from foldline.ide.garbage import keep_collections_short
     from foldline.ide.lifecycle import end_process
     from foldline.server import transport
     from foldline.server.app import create_server
 
     gc.freeze()
     gc.enable()
+    keep_collections_short()
     # An answer that one thread has ready waits this long at most while another one computes.
     sys.setswitchinterval(0.001)
     logging.basicConfig(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
+
+from foldline.backends.visible import for_json, for_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +27,11 @@ def complain(message: str) -> None:
     _write(f"{message}\n", sys.stderr)
 
 
+def json_text(data: object) -> str:
+    """The data as JSON for programs, in which nothing controls a terminal or the order of text."""
+    return for_json(json.dumps(data, ensure_ascii=False, indent=2))
+
+
 @contextmanager
 def shown() -> Iterator[TextIO]:
     """A stream whose text is shown in the end."""
@@ -34,8 +42,6 @@ def shown() -> Iterator[TextIO]:
 
 def _write(text: str, stream: TextIO) -> None:
     if stream.isatty():
-        from foldline.backends.visible import for_terminal
-
         text = for_terminal(text)
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from foldline.agent.scan import ScanError
+from foldline.agent.terminal import json_text
 from foldline.backends.errors import MalformedFileError, PathError
 from foldline.backends.files.limits import BASELINE_BYTES
 from foldline.backends.files.reader import read_json
@@ -148,8 +148,7 @@ def write_json(
             {"prompt": each.identity, "before": each.before, "after": each.after} for each in grown
         ],
     }
-    json.dump(document, out, ensure_ascii=False, indent=2)
-    out.write("\n")
+    out.write(f"{json_text(document)}\n")
 
 
 # Baselines
@@ -187,7 +186,9 @@ def read_baseline(file: str) -> Baseline:
 
 
 def _no_baseline(file: str) -> ScanError:
-    return ScanError(f"{file} is no baseline: write one with `foldline tokens --json > {file}`")
+    return ScanError(
+        f"{visible(file)} is no baseline: write one with `foldline tokens --json > {visible(file)}`"
+    )
 
 
 def check_comparable(baseline: Baseline, counter: TokenCounter) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from foldline.agent.folder_operations import arguments_by_folder, with_prefix
+from foldline.agent.folder_operations import arguments_by_folder, text_of
 from foldline.agent.folders import NoFolderError, open_folders
 from foldline.backends.errors import IgnoredPathError
 from foldline.backends.waiting import run
@@ -74,7 +74,7 @@ def _tool(operation: Operation[Any, Any], workspace: Workspace) -> Tool[Any, str
         try:
             folders = open_folders(workspace, workspace.roots)
             text = "\n".join(
-                operation.text(with_prefix(run(operation.run(folder.access, own)), folder), own)
+                text_of(operation, run(operation.run(folder.access, own)), folder, own)
                 for folder, own in arguments_by_folder(operation, folders, params)
             )
         except NoFolderError as error:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import PathError
+from foldline.backends.visible import visible
 from foldline.backends.waiting import Shared
 from foldline.ide.analysis.project import Project
 from foldline.ide.analysis.prompt_files import PromptFiles
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
 
 log = logging.getLogger(__name__)
+
+SEARCH_SECONDS = 10.0
+"""For one search of a folder's files; the next query goes on with what is left."""
 
 
 class Folder:
@@ -39,7 +43,7 @@ class Folder:
         self.project = Project(root)
         self._set_by_project, self.problems = read_project_options(root)
         self.options = self._set_by_project
-        self.files = self.prompt_files()
+        self.files = PromptFiles(partial(self._walk, (".",)), seconds=SEARCH_SECONDS)
         self._refresh = Shared(lambda _: self.files.refresh())
         self.project.search = lambda: self.refresh().result()
 
@@ -64,11 +68,24 @@ class Folder:
         """Counts tokens as the options say."""
         return token_counter(self.options.tokens, exact=self.options.exact_tokens)
 
-    def prompt_files(self, below: Iterable[str] = (".",)) -> PromptFiles:
+    def prompt_files(self, below: Iterable[str]) -> PromptFiles:
         """The files that hold prompts, below some of its paths."""
         return PromptFiles(partial(self._walk, tuple(below)))
 
-    def _walk(self, below: Iterable[str]) -> Iterator[tuple[str, object]]:
+    @property
+    def unsearched(self) -> tuple[str, ...]:
+        """A sentence where the last search of the files wasn't finished in time."""
+        if self.files.complete:
+            return ()
+        seconds = f"{SEARCH_SECONDS:.3g} s"
+        return (
+            f"{visible(str(self.root))} has more files than are searched for prompts in {seconds}: "
+            "ask again to go on, or open a folder below it",
+        )
+
+    def _walk(
+        self, below: Iterable[str], check: Callable[[], None]
+    ) -> Iterator[tuple[str, object]]:
         try:
             backend = self.access.file_backend
         except PathError as error:
@@ -76,5 +93,5 @@ class Folder:
             log.warning("Prompts are not searched: %s", error)
             return
         for path in below:
-            for stamp in backend.walk(path):
+            for stamp in backend.walk_folder(backend.resolve(path), check=check):
                 yield str(self.root / stamp.path), stamp

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from foldline.backends import AsyncSmartFileAccess, SmartFileAccess
     from foldline.backends.lsp import ServerStatus
-    from foldline.backends.parsing import Parsing
+    from foldline.backends.parsing_pool import PoolParsing
     from foldline.ide.analysis.model import SourceSpan
     from foldline.ide.folder import Folder
     from foldline.ide.render.render import Location
@@ -47,11 +47,12 @@ class AccessOptions:
     """How files are accessed, as `SmartFileAccess.for_workspace` takes it.
 
     Attributes:
+        parse_in_workers: Sources that may take too long or too much are parsed in processes.
         patient: Answers wait for the index, however long that takes.
     """
 
     language_servers: bool = False
-    parsing: Parsing | None = None
+    parse_in_workers: bool = False
     no_ignore: bool = False
     patient: bool = False
 
@@ -85,6 +86,7 @@ class Workspace:
         self._roots: tuple[Path, ...] = ()
         self._access: dict[Path, SmartFileAccess] = {}
         self._folders: dict[Path, Folder] = {}
+        self._parsing: PoolParsing | None = None
         self._open: dict[str, OpenDocument] = {}
         self._client_options: object = None
         self._lock = Lock()
@@ -128,7 +130,9 @@ class Workspace:
             kept = {*self._roots, *(Path(file).parent for file in self._open)}
             gone = [access for root, access in self._access.items() if root not in kept]
             self._access = {root: one for root, one in self._access.items() if root in kept}
+            folders = [one for root, one in self._folders.items() if root not in kept]
             self._folders = {root: one for root, one in self._folders.items() if root in kept}
+        _give_back(folders)
         _close([access.close for access in gone])
         if before:
             self._changed()
@@ -186,17 +190,20 @@ class Workspace:
         """The files below `root`, open documents included."""
         from foldline.backends import SmartFileAccess
         from foldline.backends.index import DEFAULT_PATIENCE
+        from foldline.backends.parsing_pool import PoolParsing
 
         options = self._access_options
         with self._lock:
             access = self._access.get(root)
             if access is None:
+                if options.parse_in_workers and self._parsing is None:
+                    self._parsing = PoolParsing()
                 access = self._access[root] = SmartFileAccess.for_workspace(
                     root,
                     overlays=self._overlays(root),
                     language_servers=options.language_servers,
                     trusted=self.settings.trusted,
-                    parsing=options.parsing,
+                    parsing=self._parsing,
                     no_ignore=options.no_ignore,
                     patience=None if options.patient else DEFAULT_PATIENCE,
                     progress=self.progress_of(root),
@@ -239,10 +246,12 @@ class Workspace:
         for path in filter(None, map(local_path, read)):
             with self._lock:
                 holders = [one for root, one in self._folders.items() if path.is_relative_to(root)]
-                for folder in holders if path.name == "pyproject.toml" else ():
+                gone = holders if path.name == "pyproject.toml" else []
+                for folder in gone:
                     self._folders.pop(folder.root)
             for folder in holders:
                 folder.project.changed_on_disk(str(path))
+            _give_back(gone)
         self._changed(analysis=bool(read))
 
     def open_documents(self) -> dict[str, str]:
@@ -349,7 +358,7 @@ class Workspace:
         """
         with self._lock:
             known, self._access = self._access, {}
-        parsing = self._access_options.parsing
+            parsing, self._parsing = self._parsing, None
         closes = [access.close for access in known.values()]
         _close([*closes, parsing.close] if parsing is not None else closes, seconds)
 
@@ -360,7 +369,8 @@ class Workspace:
         """
         with self._lock:
             known, self._access = self._access, {}
-            self._folders.clear()
+            folders, self._folders = self._folders, {}
+        _give_back(folders.values())
         stopped = [status for access in known.values() for status in access.restart_servers()]
         for access in known.values():
             access.close()
@@ -412,6 +422,12 @@ class Workspace:
     def _nowhere(self) -> Path:
         """The folder of a document that isn't a file: never the directory of this process."""
         return self._roots[0] if self._roots else Path(os.devnull)
+
+
+def _give_back(folders: Iterable[Folder]) -> None:
+    """Forget what was made of folders' files, after the query that goes on about them."""
+    for folder in folders:
+        PROMPTS.submit(folder.project.forget)
 
 
 def _close(closes: Iterable[Callable[[], None]], seconds: float = 0) -> None:

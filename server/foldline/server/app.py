@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends.waiting import in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.structuring import structure, unstructure
@@ -136,15 +138,20 @@ def create_server(operations: Iterable[Operation[Any, Any]] = OPERATIONS) -> Fol
 
 
 def _refusing(handle: Callable[..., Any]) -> Callable[..., Any]:
-    """The handler, whose refusals are answers that say which one it is."""
+    """The handler, whose refusals are answers that say which one it is.
+
+    Its answer is made plain in a thread: the event loop would stand still for all symbols of a
+    large module.
+    """
     if not inspect.iscoroutinefunction(handle):
         return handle
 
     # It keeps its signature: by that it is given the server.
     @functools.wraps(handle)
-    async def answer(*arguments: Any) -> Any:
+    async def answer(ls: FoldlineServer, *arguments: Any) -> Any:
         try:
-            return await handle(*arguments)
+            result = await handle(ls, *arguments)
+            return result and await in_thread(partial(ls.protocol.plain, result))
         except REFUSALS as error:
             raise request_failure(error) from error
 
@@ -153,7 +160,9 @@ def _refusing(handle: Callable[..., Any]) -> Callable[..., Any]:
 
 def _register_command(server: FoldlineServer, command: ModuleType) -> None:
     async def execute(ls: FoldlineServer, value: object) -> Any:
-        return unstructure(await command.handle(ls, structure(value, command.Arguments)))
+        answer = await command.handle(ls, structure(value, command.Arguments))
+        # It may be of any size, and the event loop has others to answer.
+        return await in_thread(partial(unstructure, answer))
 
     _register(server, command.COMMAND, execute)
 

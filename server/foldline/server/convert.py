@@ -16,6 +16,8 @@ from lsprotocol.types import Position, PositionEncodingKind, Range
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _LONE_RETURN = re.compile(r"\r(?!\n)")
+# Some thousand blocks of some thousand lines are a module of hundreds of megabytes.
+_BLOCK = 1_000
 
 # LSP's `uinteger`.
 _MAX_UINTEGER = (1 << 31) - 1
@@ -45,7 +47,7 @@ class LineIndex:
     @cached_property
     def starts(self) -> tuple[int, ...]:
         """The offset at which each line starts."""
-        if _LONE_RETURN.search(self.text):
+        if "\r" in self.text and _LONE_RETURN.search(self.text):
             return (0, *(match.end() for match in _LINE_END.finditer(self.text)))
         # Three times as fast, and needed at every key.
         *lines, _ = self.text.split("\n")
@@ -54,6 +56,9 @@ class LineIndex:
     def position(self, offset: int) -> Position:
         """The position of `offset`; offsets outside the text are moved to its nearer end."""
         offset = max(0, min(offset, len(self.text)))
+        if not offset:
+            # All that is said of a text that isn't read: its lines aren't looked for.
+            return Position(0, 0)
         line = bisect_right(self.starts, offset) - 1
         return Position(line, self._units(self.text[self.starts[line] : offset]))
 
@@ -90,17 +95,22 @@ class LineIndex:
 class LineStarts(Sequence[int]):
     """The offsets at which the lines of a text start, kept through edits.
 
-    An edit costs what it changes and the lines between it and the edit before. Those above that
-    place are kept by their offsets, those below by their distances from the end of the text.
+    Lines are kept in blocks, each as its distance from the start of its block. An edit costs the
+    blocks that it touches, and the number of blocks, wherever in the text it is.
     """
 
     def __init__(self, text: str) -> None:
+        starts = LineIndex.of(text).starts
         self._size = len(text)
-        self._above = list(LineIndex.of(text).starts)
-        self._below: list[int] = []
+        # For each block: its first line, its offset, and its lines' distances from that.
+        self._lines = list(range(0, len(starts), _BLOCK))
+        self._offsets = [starts[line] for line in self._lines]
+        self._blocks = [
+            [start - starts[line] for start in starts[line : line + _BLOCK]] for line in self._lines
+        ]
 
     def __len__(self) -> int:
-        return len(self._above) + len(self._below)
+        return self._lines[-1] + len(self._blocks[-1])
 
     @overload
     def __getitem__(self, line: int) -> int: ...
@@ -108,33 +118,52 @@ class LineStarts(Sequence[int]):
     def __getitem__(self, line: slice) -> tuple[int, ...]: ...
     def __getitem__(self, line: int | slice) -> int | tuple[int, ...]:
         if isinstance(line, slice):
-            return tuple(self[each] for each in range(*line.indices(len(self))))
-        if 0 <= line < len(self._above):
-            return self._above[line]
+            return tuple(self[number] for number in range(*line.indices(len(self))))
         if not 0 <= line < len(self):
             raise IndexError(line)
-        return self._size - self._below[len(self) - 1 - line]
+        block = bisect_right(self._lines, line) - 1
+        return self._offsets[block] + self._blocks[block][line - self._lines[block]]
 
     def edit(self, start: int, end: int, text: str, length: int) -> None:
         """Follow an edit: `text` is the new text, with `length` characters for `start` to `end`."""
-        self._split_at(start)
-        while self._below and self._size - self._below[-1] <= end:
-            self._below.pop()
-        new_end = start + length
+        shift = len(text) - self._size
         self._size = len(text)
+        new_end = start + length
+        # The blocks that hold a line which starts from `start` to `end`.
+        first = max(bisect_left(self._offsets, start) - 1, 0)
+        last = max(bisect_right(self._offsets, end), first + 1)
+        known = [
+            offset + distance
+            for offset, block in zip(
+                self._offsets[first:last], self._blocks[first:last], strict=True
+            )
+            for distance in block
+        ]
+        # The first line starts at 0 whatever is typed there.
+        above = known[: max(bisect_left(known, start), 1 if first == 0 else 0)]
         # A break may come about with the character on either side.
         found = _LINE_END.finditer(text, max(start - 1, 0), new_end + 1)
-        self._above.extend(at for match in found if start <= (at := match.end()) <= new_end)
+        typed = [at for match in found if start <= (at := match.end()) <= new_end]
+        below = [at + shift for at in known[bisect_right(known, end) :]]
+        middle = [*above, *(at for at in typed if at > 0), *below]
+        self._replace(first, last, middle, shift)
 
-    def _split_at(self, start: int) -> None:
-        """Keep those before `start`, and the first line's, by their offsets and no others."""
-        above, below, size = self._above, self._below, self._size
-        keep = max(bisect_left(above, start), 1)
-        below.extend(size - at for at in reversed(above[keep:]))
-        del above[keep:]
-        rest = bisect_right(below, size - start)
-        above.extend(size - distance for distance in reversed(below[rest:]))
-        del below[rest:]
+    def _replace(self, first: int, last: int, starts: list[int], shift: int) -> None:
+        """Put the lines at `starts` in place of some blocks; what is below moves by `shift`."""
+        line = self._lines[first]
+        more = len(starts) - sum(map(len, self._blocks[first:last]))
+        cuts = range(0, len(starts), _BLOCK)
+        self._lines[first:] = [
+            *(line + cut for cut in cuts),
+            *(below + more for below in self._lines[last:]),
+        ]
+        self._offsets[first:] = [
+            *(starts[cut] for cut in cuts),
+            *(below + shift for below in self._offsets[last:]),
+        ]
+        self._blocks[first:last] = [
+            [start - starts[cut] for start in starts[cut : cut + _BLOCK]] for cut in cuts
+        ]
 
 
 def offset_at(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.visible import visible
@@ -56,8 +57,7 @@ class OperationCommand:
             IdeError, BackendError: The question can't be asked or answered.
         """
         # Loaded with the first question, not with the server.
-        from foldline.backends.models import FileText
-        from foldline.backends.waiting import run_async
+        from foldline.backends.waiting import in_thread, run_async
 
         if not isinstance(value, Mapping):
             raise ArgumentsError({self.name: "expected one JSON object"})
@@ -71,7 +71,14 @@ class OperationCommand:
             values.setdefault("budget", None)
         access = await self._fill_in(ls, values, uri, position)
         arguments = read_arguments(self.operation, values)
-        result = await run_async(self.operation.run(access, arguments), self.operation.threads)
+        threads = self.operation.threads
+        result = await run_async(self.operation.run(access, arguments), threads)
+        # It may be of any size, and the event loop has others to answer.
+        return await in_thread(partial(self._answer, result, arguments), threads)
+
+    def _answer(self, result: object, arguments: Any) -> dict[str, object]:
+        from foldline.backends.models import FileText
+
         data = self.operation.data(result)
         page = data if isinstance(data, FileText) else None
         return {

@@ -298,6 +298,10 @@ class FoldlineProtocol(LanguageServerProtocol):
 
     # What goes out
 
+    def plain(self, result: object) -> object:
+        """A handler's result as it goes into JSON."""
+        return self._converter.unstructure(result)
+
     def _send_data(self, data: Any) -> None:
         """Send a message; an answer that isn't JSON becomes an error, so that the client gets one.
 

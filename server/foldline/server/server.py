@@ -55,7 +55,7 @@ class FoldlineServer(LanguageServer):
             "foldline", version, protocol_cls=FoldlineProtocol, converter_factory=message_converter
         )
         self.settings_problems: tuple[str, ...] = ()
-        self.core = Workspace(access=AccessOptions(language_servers=True))
+        self.core = Workspace(access=AccessOptions(language_servers=True, parse_in_workers=True))
         self.core.locate = lambda snapshot, place: locate(
             snapshot, place, self.documents.position_codec.encoding
         )

@@ -256,7 +256,11 @@ class BaseFileBackend(ABC):
     def _read_chunks(self, path: str) -> Iterator[bytes]: ...
 
     @abstractmethod
-    def _list(self, folder: str) -> list[Entry]: ...
+    def _list(self, folder: str, goes_on: Callable[[], bool] = lambda: True) -> list[Entry]:
+        """The entries of a folder by name; no more of them once `goes_on` says no.
+
+        It is asked for each slice of a large folder.
+        """
 
     @abstractmethod
     def _rules(self) -> IgnoreRules: ...
@@ -339,9 +343,21 @@ class BaseFileBackend(ABC):
         """The files below `start`; those in `shown` are never hidden.
 
         `hidden` gathers what is ignored; `folders` the times of the folders, from before they were
-        listed, so that what comes later shows as a change. `check` is called for each folder, and
-        what it raises ends the walk. `by_level`, all folders of a level come before those below.
+        listed, so that what comes later shows as a change. `check` is called for each folder and
+        for each slice of a large one, and what it raises ends the walk. `by_level`, all folders of
+        a level come before those below.
         """
+        ended: list[Exception] = []
+
+        def goes_on() -> bool:
+            try:
+                if check is not None:
+                    check()
+            except Exception as error:
+                # What was listed until then is still told.
+                ended.append(error)
+            return not ended
+
         waiting = deque([start])
         while waiting:
             folder = waiting.popleft() if by_level else waiting.pop()
@@ -351,7 +367,7 @@ class BaseFileBackend(ABC):
             below: list[str] = []
             if folders is not None:
                 folders[folder] = self._folder_time(folder)
-            entries = self._list(folder)
+            entries = self._list(folder, goes_on)
             if rules is not None:
                 rules.enter(folder, {entry.name for entry in entries})
             for entry in entries:
@@ -368,6 +384,8 @@ class BaseFileBackend(ABC):
                     below.append(path)
                 else:
                     yield FileStamp(path, entry.size, entry.mtime_ns, entry.ctime_ns, entry.inode)
+            if ended:
+                raise ended[0]
             waiting.extend(below if by_level else reversed(below))
 
     def _rules_unless(self, *, no_ignore: bool) -> IgnoreRules | None:

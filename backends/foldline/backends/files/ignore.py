@@ -26,6 +26,7 @@ from foldline.backends.files.limits import (
     IGNORE_PATTERN_CHARACTERS,
     IGNORE_PATTERNS,
     IGNORE_PATTERNS_IN_ALL,
+    IGNORE_WILDCARDS_IN_ALL,
     SETTINGS_BYTES,
 )
 from foldline.backends.files.reader import read_text
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 _SHOWN_PATTERN = 40
+_WILDCARDS = "*?["
 ALWAYS_HIDDEN = frozenset({".git", ".hg", ".svn", ".jj"})
 IGNORE_FILES = (".gitignore", ".ignore")
 # What no ignore file needs to name; a `!pattern` in one brings it back.
@@ -134,6 +136,7 @@ class IgnoreRules:
         self._root = root
         self._read_file = read
         self._patterns_left = IGNORE_PATTERNS_IN_ALL
+        self._wildcards_left = IGNORE_WILDCARDS_IN_ALL
         # What was left out of the ignore files, a sentence each.
         self.problems: list[str] = []
         # Every ignore file that was looked for outside the workspace or found in it.
@@ -207,6 +210,7 @@ class IgnoreRules:
                 f"{visible(source)} has {len(lines):,} patterns: the first {most:,} of them count"
             )
             lines = lines[:most]
+        lines = self._within_wildcards(lines, source)
         self._patterns_left -= len(lines)
         if not lines:
             return None
@@ -218,6 +222,19 @@ class IgnoreRules:
                 f"{visible(source)}: the malformed pattern {first}{more} matches nothing"
             )
         return _Rules(base, prefix, source, matchers)
+
+    def _within_wildcards(self, lines: tuple[str, ...], source: str) -> tuple[str, ...]:
+        """The first of the patterns, as many as have no more wildcards than are left."""
+        for number, line in enumerate(lines):
+            wildcards = sum(map(line.count, _WILDCARDS))
+            if wildcards > self._wildcards_left:
+                self.problems.append(
+                    f"{visible(source)} has too many wildcards, the limit of all ignore files is "
+                    f"{IGNORE_WILDCARDS_IN_ALL:,}: its first {number:,} patterns count"
+                )
+                return lines[:number]
+            self._wildcards_left -= wildcards
+        return lines
 
     def _rules_above(self) -> tuple[_Rules, ...]:
         """The rules from outside the workspace folder, strongest first."""

@@ -9,12 +9,14 @@ from typing import NamedTuple
 
 SOURCE_BYTES = 4_000_000
 PROMPT_MODULE_BYTES = 2_000_000
+PROMPT_MODULE_NODES = 250_000
 SETTINGS_BYTES = 1 << 20
 VALUES_BYTES = 1 << 20
 BASELINE_BYTES = 64 << 20
 IGNORE_BYTES = 1 << 20
 IGNORE_PATTERNS = 5_000
 IGNORE_PATTERNS_IN_ALL = 20_000
+IGNORE_WILDCARDS_IN_ALL = 10_000
 IGNORE_PATTERN_CHARACTERS = 4_096
 KEY_PARTS = 32
 
@@ -43,6 +45,13 @@ LIMITS = (
         "bytes",
         "counts as a file without prompts",
         "a person writes no prompts of that size",
+    ),
+    Limit(
+        "a Python file that is searched for prompts",
+        PROMPT_MODULE_NODES,
+        "syntax nodes",
+        "its prompts are not shown, and a diagnostic says so",
+        "that is some 4,000 prompts; each node becomes objects that every question goes through",
     ),
     Limit(
         "a settings file: `pyproject.toml`, a language server's own, git's configuration",
@@ -85,6 +94,13 @@ LIMITS = (
         "patterns",
         "the first of them count, and answers say so",
         "compiling them takes seconds",
+    ),
+    Limit(
+        "all ignore files of a workspace",
+        IGNORE_WILDCARDS_IN_ALL,
+        "wildcards (`*`, `?`, `[`)",
+        "the patterns up to them count, and answers say so",
+        "each makes what the patterns compile to larger, and a pattern of a person has one or two",
     ),
     Limit(
         "a pattern of an ignore file",

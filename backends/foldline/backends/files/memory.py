@@ -13,7 +13,7 @@ from foldline.backends.files.ignore import IgnoreRules
 from foldline.backends.files.walk import FileStamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 _DEFAULT_ROOT = Path("/memory")
 
@@ -81,7 +81,8 @@ class MemoryFileBackend(BaseFileBackend):
         if found is not None:
             yield found[1]
 
-    def _list(self, folder: str) -> list[Entry]:
+    def _list(self, folder: str, goes_on: Callable[[], bool] = lambda: True) -> list[Entry]:
+        del goes_on
         prefix = "" if folder in {"", "."} else f"{folder}/"
         entries: dict[str, Entry] = {}
         for path, (version, data) in list(self._content.items()):

@@ -14,7 +14,7 @@ from foldline.backends.untrusted import (
     empty_folder,
     find_in,
     find_on_path,
-    is_inside,
+    is_in_project,
     outside_environment,
 )
 
@@ -161,14 +161,14 @@ def _merged(below: Mapping[str, object], above: Mapping[str, object]) -> dict[st
 def find_program(program: str, root: Path, *, trusted: bool) -> Path | None:
     """The program: beside this Python, in `PATH`, and in a trusted workspace in its own folders.
 
-    A `PATH` that leads into an untrusted workspace does not count.
+    A `PATH` that leads into an untrusted workspace, or the project around it, does not count.
     """
     own = Path(sys.executable).parent
     if Path(program).name != program:
         # A path, from the user's own configuration or that of a trusted workspace.
         path = root / program
         found = find_in(path.parent, path.name)
-        return found if found and (trusted or not is_inside(found, root)) else None
+        return found if found and (trusted or not is_in_project(found, root)) else None
     folders = [own]
     if trusted:
         folders = [*(root / folder for folder in _PROJECT_FOLDERS), own]

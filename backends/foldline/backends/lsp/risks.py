@@ -51,6 +51,14 @@ RISKS = (
         canary="environment",
     ),
     Risk(
+        ANY,
+        "`PATH` and other variables that lead into the project around the opened folder",
+        "a program of the project in place of the real one",
+        "the outermost folder above it with `.git`, `pyproject.toml` or the like counts as the "
+        "workspace, but never a home folder or one above it",
+        canary="project around",
+    ),
+    Risk(
         "ty",
         "`ty.toml`, `[tool.ty]`, `.venv`, inline script metadata",
         "",

@@ -20,7 +20,7 @@ from foldline.agent.mcp.calls import Tools
 from foldline.agent.mcp.prompts import WorkspacePrompts
 from foldline.agent.mcp.roots import Roots
 from foldline.agent.mcp.wire import stdio_streams
-from foldline.backends.parsing_pool import PoolParsing
+from foldline.ide.garbage import keep_collections_short
 from foldline.ide.lifecycle import exit_with_parent
 from foldline.ide.settings import Settings
 from foldline.ide.version import VERSION
@@ -67,7 +67,7 @@ class AgentServer:
         self.tools = tools or Tools()
         self.workspace = Workspace(
             Settings(trusted=options.trusted, interpreter=options.interpreter),
-            AccessOptions(language_servers=True, parsing=PoolParsing()),
+            AccessOptions(language_servers=True, parse_in_workers=True),
         )
         self.roots = Roots(options.roots, self.workspace)
         self.prompts = WorkspacePrompts(self.workspace)
@@ -179,4 +179,5 @@ def serve_stdio(options: Options) -> None:
     exit_with_parent()
     # An answer that one thread has ready waits this long at most while another one computes.
     sys.setswitchinterval(0.001)
+    keep_collections_short()
     asyncio.run(AgentServer(options).run())

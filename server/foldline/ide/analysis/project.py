@@ -86,6 +86,19 @@ class Project:
                 self._closed.pop(file, None)
                 self._changed()
 
+    def forget(self) -> None:
+        """Forgets all files, so that what was made of them is given back at once.
+
+        The project and its evaluator refer to each other. What hangs on such a circle waits for the
+        garbage collector, which looks at large things rarely.
+        """
+        with self.lock:
+            self._open.clear()
+            self._closed.clear()
+            self._sources.clear()
+            self._stamps.clear()
+            self._changed()
+
     def look_at_disk(self) -> None:
         """Forgets the closed files that changed: not every client tells of them."""
         with self.lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import PathError
@@ -38,23 +39,55 @@ class FileWords:
     """The names that its symbols may have, a line each, in lower case."""
 
 
-class PromptFiles:
-    """The Python files of a folder that name the prompt library, or that import such a file."""
+class _OutOfTimeError(Exception):
+    """The look at the files has taken as long as it may."""
 
-    def __init__(self, walk: Callable[[], Iterable[tuple[str, object]]]) -> None:
+
+class PromptFiles:
+    """The Python files of a folder that name the prompt library, or that import such a file.
+
+    `walk` lists the files with their stamps; it calls what it is given every now and then, and lets
+    through what that raises. A look at them ends after `seconds`; with None, at its end.
+    """
+
+    def __init__(
+        self,
+        walk: Callable[[Callable[[], None]], Iterable[tuple[str, object]]],
+        *,
+        seconds: float | None = None,
+    ) -> None:
         self._walk = walk
+        self._seconds = seconds
         self._words: dict[str, FileWords] = {}
+        self.complete = True
+        """Whether the last look came to its end."""
 
     def refresh(self) -> tuple[str, ...]:
-        """The files as they are on disk now, in order; only those that changed are read."""
+        """The files as they are on disk now, in order; only those that changed are read.
+
+        Where there is no time for all, the rest is as it was last known, and the next look goes on.
+        """
         words: dict[str, FileWords] = {}
-        for file, stamp in self._walk():
-            if file.endswith((".py", ".pyi")):
-                known = self._words.get(file)
-                if known is None or known.stamp != stamp:
-                    known = _read(file, stamp)
-                if known is not None:
-                    words[file] = known
+        end = None if self._seconds is None else monotonic() + self._seconds
+
+        def check() -> None:
+            if end is not None and monotonic() > end:
+                raise _OutOfTimeError
+
+        try:
+            for file, stamp in self._walk(check):
+                check()
+                if file.endswith((".py", ".pyi")):
+                    known = self._words.get(file)
+                    if known is None or known.stamp != stamp:
+                        known = _read(file, stamp)
+                    if known is not None:
+                        words[file] = known
+        except _OutOfTimeError:
+            words = {**self._words, **words}
+            self.complete = False
+        else:
+            self.complete = True
         self._words = words
         return self.files()
 

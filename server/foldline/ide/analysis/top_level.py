@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 from foldline.backends import syntax
-from foldline.backends.files.limits import PROMPT_MODULE_BYTES
+from foldline.backends.files.limits import PROMPT_MODULE_BYTES, PROMPT_MODULE_NODES
 from foldline.backends.syntax import ParseRefusedError
 from foldline.ide.analysis.lowering.expressions import narrow
 from foldline.ide.analysis.lowering.statements import Reader
@@ -60,6 +60,8 @@ class TopLevel:
     text: str
     nodes: tuple[Statement, ...]
     broken: bool = False
+    size: int = 0
+    """The syntax nodes that the parser made of the text."""
 
     @property
     def start(self) -> int:
@@ -111,7 +113,9 @@ def parse(text: str, file: str, previous: Parsed | None = None) -> Parsed:
     try:
         if previous is None or previous.refused:
             return Parsed(text, tuple(_with_rests(_cut(text, 0, len(text), file), text)))
-        return _Update(text, file, previous).parsed()
+        updated = _Update(text, file, previous).parsed()
+        _check_size(sum(statement.size for statement in updated.statements))
+        return updated
     except ParseRefusedError as refused:
         return Parsed(text, (), str(refused))
 
@@ -218,7 +222,7 @@ def _stale(old: TopLevel, new: TopLevel) -> TopLevel:
     anchor = old.anchor
     anchor.edit = edit
     anchor.start = new.start
-    return TopLevel(anchor, new.text, old.nodes, broken=True)
+    return TopLevel(anchor, new.text, old.nodes, broken=True, size=old.size)
 
 
 def defined(statement: TopLevel) -> Iterator[str]:
@@ -245,7 +249,16 @@ def _begins_line(text: str, start: int) -> bool:
 
 
 def _parse(text: str) -> tree_sitter.Node:
-    return syntax.parse("python", narrow(text)).root_node
+    root = syntax.parse("python", narrow(text)).root_node
+    _check_size(root.descendant_count)
+    return root
+
+
+def _check_size(nodes: int) -> None:
+    if nodes > PROMPT_MODULE_NODES:
+        raise ParseRefusedError(
+            f"it has {nodes:,} syntax nodes, the limit is {PROMPT_MODULE_NODES:,}"
+        )
 
 
 def _read(root: tree_sitter.Node, text: str, offset: int, file: str) -> Iterator[TopLevel]:
@@ -262,9 +275,11 @@ def _statement(
     anchor = Anchor(file, offset + place[0], own)
     reader = Reader(anchor, place[0])
     read: list[Statement] = []
+    size = 0
     for node in nodes:
         read.extend(reader.statement(node))
-    return TopLevel(anchor, own, tuple(read))
+        size += node.descendant_count
+    return TopLevel(anchor, own, tuple(read), size=size)
 
 
 def _cut(text: str, low: int, high: int, file: str) -> Iterator[TopLevel]:

@@ -13,10 +13,12 @@ import subprocess
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.caches import cache_folder
+from foldline.backends.waiting import in_thread
 from foldline.ide.errors import ArgumentsError, RenderError
 from foldline.ide.render.interpreter import used
 from foldline.ide.structuring import structure
@@ -115,13 +117,9 @@ class Renderer:
                 raise RenderError({"kind": "interpreter", "message": message})
             message = f"The process that renders {job.file.name} ended with {worker.status}"
             raise RenderError({"kind": "exit", "message": message, "stderr": worker.stderr_tail})
-        reply = _reply(answer)
-        if "failure" in reply:
-            raise RenderError(reply["failure"])
         try:
-            # Known before the answer is: the render is checked as a whole.
-            identity = structure(reply.pop("interpreter", None), Identity)
-            found = structure(reply, answers)
+            # It may be of any size, and the event loop has others to answer.
+            identity, found = await in_thread(partial(_structured, answer, answers))
         except ArgumentsError as error:
             message = f"{job.file.name} wrote into its own answer ({error}): {answer[:200]!r}"
             raise RenderError({"kind": "output", "message": message}) from error
@@ -215,6 +213,20 @@ class Renderer:
             self._cold.add(key)
         await worker.stop()
         self._all.discard(worker)
+
+
+def _structured(answer: bytes, answers: type[AnswerT]) -> tuple[Identity, AnswerT]:
+    """The interpreter's identity, and what was asked for.
+
+    Raises:
+        RenderError: It's a failure.
+        ArgumentsError: The user's code made something else of it.
+    """
+    reply = _reply(answer)
+    if "failure" in reply:
+        raise RenderError(reply["failure"])
+    identity = structure(reply.pop("interpreter", None), Identity)
+    return identity, structure(reply, answers)
 
 
 def _reply(answer: bytes) -> dict[str, Any]:

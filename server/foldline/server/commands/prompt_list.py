@@ -39,6 +39,7 @@ async def _documents(ls: FoldlineServer) -> list[str]:
     opened = ls.core.open_documents()
     folders = await in_thread(ls.core.folders)
     files = [file for folder in folders for file in await asyncio.wrap_future(folder.refresh())]
+    ls.core.report([problem for folder in folders for problem in folder.unsearched])
     return [*opened.values(), *(uri_of_file(file) for file in files if file not in opened)]
 
 

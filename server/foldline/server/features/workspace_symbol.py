@@ -34,6 +34,7 @@ async def handle(ls: FoldlineServer, params: WorkspaceSymbolParams) -> list[Work
     folders = await in_thread(ls.core.folders)
     for folder in folders:
         await asyncio.wrap_future(folder.refresh())
+    ls.core.report([problem for folder in folders for problem in folder.unsearched])
     return await in_thread(partial(_find, ls, folders, params.query), PROMPTS) or None
 
 

@@ -1,0 +1,113 @@
+"""Full collections stay short: what outlived a long one is looked at no more until it is gone."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING
+
+import pytest
+
+from foldline.ide.analysis.project import Project
+from foldline.ide.checks import diagnostics
+from foldline.ide.garbage import LONG_SECONDS, Pauses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PROMPT = (
+    "P{n} = PromptTemplate(ns='a', key='k{n}', sections=["
+    "MarkdownSection(title='S', key='s', template='Text {n}.')])\n"
+)
+MODULE = "from foldline.prompts import *\n" + "".join(PROMPT.format(n=n) for n in range(50))
+
+
+class Clock:
+    """A clock on which each collection takes as long as the test says."""
+
+    def __init__(self) -> None:
+        self.takes = 0.0
+        self._now = 0.0
+
+    def __call__(self) -> float:
+        self._now += self.takes
+        return self._now
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    clock = Clock()
+    gc.collect()
+    before = gc.get_freeze_count()
+    pauses = Pauses(clock)
+    gc.callbacks.append(pauses)
+    try:
+        yield clock
+    finally:
+        gc.callbacks.remove(pauses)
+        if not before:
+            gc.unfreeze()
+
+
+class Circle:
+    """Refers to itself, so that only the collector gives it back."""
+
+    alive = 0
+
+    def __init__(self) -> None:
+        self.itself = self
+        Circle.alive += 1
+
+    def __del__(self) -> None:
+        Circle.alive -= 1
+
+
+def test_what_outlives_a_long_collection_is_not_looked_at_again(clock: Clock) -> None:
+    before = gc.get_freeze_count()
+    clock.takes = LONG_SECONDS / 2
+    gc.collect()
+    assert gc.get_freeze_count() == before
+    clock.takes = LONG_SECONDS * 2
+    gc.collect(1)
+    assert gc.get_freeze_count() == before
+    gc.collect()
+    assert gc.get_freeze_count() > before
+
+
+def test_what_became_garbage_is_found_once_most_of_the_rest_is_gone(clock: Clock) -> None:
+    large = [[number] for number in range(len(gc.get_objects()) * 3)]
+    circle = Circle()
+    clock.takes = LONG_SECONDS * 2
+    gc.collect()
+    clock.takes = 0.0
+    del circle
+    gc.collect()
+    assert Circle.alive == 1
+    del large
+    gc.collect()
+    assert Circle.alive == 0
+
+
+def test_an_analysis_is_given_back_without_the_collector() -> None:
+    def objects() -> int:
+        return len(gc.get_objects())
+
+    def analyse() -> int:
+        project = Project()
+        project.open("/nowhere/p.py", MODULE)
+        analysis = project.analysis("/nowhere/p.py")
+        assert analysis is not None
+        diagnostics(analysis)
+        assert len(list(analysis.prompts)) == 50
+        count = objects()
+        project.forget()
+        return count
+
+    analyse()
+    gc.collect()
+    gc.disable()
+    try:
+        before = objects()
+        assert analyse() - before > 5_000
+        assert objects() - before < 500
+    finally:
+        gc.enable()

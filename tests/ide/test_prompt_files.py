@@ -1,0 +1,57 @@
+"""A look at a folder's files ends in time, and the next one goes on where it was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis import prompt_files
+from foldline.ide.analysis.prompt_files import PromptFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    import pytest
+
+COUNT = 10
+
+
+def test_a_look_that_takes_too_long_gives_what_it_has_and_the_next_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(COUNT):
+        (tmp_path / f"m{number}.py").write_text("import foldline\n")
+    now = 0.0
+    read_file = prompt_files._read
+
+    def read(file: str, stamp: object) -> prompt_files.FileWords | None:
+        nonlocal now
+        now += 1
+        return read_file(file, stamp)
+
+    def walk(check: Callable[[], None]) -> Iterator[tuple[str, object]]:
+        del check  # Between two files it is looked at the time anyhow.
+        for number in range(COUNT):
+            yield str(tmp_path / f"m{number}.py"), number
+
+    monkeypatch.setattr(prompt_files, "_read", read)
+    monkeypatch.setattr(prompt_files, "monotonic", lambda: now)
+    files = PromptFiles(walk, seconds=3.5)
+    looks = [(len(files.refresh()), files.complete) for _ in range(4)]
+    # Each reads four more; a file that is known is not read again.
+    assert looks == [(4, False), (8, False), (10, True), (10, True)]
+    assert now == COUNT
+    assert len(PromptFiles(walk).refresh()) == COUNT
+
+
+def test_a_walk_that_never_comes_to_a_file_ends_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter(range(100))
+    monkeypatch.setattr(prompt_files, "monotonic", lambda: next(ticks))
+
+    def walk(check: Callable[[], None]) -> Iterator[tuple[str, object]]:
+        while True:
+            check()
+        yield "never", 0
+
+    files = PromptFiles(walk, seconds=20)
+    assert (files.refresh(), files.complete) == ((), False)
