@@ -75,8 +75,8 @@ def test_what_may_choose_a_program_needs_trust_and_the_report_says_so(
     [
         ("[tool.foldline.lsp]\nuse = ['pyrigth']", "no server 'pyrigth'; did you mean 'pyright'?"),
         ("[tool.foldline.lsp]\nuses = []", "unknown 'uses'; did you mean 'use'?"),
-        ("[tool.foldline.lsp]\nuse = 'ty'", "use is no list of names"),
-        ("[tool.foldline.lsp.servers]\nmine = 1", "servers.mine] is no table"),
+        ("[tool.foldline.lsp]\nuse = 'ty'", "use is not a list of names"),
+        ("[tool.foldline.lsp.servers]\nmine = 1", "servers.mine] is not a table"),
         ("[tool.foldline.lsp.servers.mine]\ncommand = ['a']", "needs a command and languages"),
         (
             "[tool.foldline.lsp.servers.mine]\ncommand = ['a']\nlanguages = ['pyhton']",

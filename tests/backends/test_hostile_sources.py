@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
-from foldline.backends.contexts import LONGEST, column_in, cut_bytes, cut_context
 from foldline.backends.errors import (
     AmbiguousSymbolError,
     BackendError,
@@ -20,6 +19,7 @@ from foldline.backends.errors import (
     SymbolNotFoundError,
 )
 from foldline.backends.files.memory import MemoryFileBackend
+from foldline.backends.formatting.contexts import LONGEST, column_in, cut_bytes, cut_context
 from foldline.backends.languages import parser_for
 from foldline.backends.outlines import outline_source
 from foldline.backends.references import references_in_source
@@ -149,7 +149,7 @@ LONG = "x" * 1_000_000
         MissingPathError(LONG, [LONG]),
         SymbolNotFoundError(LONG, LONG, [LONG]),
         AmbiguousSymbolError("a.py", LONG, [f"{LONG}{n}" for n in range(500)]),
-        InvalidArgumentError("name", f"{LONG!r} is no identifier"),
+        InvalidArgumentError("name", f"{LONG!r} is not an identifier"),
     ],
     ids=lambda error: type(error).__name__,
 )

@@ -15,12 +15,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files.walk import FileStamp
+from foldline.backends.formatting.visible import visible
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.index.location import index_location
 from foldline.backends.index.store import KnownFile, Store
 from foldline.backends.index.words import NOTHING, words_of
 from foldline.backends.models import COMPLETE
-from foldline.backends.visible import visible
 
 
 @pytest.fixture

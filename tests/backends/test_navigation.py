@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from foldline.backends import InvalidArgumentError, SmartFileAccess, SymbolNotFoundError
-from foldline.backends.navigation_text import (
+from foldline.backends.formatting.navigation_text import (
     call_line,
     format_calls,
     format_diagnostics,
     format_hover,
     format_locations,
 )
-from foldline.backends.semantics import Call, Place
+from foldline.backends.locations import Call, Position
 
 FILES = {
     "cart.py": (
@@ -58,37 +58,37 @@ def access(tmp_path: Path) -> Iterator[SmartFileAccess]:
 @pytest.mark.parametrize(
     ("name", "line", "column", "place"),
     [
-        ("Cart.total", None, None, Place("cart.py", 8, 9, "total")),
-        ("Shape", None, None, Place("cart.py", 2, 20, "Shape")),
-        ("hmac.compare_digest", None, None, Place("cart.py", 9, 21, "compare_digest")),
-        ("compare_digest", 9, None, Place("cart.py", 9, 21, "compare_digest")),
-        ("cart.total", 18, 33, Place("cart.py", 18, 32, "total")),
-        (None, 9, 25, Place("cart.py", 9, 21, "compare_digest")),
-        (None, 17, None, Place("cart.py", 17, 5, "pay")),
-        (None, None, None, Place("cart.py", 5, 7, "Cart")),
+        ("Cart.total", None, None, Position("cart.py", 8, 9, "total")),
+        ("Shape", None, None, Position("cart.py", 2, 20, "Shape")),
+        ("hmac.compare_digest", None, None, Position("cart.py", 9, 21, "compare_digest")),
+        ("compare_digest", 9, None, Position("cart.py", 9, 21, "compare_digest")),
+        ("cart.total", 18, 33, Position("cart.py", 18, 32, "total")),
+        (None, 9, 25, Position("cart.py", 9, 21, "compare_digest")),
+        (None, 17, None, Position("cart.py", 17, 5, "pay")),
+        (None, None, None, Position("cart.py", 5, 7, "Cart")),
     ],
 )
 def test_a_place_is_found_by_what_is_known_of_it(
-    access: SmartFileAccess, name: str | None, line: int | None, column: int | None, place: Place
+    access: SmartFileAccess, name: str | None, line: int | None, column: int | None, place: Position
 ) -> None:
-    assert access.find_place("cart.py", name, line=line, column=column) == place
+    assert access.find_position("cart.py", name, line=line, column=column) == place
 
 
 def test_a_place_that_is_none_names_near_ones(access: SmartFileAccess) -> None:
     with pytest.raises(SymbolNotFoundError, match=r"did you mean 'Cart\.total', 'Basket\.total'"):
-        access.find_place("cart.py", "Cart.totl")
+        access.find_position("cart.py", "Cart.totl")
     with pytest.raises(SymbolNotFoundError, match="did you mean 'pay'"):
-        access.find_place("main.py", "pya")
+        access.find_position("main.py", "pya")
     with pytest.raises(InvalidArgumentError, match="did you mean 'cart'"):
-        access.find_place("cart.py", "crt", line=18)
+        access.find_position("cart.py", "crt", line=18)
     with pytest.raises(InvalidArgumentError, match="it has return, cart, total"):
-        access.find_place("cart.py", line=18, column=3)
+        access.find_position("cart.py", line=18, column=3)
     with pytest.raises(InvalidArgumentError, match="has the lines 1 to 18"):
-        access.find_place("cart.py", "pay", line=19)
+        access.find_position("cart.py", "pay", line=19)
 
 
 def test_without_a_server_definitions_are_those_of_the_name(access: SmartFileAccess) -> None:
-    place = access.find_place("cart.py", "total", line=18)
+    place = access.find_position("cart.py", "total", line=18)
     found = access.goto_definition(place.path, place.line, place.column)
     assert format_locations(found, place, "definition").splitlines() == [
         "cart.py:18 total: 2 definitions",
@@ -115,7 +115,7 @@ def test_without_a_server_implementations_follow_the_names_of_bases(
 
 
 def test_without_a_server_a_hover_shows_signatures(access: SmartFileAccess) -> None:
-    place = access.find_place("main.py", "Cart")
+    place = access.find_position("main.py", "Cart")
     found = access.hover(place.path, place.line, place.column)
     assert format_hover(found, place).splitlines()[:2] == [
         "main.py:1 Cart",
@@ -124,7 +124,7 @@ def test_without_a_server_a_hover_shows_signatures(access: SmartFileAccess) -> N
 
 
 def test_without_a_server_callers_are_those_of_the_name(access: SmartFileAccess) -> None:
-    place = access.find_place("cart.py", "Cart.total")
+    place = access.find_position("cart.py", "Cart.total")
     found = access.call_hierarchy(place.path, place.line, place.column)
     assert format_calls(found, place).splitlines() == [
         "cart.py:8 total",
@@ -154,7 +154,7 @@ def test_what_a_budget_leaves_out_a_cursor_asks_for(tmp_path: Path) -> None:
     body = "".join(f"class C{n}(Base):\n    pass\n\n\n" for n in range(60))
     (tmp_path / "many.py").write_text(f"class Base:\n    pass\n\n\n{body}", encoding="utf-8")
     access = SmartFileAccess.for_workspace(tmp_path)
-    place = access.find_place("many.py", "Base")
+    place = access.find_position("many.py", "Base")
     lines: list[int] = []
     cursor: str | None = None
     while True:

@@ -201,7 +201,7 @@ def test_a_scope_that_does_not_exist_is_said() -> None:
 
 
 def test_a_name_that_is_none_is_said() -> None:
-    with pytest.raises(InvalidArgumentError, match="no identifier"):
+    with pytest.raises(InvalidArgumentError, match="is not an identifier"):
         access_to(FILES).find_references("a thing")
 
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.backends import MissingPathError, SmartFileAccess, text
-from foldline.backends.navigation_text import format_calls, format_locations
-from foldline.backends.semantics import Call, Calls, CodeLocation, Locations, Place
-from foldline.backends.visible import for_terminal, restored, visible
+from foldline.backends.formatting.navigation_text import format_calls, format_locations
+from foldline.backends.formatting.visible import for_terminal, restored, visible
+from foldline.backends.locations import Call, Calls, Location, Locations, Position
 
 FORGED = "new\n9 B \x1b]0;title\x07\u202eyp.\u2028.py"
 SHOWN = "new\\n9 B \\u001b]0;title\\u0007\\u202eyp.\\u2028.py"
@@ -46,8 +46,8 @@ def test_content_for_a_terminal_keeps_lines_and_tabs() -> None:
 
 def texts(access: SmartFileAccess) -> dict[str, str]:
     """What each formatter says of the file with the forged name."""
-    here = CodeLocation(FORGED, 1, 1, 5, "class Cart:")
-    place = Place(FORGED, 1, 1, "Cart")
+    here = Location(FORGED, 1, 1, 5, "class Cart:")
+    place = Position(FORGED, 1, 1, "Cart")
     return {
         "tree": text.format_tree(access.get_tree()),
         "outline": text.format_outline(access.get_outline(FORGED)),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.errors import BinaryFileError, SymbolError
 from foldline.backends.files.memory import MemoryFileBackend
-from foldline.backends.languages import LANGUAGES
+from foldline.backends.parsers.language_tables import LANGUAGES
 
 from .conftest import TIME_LIMIT, seeds
 

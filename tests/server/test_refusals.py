@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from foldline.backends.visible import visible
+from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import RevisionError
 from foldline.ide.render.revisions import texts_at
 from foldline.ide.uris import local_path

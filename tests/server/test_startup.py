@@ -15,7 +15,7 @@ LATER = (
     "foldline.backends.file_access",
     "foldline.backends.lsp",
     "foldline.backends.models",
-    "foldline.backends.semantics",
+    "foldline.backends.locations",
     "foldline.server.diagnostic_items",
     "foldline.ide.folder",
     "foldline.ide.analysis",

@@ -24,7 +24,7 @@ from foldline.backends.errors import (
     SymbolNotFoundError,
     UnreadablePathError,
 )
-from foldline.backends.protocol import FileAnalysisBackend, FileBackend
+from foldline.backends.protocol import FileAnalysisBackend, FileBackend, MinimalBackend
 
 if TYPE_CHECKING:
     from foldline.backends.ast_backend import ASTFileAnalysisBackend
@@ -69,6 +69,7 @@ __all__ = [
     "LSPError",
     "LocalFileBackend",
     "MemoryFileBackend",
+    "MinimalBackend",
     "MissingPathError",
     "NotAFileError",
     "NotAFolderError",
@@ -91,8 +92,8 @@ __all__ = [
 ]
 
 
-# All but the errors is loaded when it is first used: whoever catches one, or starts a server that
-# reads files only later, does not wait for the rest.
+# Everything but the errors is loaded when first used: a program that only catches them, or a server
+# that reads files later, does not wait for the rest.
 _HOMES = {
     "ASTFileAnalysisBackend": "ast_backend",
     "AsyncSmartFileAccess": "async_access",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.models import Reference
-    from foldline.backends.parsers.draft import Outline
+    from foldline.backends.parsers.outline_builder import Outline
     from foldline.backends.parsing import Parsing
 
 NAME = "ast"
@@ -98,12 +98,12 @@ class ASTFileAnalysisBackend:
         """The identifiers that are the last part of `symbol_name`, in code only.
 
         Files that define it come first, tests last. `source` stands for the text of `scope`, which
-        is then a file. A question of several parts was asked at `since`, a `time.monotonic`: where
-        the files were looked at for another part, they are not looked at again.
+        is then a file. `since`, a `time.monotonic`, is when the caller asked: files that were
+        checked after it for another part of the same question are not checked again.
         """
         name = symbol_name.rpartition(".")[2].strip().lstrip("#$@")
         if not name or not name.replace("-", "_").isidentifier():
-            raise InvalidArgumentError("name", f"{symbol_name!r} is no identifier")
+            raise InvalidArgumentError("name", f"{symbol_name!r} is not an identifier")
         within = Scope(self._files, scope)
         if source is not None and scope is not None:
             texts = [from_text(self._files.resolve(scope), source)]
@@ -128,7 +128,7 @@ class ASTFileAnalysisBackend:
         return self._parsed(self._files.load(path))[1]
 
     def files_defining(self, name: str) -> list[str]:
-        """The files that seemed to define the name when the index was last brought up to date."""
+        """Files that seemed to define the name at the last update of the index."""
         return [] if self._index is None else self._index.last_defining(name)
 
     async def _candidates(
@@ -194,17 +194,21 @@ def _gathered(
     notes: tuple[str, ...] = (),
 ) -> References:
     """The references grouped by file: files that define the name first, tests last."""
-    both = list(found)
-    references = [each for each in both if not isinstance(each, Refused)]
-    refused = [each for each in both if isinstance(each, Refused)]
+    references: list[Reference] = []
+    refused: list[Refused] = []
+    for item in found:
+        if isinstance(item, Refused):
+            refused.append(item)
+        else:
+            references.append(item)
     if refused:
         others = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
         missing = f"without {refused[0].path}{others}"
         coverage = missing if coverage == COMPLETE else f"{coverage}; {missing}"
         notes = (*notes, f"{refused[0].path}: {refused[0].reason}")
-    defining = {each.path for each in references if each.kind == ReferenceKind.DEFINITION}
+    defining = {use.path for use in references if use.kind == ReferenceKind.DEFINITION}
     references.sort(
-        key=lambda each: (each.test, each.path not in defining, each.path, each.line, each.column)
+        key=lambda use: (use.test, use.path not in defining, use.path, use.line, use.column)
     )
     reason = "; ".join(notes)
     if not references:
@@ -216,7 +220,7 @@ def _gathered(
         name,
         tuple(references),
         len(references),
-        len({each.path for each in references}),
+        len({use.path for use in references}),
         scope,
         None,
         reason,

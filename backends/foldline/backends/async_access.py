@@ -15,25 +15,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
     from concurrent.futures import Executor
 
+    from foldline.backends.engine import Engine
     from foldline.backends.parsing import Parsing
-    from foldline.backends.protocol import FileAnalysisBackend
+    from foldline.backends.protocol import MinimalBackend
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
 
 
-def _asked(
+def _as_coroutine(
     method: Callable[Concatenate[SmartFileAccess, P], Answer], threads: Executor = QUICK
 ) -> Callable[Concatenate[AsyncSmartFileAccess, P], Coroutine[object, object, Answer]]:
     """The method as a coroutine, with its arguments, their types and its documentation."""
 
     @functools.wraps(method)
-    async def ask(self: AsyncSmartFileAccess, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
-        # By its name: the access may be of a subclass.
+    async def run_in_threads(
+        self: AsyncSmartFileAccess, /, *args: P.args, **kwargs: P.kwargs
+    ) -> Answer:
+        # By name, since the access may be of a subclass.
         bound: Callable[P, Answer] = getattr(self.sync, method.__name__)
         return await run_async(question_of(bound)(*args, **kwargs), threads)
 
-    return ask
+    return run_in_threads
 
 
 class AsyncSmartFileAccess:
@@ -54,14 +57,14 @@ class AsyncSmartFileAccess:
         root: str | os.PathLike[str],
         *,
         overlays: Mapping[str, str] | None = None,
-        lsp_backend: FileAnalysisBackend | None = None,
+        lsp_backend: Engine | MinimalBackend | None = None,
         language_servers: bool = False,
         trusted: bool = False,
         workers: int = 2,
         patience: float | None = DEFAULT_PATIENCE,
         progress: Callable[[int, int], None] | None = None,
     ) -> AsyncSmartFileAccess:
-        """Access to the files of the disk below `root`, with so many worker processes at most."""
+        """Access to the files on disk below `root`, with at most `workers` processes."""
         parsing = PoolParsing(workers)
         access = SmartFileAccess.for_workspace(
             root,
@@ -87,25 +90,25 @@ class AsyncSmartFileAccess:
         await self.close()
 
     async def close(self) -> None:
-        """End the worker processes and whatever runs in the background."""
+        """Stop the worker processes and everything in the background."""
         await in_thread(self._access.close)
         if self._parsing is not None:
             await in_thread(self._parsing.close)
 
-    get_tree = _asked(SmartFileAccess.get_tree, LONG)
-    get_outline = _asked(SmartFileAccess.get_outline)
-    read_symbol = _asked(SmartFileAccess.read_symbol)
-    find_references = _asked(SmartFileAccess.find_references, LONG)
-    find_place = _asked(SmartFileAccess.find_place)
-    goto_definition = _asked(SmartFileAccess.goto_definition, LONG)
-    find_implementations = _asked(SmartFileAccess.find_implementations, LONG)
-    hover = _asked(SmartFileAccess.hover, LONG)
-    diagnostics = _asked(SmartFileAccess.diagnostics)
-    call_hierarchy = _asked(SmartFileAccess.call_hierarchy, LONG)
-    read_lines = _asked(SmartFileAccess.read_lines)
-    read_file = _asked(SmartFileAccess.read_file)
-    read_text = _asked(SmartFileAccess.read_text)
-    search_files = _asked(SmartFileAccess.search_files, LONG)
-    grep = _asked(SmartFileAccess.grep, LONG)
-    server_status = _asked(SmartFileAccess.server_status, STATUS)
-    restart_servers = _asked(SmartFileAccess.restart_servers)
+    get_tree = _as_coroutine(SmartFileAccess.get_tree, LONG)
+    get_outline = _as_coroutine(SmartFileAccess.get_outline)
+    read_symbol = _as_coroutine(SmartFileAccess.read_symbol)
+    find_references = _as_coroutine(SmartFileAccess.find_references, LONG)
+    find_position = _as_coroutine(SmartFileAccess.find_position)
+    goto_definition = _as_coroutine(SmartFileAccess.goto_definition, LONG)
+    find_implementations = _as_coroutine(SmartFileAccess.find_implementations, LONG)
+    hover = _as_coroutine(SmartFileAccess.hover, LONG)
+    diagnostics = _as_coroutine(SmartFileAccess.diagnostics)
+    call_hierarchy = _as_coroutine(SmartFileAccess.call_hierarchy, LONG)
+    read_lines = _as_coroutine(SmartFileAccess.read_lines)
+    read_file = _as_coroutine(SmartFileAccess.read_file)
+    read_text = _as_coroutine(SmartFileAccess.read_text)
+    search_files = _as_coroutine(SmartFileAccess.search_files, LONG)
+    grep = _as_coroutine(SmartFileAccess.grep, LONG)
+    server_status = _as_coroutine(SmartFileAccess.server_status, STATUS)
+    restart_servers = _as_coroutine(SmartFileAccess.restart_servers)

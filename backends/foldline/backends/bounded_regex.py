@@ -1,7 +1,7 @@
-"""Regular expressions of strangers, with a bound on their time.
+"""Untrusted regular expressions, with a bound on their time.
 
-RE2 takes time linear in the text. There are no wheels of it for musl, and no marker that tells musl
-from glibc; so where it isn't installed, `regex` stands in, whose time is limited by a clock.
+RE2 takes time linear in the text. It has no wheels for musl, and no marker tells musl from glibc;
+so where it isn't installed, `regex` is used, with a time limit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 # Neither wheel carries types.
 import regex  # type: ignore[import-untyped]
 
-from foldline.backends.visible import is_text
+from foldline.backends.formatting.visible import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 HAS_RE2 = find_spec("re2") is not None
-# What all searches with one pattern may take together.
+# The time limit of all searches with one pattern together.
 GREP_SECONDS = 20.0
 IGNORE_SECONDS = 0.2
 _MOST_CHARACTERS = 10_000
@@ -45,7 +45,7 @@ class PatternError(ValueError):
 
 
 class PatternTimeoutError(Exception):
-    """A pattern whose time is up."""
+    """A pattern that took too long."""
 
 
 def compile_lines(pattern: str, *, ignore_case: bool) -> Pattern:
@@ -89,7 +89,7 @@ def _re2(pattern: str, *, ignore_case: bool) -> Pattern:
 
 
 class _Clock:
-    """The time that the searches with one pattern have left."""
+    """The time left to the searches with one pattern."""
 
     def __init__(self, seconds: float) -> None:
         self._left = seconds
@@ -98,7 +98,7 @@ class _Clock:
         """Search as `regex` does, without the interpreter's lock.
 
         Raises:
-            PatternTimeoutError: The time is up.
+            PatternTimeoutError: It took too long.
         """
         if self._left <= 0:
             raise PatternTimeoutError
@@ -115,7 +115,7 @@ class _Clock:
 class _Lines:
     """A pattern whose matches never span lines, over UTF-8.
 
-    It may have look-around and back-references, which RE2 has not: the clock bounds these too.
+    It may have look-around and back-references, which RE2 lacks: the clock bounds these too.
     """
 
     def __init__(self, pattern: str, *, ignore_case: bool) -> None:

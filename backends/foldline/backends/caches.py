@@ -1,4 +1,4 @@
-"""Where foldline keeps what can be made anew: never inside a workspace."""
+"""The folder of foldline's caches, which is never inside a workspace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ VARIABLE = "FOLDLINE_CACHE_DIR"
 
 
 def cache_folder() -> Path:
-    """The folder for what can be made anew."""
+    """The folder for everything that can be rebuilt."""
     if folder := os.environ.get(VARIABLE):
         return Path(folder)
     from platformdirs import user_cache_path

@@ -1,4 +1,4 @@
-"""What can go wrong when code is read, one tree of exceptions with fields.
+"""The exceptions of reading code: one tree, with fields.
 
 ```
 BackendError
@@ -11,7 +11,7 @@ BackendError
 │   ├── NotAFileError            a folder
 │   │   └── SpecialFileError     a FIFO, socket or device
 │   ├── NotAFolderError          also NotADirectoryError
-│   ├── UndecodableFileError     bytes that are not in the encoding that is asked for
+│   ├── UndecodableFileError     bytes that aren't in the expected encoding
 │   ├── MalformedFileError       line; the text is not TOML or JSON, or is nested too deep
 │   └── UnreadablePathError      also PermissionError; the system refused, or the file kept changing
 ├── SymbolError                  path, name; also LookupError
@@ -23,7 +23,7 @@ BackendError
     ├── LSPStartError            it did not start
     ├── LSPTimeoutError          also TimeoutError; it did not answer in time
     ├── LSPDiedError             exit_code, stderr; it ended with requests pending
-    ├── LSPProtocolError         it wrote what is no message
+    ├── LSPProtocolError         it wrote something other than messages
     └── LSPResponseError         code; it refused the request
 ```
 
@@ -36,7 +36,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
-from foldline.backends.visible import visible
+from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,9 +49,9 @@ _MOST_NEAR = 20
 
 
 def cut(text: str, longest: int = LONGEST_FIELD) -> str:
-    """A text as an error shows it: of a long one the beginning, its length, and the end.
+    """A text as an error shows it: a long one as its beginning, its length, and its end.
 
-    What callers send may be megabytes; the end of a message is what says what to do.
+    Callers may send megabytes; the end of a message says what to do.
     """
     if len(text) <= longest:
         return text
@@ -68,17 +68,17 @@ def shown(value: object) -> str:
 
 
 def first_few(problems: Iterable[str]) -> tuple[str, ...]:
-    """The first problems of a file, each cut; the rest is only said to be there.
+    """The first problems of a file, each cut, and a note that there are more.
 
-    More isn't read, so what takes time to say is said lazily.
+    Only the first are taken from the iterable, so expensive ones may be lazy.
     """
     problems = iter(problems)
-    told = tuple(cut(each, LONGEST_MESSAGE) for each in islice(problems, MOST_PROBLEMS))
+    told = tuple(cut(problem, LONGEST_MESSAGE) for problem in islice(problems, MOST_PROBLEMS))
     return (*told, "there is more: mend these first") if any(True for _ in problems) else told
 
 
 class PathKind(StrEnum):
-    """Why a path was refused, for programs."""
+    """The reason why a path was refused, for programs."""
 
     INVALID = "invalid"
     MISSING = "missing"
@@ -121,7 +121,7 @@ class PathError(BackendError):
 
     @property
     def summary(self) -> str:
-        """The message without advice, which is for those who ask about code."""
+        """The message without the advice, which only helps callers that read code."""
         return f"{visible(self.path)}: {self.problem}"
 
 
@@ -162,7 +162,7 @@ class IgnoredPathError(PathError):
 
 
 class BinaryFileError(PathError):
-    """The file holds bytes that are no text."""
+    """The file holds bytes that aren't text."""
 
     kind = PathKind.BINARY
 
@@ -199,7 +199,7 @@ class SpecialFileError(NotAFileError):
 
 
 class NotAFolderError(PathError, NotADirectoryError):
-    """The path is a file where a folder was asked for."""
+    """The path is a file, and a folder was requested."""
 
     kind = PathKind.NOT_A_FOLDER
 
@@ -211,7 +211,7 @@ class UndecodableFileError(PathError):
 
 
 class MalformedFileError(PathError):
-    """The file's text is not what its format demands; `line`, from 1, is None where unknown."""
+    """The file's text does not follow its format; `line`, from 1, is None where unknown."""
 
     kind = PathKind.MALFORMED
 
@@ -221,7 +221,7 @@ class MalformedFileError(PathError):
 
 
 class UnreadablePathError(PathError, PermissionError):
-    """The system refused to read the path, or the file changed as often as it was read."""
+    """The system refused to read the path, or the file changed during every attempt."""
 
     kind = PathKind.UNREADABLE
 
@@ -259,7 +259,7 @@ class AmbiguousSymbolError(SymbolError):
 
 
 class InvalidArgumentError(BackendError, ValueError):
-    """An argument that cannot be meant: a negative line, a foreign cursor, a broken pattern."""
+    """An argument that makes no sense: a negative line, a foreign cursor, a broken pattern."""
 
     def __init__(self, argument: str, reason: str) -> None:
         super().__init__(f"{argument}: {reason}")
@@ -268,7 +268,7 @@ class InvalidArgumentError(BackendError, ValueError):
 
 
 class LSPError(BackendError):
-    """A language server that is absent, late, dead or wrong; never the end of an answer.
+    """A language server that is absent, late, dead or wrong; the answer then comes without it.
 
     `server` is its name in the table of servers, empty where no server is concerned.
     """
@@ -283,7 +283,7 @@ class LSPUnavailableError(LSPError):
 
 
 class LSPStartError(LSPError):
-    """The server did not get as far as answering `initialize`."""
+    """The server did not answer `initialize`."""
 
 
 class LSPTimeoutError(LSPError, TimeoutError):
@@ -306,7 +306,7 @@ class LSPDiedError(LSPError):
 
 
 class LSPProtocolError(LSPError):
-    """The server wrote something that is no message, so that nothing it says can be read."""
+    """The server wrote something other than messages, so its output can't be read."""
 
 
 class LSPResponseError(LSPError):

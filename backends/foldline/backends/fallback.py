@@ -1,8 +1,9 @@
-"""What a semantic backend may do to an answer: make it better, and never cost it."""
+"""Answers that go on without a semantic engine: it makes them better, and never costs one."""
 
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from foldline.backends.errors import LSPError, PathError, SymbolError
@@ -10,58 +11,55 @@ from foldline.backends.errors import LSPError, PathError, SymbolError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from foldline.backends.semantics import Navigator
-
     Answer = TypeVar("Answer")
+    Other = TypeVar("Other")
 
 log = logging.getLogger(__name__)
 
 DEFAULT_SECONDS = 5.0
 
 
-def guarded(question: Callable[[], Answer]) -> Answer | Exception:
-    """The answer to `question`, or whatever a semantic backend died of.
+async def attempt(
+    question: Awaitable[Answer], otherwise: Callable[[Exception], Other]
+) -> Answer | Other:
+    """The engine's answer to `question`, or `otherwise` of what it raised.
 
     Raises:
         PathError, SymbolError: These are answers: another backend would say the same.
     """
     try:
-        return question()
-    except Exception as error:
-        return _failure(error)
-
-
-async def awaited(question: Awaitable[Answer]) -> Answer | Exception:
-    """The answer to `question`, or whatever a semantic backend died of, like `guarded`."""
-    try:
         return await question
-    except Exception as error:
-        return _failure(error)
-
-
-async def ask_navigator(
-    engine: object,
-    question: Callable[[Navigator], Awaitable[Answer]],
-    nothing: Callable[[str], Awaitable[Answer]],
-) -> Answer:
-    """The server's answer, or `nothing` with the reason why there is none."""
-    from foldline.backends.semantics import Navigator
-
-    if not isinstance(engine, Navigator):
-        return await nothing("no language server was asked")
-    found = await awaited(question(engine))
-    if isinstance(found, LSPError):
-        return await nothing(str(found))
-    if isinstance(found, Exception):
-        return await nothing(f"the language server backend failed: {found}")
-    return found
-
-
-def _failure(error: Exception) -> Exception:
-    if isinstance(error, PathError | SymbolError):
-        raise error
-    if isinstance(error, LSPError):
+    except (PathError, SymbolError):
+        raise
+    except LSPError as error:
         log.debug("answered from syntax trees: %s", error)
-    else:
-        log.warning("a semantic backend failed; answered from syntax trees", exc_info=error)
-    return error
+        failure: Exception = error
+    except Exception as error:
+        log.warning("a semantic backend failed; answered from syntax trees", exc_info=True)
+        failure = error
+    return otherwise(failure)
+
+
+def nothing(_: Exception) -> None:
+    """No answer, whatever the engine raised."""
+
+
+async def by_engine(
+    question: Awaitable[Answer], by_name: Callable[[str], Awaitable[Answer]]
+) -> Answer:
+    """The engine's answer to `question`, or `by_name` of the reason why there is none."""
+    found = await attempt(question, _Failure)
+    return await by_name(found.reason) if isinstance(found, _Failure) else found
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """The exception of an engine, in place of its answer."""
+
+    error: Exception
+
+    @property
+    def reason(self) -> str:
+        if isinstance(self.error, LSPError):
+            return str(self.error)
+        return f"the language server backend failed: {self.error}"

@@ -6,19 +6,22 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from foldline.backends import budget as budgets
-from foldline.backends import definitions, merging
+from foldline.backends import definitions
+from foldline.backends.analysis import analysis_of
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.engine import engine_of
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.files.tree import build_tree
+from foldline.backends.formatting import budget as budgets
+from foldline.backends.formatting.symbol_pages import page_symbol
+from foldline.backends.formatting.text import reference_line
+from foldline.backends.formatting.text_pages import page_text
+from foldline.backends.formatting.visible import visible
 from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
 from foldline.backends.navigation import CodeNavigation
 from foldline.backends.references_cache import ReferencesCache
-from foldline.backends.symbol_pages import page_symbol
-from foldline.backends.text import reference_line
-from foldline.backends.text_pages import page_text
-from foldline.backends.visible import visible
+from foldline.backends.two_tier_references import ReferencesQuery
 from foldline.backends.waiting import question_of, waits
 from foldline.backends.walks import WALK_SECONDS, Walks
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from foldline.backends.engine import Engine
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.index.watch import Watcher
     from foldline.backends.lsp import ServerStatus
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
         SymbolDetail,
     )
     from foldline.backends.parsing import Parsing
-    from foldline.backends.protocol import FileAnalysisBackend
+    from foldline.backends.protocol import MinimalBackend
 
 _REFERENCES = "refs"
 # The bytes of a references text besides its lines: totals, cursor, remarks.
@@ -53,11 +57,13 @@ _SEARCH_SECONDS = 10.0
 class SmartFileAccess(CodeNavigation):
     r"""Reads a workspace at the cheapest level that answers: tree, outline, symbol, lines, file.
 
-    The language server backend, where there is one, adds what only it knows (`merging` says how);
-    whatever it raises, the analysis backend answers, and `backend` says who did. Every method may
-    be called from several threads. A `budget` is in bytes of the answer's text form
-    (`foldline.backends.text`); None is no limit, and `foldline.backends.budget` has defaults for
-    models. What a budget leaves out, the answer's `cursor` asks for.
+    The language server backend, where there is one, adds what only it knows
+    (`two_tier_references` says how); whatever it raises, the analysis backend answers, and
+    `backend` names the one that did. Every method may be called from several threads.
+
+    A `budget` is in bytes of the answer's text form (`foldline.backends.text`); None is no limit,
+    and `foldline.backends.formatting.budget` has defaults for models. The answer's `cursor` asks
+    for what a budget left out.
 
     >>> import tempfile, pathlib
     >>> root = pathlib.Path(tempfile.mkdtemp())
@@ -72,8 +78,8 @@ class SmartFileAccess(CodeNavigation):
     def __init__(
         self,
         file_backend: BaseFileBackend,
-        analysis_backend: FileAnalysisBackend,
-        lsp_backend: FileAnalysisBackend | None = None,
+        analysis_backend: MinimalBackend,
+        lsp_backend: Engine | MinimalBackend | None = None,
         *,
         index: WorkspaceIndex | None = None,
         walk_seconds: float | None = WALK_SECONDS,
@@ -81,16 +87,11 @@ class SmartFileAccess(CodeNavigation):
         self._files = file_backend
         self._walks = Walks(file_backend, walk_seconds)
         self._search_seconds = None if walk_seconds is None else _SEARCH_SECONDS
-        self._analysis = analysis_backend
-        self._lsp = lsp_backend
+        self._analysis = analysis_of(analysis_backend, file_backend, index)
+        self._engine = engine_of(lsp_backend, file_backend)
         self._index = index
         self._answers = ReferencesCache()
         self._watcher: Watcher | None = None
-        self._outlines = (
-            analysis_backend
-            if isinstance(analysis_backend, ASTFileAnalysisBackend)
-            else ASTFileAnalysisBackend(file_backend, index)
-        )
 
     @classmethod
     def for_workspace(
@@ -98,7 +99,7 @@ class SmartFileAccess(CodeNavigation):
         root: str | os.PathLike[str],
         *,
         overlays: Mapping[str, str] | None = None,
-        lsp_backend: FileAnalysisBackend | None = None,
+        lsp_backend: Engine | MinimalBackend | None = None,
         language_servers: bool = False,
         trusted: bool = False,
         parsing: Parsing | None = None,
@@ -140,7 +141,7 @@ class SmartFileAccess(CodeNavigation):
         return self._index
 
     def start_indexing(self, progress: Callable[[int, int], None] | None = None) -> None:
-        """Build or update the index in the background; `progress` is told instead of our own."""
+        """Build or update the index in the background; `progress` replaces our own."""
         if self._index is not None:
             self._index.start(progress)
 
@@ -153,9 +154,7 @@ class SmartFileAccess(CodeNavigation):
 
     def close(self) -> None:
         """Stop what runs in the background, language servers too. May be called twice."""
-        close_servers = getattr(self._lsp, "close", None)
-        if close_servers is not None:
-            close_servers()
+        self._engine.close()
         if self._watcher is not None:
             self._watcher.close()
             self._watcher = None
@@ -164,26 +163,18 @@ class SmartFileAccess(CodeNavigation):
 
     @waits
     async def server_status(self) -> tuple[ServerStatus, ...]:
-        """The language servers that were asked so far, with their state."""
-        from foldline.backends.lsp import LSPBackend
-
-        if not isinstance(self._lsp, LSPBackend):
-            return ()
-        return await question_of(self._lsp.status)()
+        """The status of the language servers that were used so far."""
+        return await question_of(self._engine.status)()
 
     @waits
     async def restart_servers(self, name: str | None = None) -> tuple[ServerStatus, ...]:
         """Stop the language servers, or those called `name`; each starts afresh when next asked.
 
-        What is answered are those that were stopped, as they were. Questions that wait for them are
-        answered from syntax trees. What they said is forgotten.
+        Returns the status of those that were stopped. Questions that wait for them are answered
+        from syntax trees, and their earlier answers are forgotten.
         """
-        from foldline.backends.lsp import LSPBackend
-
         self._answers = ReferencesCache()
-        if not isinstance(self._lsp, LSPBackend):
-            return ()
-        return await question_of(self._lsp.restart)(name)
+        return await question_of(self._engine.restart)(name)
 
     @waits
     async def get_tree(
@@ -197,7 +188,7 @@ class SmartFileAccess(CodeNavigation):
     ) -> FileTree:
         """The folder's files with sizes; folders that do not fit are counted, not cut.
 
-        Of a huge folder it is what was listed in a few seconds, and `coverage` says so.
+        Of a huge folder, these are the files listed within a few seconds, and `coverage` says so.
         """
         start = self._files.resolve_folder(path, no_ignore=no_ignore)
         walked = await self._walks.below(start, no_ignore=no_ignore, by_level=True)
@@ -215,7 +206,7 @@ class SmartFileAccess(CodeNavigation):
     @waits
     async def get_outline(self, file: str) -> FileOutline:
         """The file's definitions, signatures and imports, without bodies."""
-        return await definitions.get_outline(self._analysis, self._lsp, file)
+        return await definitions.get_outline(self._analysis, self._engine, file)
 
     @waits
     async def read_symbol(
@@ -229,16 +220,16 @@ class SmartFileAccess(CodeNavigation):
     ) -> SymbolDetail:
         """The source of one definition: `name`, `Class.method`, or `name[2]` for the second.
 
-        Of a name that the file only imports it is the definition elsewhere, and `notes` says so:
-        a language server gets `seconds` to find it; with 0 it is not asked.
-        Of a class over the budget, its outline comes first and the cursor asks for the source.
+        A name that the file only imports is shown from its definition elsewhere, and `notes` says
+        so: a language server gets `seconds` to find it; with 0 it is not asked. A class over the
+        budget is first shown as its outline, and the cursor asks for the source.
 
         Raises:
             SymbolNotFoundError: with the nearest names.
             AmbiguousSymbolError: with the candidates' names.
         """
         detail = await definitions.read_symbol(
-            self._analysis, self._lsp, file, name, seconds=seconds
+            self._analysis, self._engine, file, name, seconds=seconds
         )
         return page_symbol(detail, budget, cursor)
 
@@ -260,16 +251,16 @@ class SmartFileAccess(CodeNavigation):
         """
         budgets.check_budget(budget)
         first = budgets.read_cursor(_REFERENCES, cursor)
-        found = await merging.find_references(
+        query = ReferencesQuery(
             self._files,
             self._analysis,
-            self._lsp,
-            name,
-            scope,
+            self._engine,
+            self._answers,
+            name=name,
+            scope=scope,
             seconds=seconds,
-            cache=self._answers,
         )
-        return _page_references(found, first, budget)
+        return _page_references(await query.run(), first, budget)
 
     def read_lines(self, file: str, start: int, end: int, *, no_ignore: bool = False) -> str:
         """The lines `start` to `end`, counted from 1, both included, joined by newlines."""
@@ -291,7 +282,7 @@ class SmartFileAccess(CodeNavigation):
     ) -> FileText:
         """Whole lines from `start` to `end` or the file's end, as many as the budget holds.
 
-        Of a file over the size limit an `end` must be named.
+        A file over the size limit needs an `end`.
         """
         return page_text(
             self._files, file, start, end, budget=budget, cursor=cursor, no_ignore=no_ignore
@@ -307,7 +298,7 @@ class SmartFileAccess(CodeNavigation):
         return await search_files(
             self._files,
             self._walks,
-            self._outlines,
+            self._analysis,
             self._index,
             query,
             budget=budget,
@@ -328,7 +319,7 @@ class SmartFileAccess(CodeNavigation):
     ) -> GrepResults:
         """The lines that match a regular expression, in linear time whatever the pattern.
 
-        Of a huge folder it is what was searched in a few seconds, and `coverage` says so.
+        Of a huge folder, these are the matches found within a few seconds; `coverage` says so.
         """
         from foldline.backends.grep import grep
 
@@ -363,9 +354,9 @@ def _page_references(found: References, first: int, budget: int | None) -> Refer
 
 
 def _lines(references: Iterable[Reference]) -> Iterator[str]:
-    """What each of them adds to the text: the first of a file, the file too."""
-    for path, group in groupby(references, key=lambda each: each.path):
+    """The text that each reference adds: its line, and the path above the first of a file."""
+    for path, group in groupby(references, key=lambda reference: reference.path):
         heading = f"{visible(path)} (test)\n"
-        for each in group:
-            yield heading + reference_line(each)
+        for reference in group:
+            yield heading + reference_line(reference)
             heading = ""

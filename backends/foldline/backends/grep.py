@@ -1,29 +1,29 @@
-"""Regular expressions over files, with an engine whose time is bounded."""
+"""Regular expressions over files, in bounded time."""
 
 from __future__ import annotations
 
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from foldline.backends import budget as budgets
 from foldline.backends.bounded_regex import PatternError, PatternTimeoutError, compile_lines
 from foldline.backends.errors import FileTooLargeError, InvalidArgumentError, PathError
+from foldline.backends.formatting import budget as budgets
+from foldline.backends.formatting.text import grep_lines, grep_room
+from foldline.backends.formatting.visible import visible
 from foldline.backends.models import COMPLETE, GrepMatch, GrepResults
 from foldline.backends.scopes import Scope
-from foldline.backends.text import grep_lines, grep_room
-from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.backends.bounded_regex import Match, Pattern
     from foldline.backends.files.base import BaseFileBackend
-    from foldline.backends.walks import Walks
+    from foldline.backends.walks import Walked, Walks
 
 
 _KIND = "grep"
 _MOST_CONTEXT = 50
-# So much of a line is kept, in code points: more than is shown, and no minified file.
+# Code points of a line that are kept: more than is shown, less than a minified file.
 _LONGEST_LINE = 400
 
 
@@ -42,70 +42,116 @@ async def grep(
 ) -> GrepResults:
     """The lines that match `pattern`, in RE2's syntax, in the files of a folder or glob.
 
-    After `seconds` it ends with what it has by then, and says so; with None, at its end.
+    After `seconds` it returns what it has found, and `coverage` says so; None is no limit.
 
     Raises:
-        InvalidArgumentError: for a pattern that does not compile; RE2 has no look-around and no
-            back-references, since with those no bound on the time could be kept.
+        InvalidArgumentError: The pattern doesn't compile; RE2 has no look-around and no
+            back-references, which would make its time unbounded.
     """
     budgets.check_budget(budget)
     if not 0 <= context <= _MOST_CONTEXT:
         raise InvalidArgumentError("context", f"{context} is not from 0 to {_MOST_CONTEXT}")
     first = budgets.read_cursor(_KIND, cursor)
     compiled = _compile(pattern, ignore_case=ignore_case)
-    left = None if budget is None else budget - grep_room(pattern)
-    shown: list[GrepMatch] = []
-    total = with_matches = searched = 0
-    too_large: list[str] = []
-    path = ""
+    page = _Page(first, context, None if budget is None else budget - grep_room(pattern))
     walked = await Scope(files, glob, no_ignore=no_ignore).walked(walks)
-    coverage = walked.coverage
-    end = None if seconds is None else monotonic() + seconds
-    for number, stamp in enumerate(walked.stamps):
-        if end is not None and monotonic() > end:
-            files_in_all = f"{len(walked.stamps):,}{'' if coverage == COMPLETE else ' and more'}"
-            coverage = (
-                f"partial: {number:,} of {files_in_all} files were searched in {seconds:.3g} s; "
-                "name a folder or a glob"
-            )
-            break
-        try:
-            data = files.load(stamp.path).parse_data
-        except FileTooLargeError:
-            too_large.append(stamp.path)
-            continue
-        except PathError:
-            continue  # Binary, special, or gone.
-        searched += 1
-        found = 0
-        for row, start, column in _matching_lines(compiled, data):
-            found += 1
-            total += 1
-            if total <= first or (left is not None and left < 0):
-                continue
-            match = _match(stamp.path, data, (row, start, column), context)
-            if left is not None:
-                cost = sum(budgets.size_of(line) + 1 for line in grep_lines(match))
-                cost += budgets.size_of(visible(match.path)) + 1 if match.path != path else 0
-                if cost > left and shown:
-                    left = -1
-                    continue
-                left -= cost
-                path = match.path
-            shown.append(match)
-        with_matches += found > 0
-    last = first + len(shown)
-    reason = _reason(searched, total, too_large)
+    search = _Search(files, walked, seconds)
+    with_matches = 0
+    for path, data in search.texts():
+        before = page.total
+        for place in _matching_lines(compiled, data):
+            page.add(path, data, place)
+        with_matches += page.total > before
+    last = first + len(page.matches)
     return GrepResults(
         pattern,
-        tuple(shown),
-        total,
+        tuple(page.matches),
+        page.total,
         with_matches,
-        searched,
-        budgets.make_cursor(_KIND, last) if last < total else None,
-        reason,
-        coverage=coverage,
+        search.searched,
+        budgets.make_cursor(_KIND, last) if last < page.total else None,
+        _reason(search.searched, page.total, search.too_large),
+        coverage=search.coverage,
     )
+
+
+class _Search:
+    """The texts of a walk's files, as far as the time allows.
+
+    Attributes:
+        searched: How many were yielded.
+        too_large: The paths over the size limit.
+    """
+
+    def __init__(self, files: BaseFileBackend, walked: Walked, seconds: float | None) -> None:
+        self.searched = 0
+        self.too_large: list[str] = []
+        self.coverage = walked.coverage
+        self._files = files
+        self._stamps = walked.stamps
+        self._seconds = seconds
+
+    def texts(self) -> Iterator[tuple[str, bytes]]:
+        """The path and UTF-8 text of each file."""
+        end = None if self._seconds is None else monotonic() + self._seconds
+        for number, stamp in enumerate(self._stamps):
+            if end is not None and monotonic() > end:
+                self.coverage = self._partial(number)
+                return
+            try:
+                data = self._files.load(stamp.path).parse_data
+            except FileTooLargeError:
+                self.too_large.append(stamp.path)
+                continue
+            except PathError:
+                continue  # Binary, special, or gone.
+            self.searched += 1
+            yield stamp.path, data
+
+    def _partial(self, number: int) -> str:
+        more = "" if self.coverage == COMPLETE else " and more"
+        return (
+            f"partial: {number:,} of {len(self._stamps):,}{more} files were searched in "
+            f"{self._seconds:.3g} s; name a folder or a glob"
+        )
+
+
+class _Page:
+    """The matching lines from number `first` on whose text fits `room`, at least one of them.
+
+    Attributes:
+        total: All that were added; only those of the page are read and kept.
+    """
+
+    def __init__(self, first: int, context: int, room: int | None) -> None:
+        self.matches: list[GrepMatch] = []
+        self.total = 0
+        self._first = first
+        self._context = context
+        self._room = room
+        self._is_full = False
+
+    def add(self, path: str, data: bytes, place: tuple[int, int, int]) -> None:
+        """Count the next matching line, and keep it if it is one of the page."""
+        self.total += 1
+        if self._is_full or self.total <= self._first:
+            return
+        match = _match(path, data, place, self._context)
+        if self._room is not None:
+            cost = self._cost(match)
+            if cost > self._room and self.matches:
+                self._is_full = True
+                return
+            self._room -= cost
+            self._is_full = self._room < 0
+        self.matches.append(match)
+
+    def _cost(self, match: GrepMatch) -> int:
+        """The bytes of the match's lines, and of its path where that is the first of a file."""
+        cost = sum(budgets.size_of(line) + 1 for line in grep_lines(match))
+        if self.matches and self.matches[-1].path == match.path:
+            return cost
+        return cost + budgets.size_of(visible(match.path)) + 1
 
 
 def _reason(searched: int, total: int, too_large: list[str]) -> str:
@@ -134,7 +180,7 @@ def _matching_lines(pattern: Pattern, data: bytes) -> Iterator[tuple[int, int, i
         at = match.start()
         start = data.rfind(b"\n", 0, at) + 1
         if start >= len(data) and data:
-            return  # After the final newline there is no line.
+            return  # No line follows the final newline.
         row += data.count(b"\n", counted, start)
         counted = start
         yield row, start, at - start

@@ -1,4 +1,4 @@
-"""What the backends answer: frozen dataclasses; lines count from 1, ranges include both ends."""
+"""The answers of the backends, frozen; lines count from 1, ranges include both ends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SymbolKind(StrEnum):
 
 
 class ReferenceKind(StrEnum):
-    """How an identifier is used where it stands."""
+    """The way in which an identifier is used."""
 
     DEFINITION = "definition"
     IMPORT = "import"
@@ -62,8 +62,8 @@ class SymbolDetail(SymbolInfo):
     """One definition with its source.
 
     `body` starts at `body_line`, which is above `line` where comments lead the definition. When a
-    budget did not hold the whole body, `cursor` asks for the rest and `notes` says what is shown;
-    `cut` says that the body ends within a line, of which the rest comes next.
+    budget did not hold the whole body, `cursor` asks for the rest and `notes` names the lines;
+    `cut` says that the body ends within a line, whose rest comes next.
     """
 
     body: str = ""

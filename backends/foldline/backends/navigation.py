@@ -1,45 +1,47 @@
-"""What is known of a place in a file: asked of a language server, or else of syntax trees."""
+"""Definitions, hovers, problems and calls: from a language server, or else from syntax trees."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.backends import by_name, fallback
-from foldline.backends import navigation_pages as pages
+from foldline.backends import fallback, name_fallback
+from foldline.backends.engine import NO_ENGINE
 from foldline.backends.errors import InvalidArgumentError
-from foldline.backends.find_place import find_place, first_column, name_at
-from foldline.backends.semantics import Calls, Diagnostics, Hover, Locations, Place
+from foldline.backends.find_position import find_position, first_column, name_at
+from foldline.backends.formatting import navigation_pages as pages
+from foldline.backends.locations import Calls, Diagnostics, Hover, Locations, Position
 from foldline.backends.waiting import waits
 
 if TYPE_CHECKING:
+    from foldline.backends.analysis import Analysis
+    from foldline.backends.engine import Engine
     from foldline.backends.files.base import BaseFileBackend
-    from foldline.backends.protocol import FileAnalysisBackend
 
 
 class CodeNavigation:
-    """Questions about the symbol at a place.
+    """Questions about the symbol at a position.
 
     `at` is the name on that line, or a column counted from 1. A language server gets `seconds`;
     with 0, without one, or when it is late, syntax trees answer by name alone, `coverage` says so,
     and `reason` why. A `budget` is in bytes of the answer's text form
-    (`foldline.backends.navigation_text`); `cursor` asks for what the last answer left out.
+    (`foldline.backends.formatting.navigation_text`); `cursor` asks for the rest of the last answer.
     """
 
     _files: BaseFileBackend
-    _analysis: FileAnalysisBackend
-    _lsp: FileAnalysisBackend | None
+    _analysis: Analysis
+    _engine: Engine
 
-    def find_place(
+    def find_position(
         self,
         file: str,
         name: str | None = None,
         *,
         line: int | None = None,
         column: int | None = None,
-    ) -> Place:
-        """The place that the other questions ask about, from what a caller knows of it.
+    ) -> Position:
+        """The position that the other questions take, from what a caller knows of it.
 
-        With `line`, the `name` or the `column` on it, or else what is defined there. Without, the
+        With `line`, the `name` or the `column` on it, or else its definition. Without, the
         definition of `name` as `read_symbol` takes it, or where the file imports or first uses it;
         without a name, the file's first symbol.
 
@@ -48,7 +50,7 @@ class CodeNavigation:
             AmbiguousSymbolError: with the candidates' names.
             InvalidArgumentError: There is no such line, or no such name on it.
         """
-        return find_place(self._files, self._analysis, file, name, line=line, column=column)
+        return find_position(self._files, self._analysis, file, name, line=line, column=column)
 
     @waits
     async def goto_definition(
@@ -61,12 +63,11 @@ class CodeNavigation:
         cursor: str | None = None,
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Locations:
-        """Where the symbol is defined, also outside the workspace."""
+        """The definitions of the symbol, also outside the workspace."""
         place = self._place(file, line, at)
-        found = await fallback.ask_navigator(
-            self._asked(seconds),
-            lambda server: server.goto_definition(place.target, seconds=seconds),
-            lambda reason: by_name.definitions(self._analysis, place, reason),
+        found = await fallback.by_engine(
+            self._engine_for(seconds).goto_definition(place, seconds=seconds),
+            lambda reason: name_fallback.definitions(self._analysis, place, reason),
         )
         return pages.page_locations(found, budget, cursor)
 
@@ -81,12 +82,11 @@ class CodeNavigation:
         cursor: str | None = None,
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Locations:
-        """What implements or overrides the symbol."""
+        """The implementations and overrides of the symbol."""
         place = self._place(file, line, at)
-        found = await fallback.ask_navigator(
-            self._asked(seconds),
-            lambda server: server.find_implementations(place.target, seconds=seconds),
-            lambda reason: by_name.implementations(self._analysis, place, reason),
+        found = await fallback.by_engine(
+            self._engine_for(seconds).find_implementations(place, seconds=seconds),
+            lambda reason: name_fallback.implementations(self._analysis, place, reason),
         )
         return pages.page_locations(found, budget, cursor)
 
@@ -103,10 +103,9 @@ class CodeNavigation:
     ) -> Hover:
         """The type and documentation of the symbol."""
         place = self._place(file, line, at)
-        found = await fallback.ask_navigator(
-            self._asked(seconds),
-            lambda server: server.hover(place.target, seconds=seconds),
-            lambda reason: by_name.hover(self._analysis, place, reason),
+        found = await fallback.by_engine(
+            self._engine_for(seconds).hover(place, seconds=seconds),
+            lambda reason: name_fallback.hover(self._analysis, place, reason),
         )
         return pages.page_hover(found, budget, cursor)
 
@@ -121,10 +120,9 @@ class CodeNavigation:
     ) -> Diagnostics:
         """The problems of the file."""
         path = self._files.resolve(file)
-        found = await fallback.ask_navigator(
-            self._asked(seconds),
-            lambda server: server.diagnostics(path, seconds=seconds),
-            lambda reason: by_name.diagnostics(self._analysis, path, reason),
+        found = await fallback.by_engine(
+            self._engine_for(seconds).diagnostics(path, seconds=seconds),
+            lambda reason: name_fallback.diagnostics(self._analysis, path, reason),
         )
         return pages.page_diagnostics(found, budget, cursor)
 
@@ -139,26 +137,25 @@ class CodeNavigation:
         cursor: str | None = None,
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Calls:
-        """Who calls the function, and whom it calls."""
+        """Callers and callees of the function."""
         place = self._place(file, line, at)
-        found = await fallback.ask_navigator(
-            self._asked(seconds),
-            lambda server: server.call_hierarchy(place.target, seconds=seconds),
-            lambda reason: by_name.callers(self._analysis, place, reason),
+        found = await fallback.by_engine(
+            self._engine_for(seconds).call_hierarchy(place, seconds=seconds),
+            lambda reason: name_fallback.callers(self._analysis, place, reason),
         )
         return pages.page_calls(found, budget, cursor)
 
-    def _asked(self, seconds: float) -> FileAnalysisBackend | None:
-        return self._lsp if seconds > 0 else None
+    def _engine_for(self, seconds: float) -> Engine:
+        return self._engine if seconds > 0 else NO_ENGINE
 
-    def _place(self, file: str, line: int, at: str | int) -> Place:
+    def _place(self, file: str, line: int, at: str | int) -> Position:
         source = self._files.read_source(file)
         lines = source.lines
         if not 1 <= line <= len(lines):
             raise InvalidArgumentError("line", f"{source.path} has the lines 1 to {len(lines)}")
         if isinstance(at, int):
-            return Place(source.path, line, at, name_at(lines, line, at))
+            return Position(source.path, line, at, name_at(lines, line, at))
         column = first_column(lines, line, at)
         if column is None:
             raise InvalidArgumentError("at", f"line {line} of {source.path} has no name {at!r}")
-        return Place(source.path, line, column, at)
+        return Position(source.path, line, column, at)

@@ -10,21 +10,21 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.backends.parsers.draft import Outline
+from foldline.backends.parsers.outline_builder import Outline
 
 if TYPE_CHECKING:
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.models import SymbolInfo
 
 _MOST_IN_MEMORY = 300
-# A smaller file is parsed in less time than it takes to look its outline up.
+# Parsing a smaller file is faster than looking its outline up.
 _WORTH_KEEPING = 2_000
 
 _Row = list[object]
 
 
 class OutlineCache:
-    """Outlines of the last files asked for, and on disk of all that were."""
+    """Outlines of the latest files in memory, and of all files on disk."""
 
     def __init__(self, index: WorkspaceIndex | None) -> None:
         self._index = index
@@ -67,7 +67,7 @@ class OutlineCache:
 def encode_outline(outline: Outline) -> str:
     """The outline as JSON; no depth of nesting is too deep for it."""
     rows: list[_Row] = []
-    waiting: list[tuple[SymbolInfo, int]] = [(each, -1) for each in reversed(outline.symbols)]
+    waiting: list[tuple[SymbolInfo, int]] = [(symbol, -1) for symbol in reversed(outline.symbols)]
     while waiting:
         symbol, parent = waiting.pop()
         rows.append(
@@ -94,21 +94,21 @@ def encode_outline(outline: Outline) -> str:
 
 def decode_outline(text: str) -> Outline | None:
     """The outline of `encode_outline`'s JSON; None for anything else."""
-    from foldline.backends.parsers.draft import Drafts
+    from foldline.backends.parsers.outline_builder import OutlineBuilder
 
     try:
         rows, imports, exports, docstring, reason = json.loads(text)
-        drafts = Drafts()
+        builder = OutlineBuilder()
         for row in rows:
-            drafts.add(*row)
+            builder.add(*row)
     except (ValueError, TypeError):
         return None
-    return Outline(drafts.finish(), imports, exports, docstring, reason)
+    return Outline(builder.finish(), imports, exports, docstring, reason)
 
 
 @cache
 def _parsers_version() -> bytes:
-    """What makes outlines of other parsers miss: the times of the parsers' own files."""
+    """A digest that changes with the parsers: the times of their files."""
     folder = Path(__file__).parent
     files = (*sorted((folder / "parsers").glob("*.py")), folder / "outlines.py")
     times = ",".join(str(file.stat().st_mtime_ns) for file in files)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from foldline.backends.models import SymbolInfo
-    from foldline.backends.parsers.draft import Outline
+    from foldline.backends.parsers.outline_builder import Outline
 
 
 _SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
@@ -22,7 +22,7 @@ PARSED_WITH_ERRORS = "parsed with errors: something may be missing"
 
 
 def outline_source(language: str, data: bytes, *, guarded: bool = False) -> Outline:
-    """What the file of that language defines; `data` is UTF-8 with newlines only.
+    """The outline of `data`, UTF-8 with newlines only, in that language.
 
     Raises:
         ParseCostlyError: It has so many errors that a `guarded` parse is given up.
@@ -41,7 +41,7 @@ def outline_source(language: str, data: bytes, *, guarded: bool = False) -> Outl
 
 
 def outline_unparsed(data: bytes, why: str) -> Outline:
-    """What indentation tells of a file that no parser of its language can be given."""
+    """The outline by indentation of a file that isn't parsed, and why."""
     from foldline.backends.parsers.indentation import outline_by_indentation
 
     found = outline_by_indentation(data)
@@ -50,7 +50,7 @@ def outline_unparsed(data: bytes, why: str) -> Outline:
 
 
 def outline_of_tree(language: str, data: bytes, root: Node, *, guarded: bool = False) -> Outline:
-    """The same for a source that is parsed already; `guarded` are the parses of its parts."""
+    """The outline of a parsed source; `guarded` applies to the parses of its parts."""
     found = _parser_of(language)(data, root)
     if root.has_error:
         if language in _SCRIPTS:
@@ -91,6 +91,6 @@ def _parser_of(language: str) -> Callable[[bytes, Node], Outline]:
         from foldline.backends.parsers.documents import DOCUMENT_PARSERS
 
         return DOCUMENT_PARSERS[language]
-    from foldline.backends.parsers.table import table_parser
+    from foldline.backends.parsers.table_parser import table_parser
 
     return table_parser(language)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from foldline.backends.models import Reference
-    from foldline.backends.parsers.draft import Outline
+    from foldline.backends.parsers.outline_builder import Outline
 
 
 class Parsed(NamedTuple):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from foldline.backends.models import Reference
-    from foldline.backends.parsers.draft import Outline
+    from foldline.backends.parsers.outline_builder import Outline
     from foldline.backends.parsing import Found
 
 # Below this a parse takes less than sending the source to a worker and reading its answer.

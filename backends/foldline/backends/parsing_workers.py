@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.backends.models import Reference
-    from foldline.backends.parsers.draft import Outline
+    from foldline.backends.parsers.outline_builder import Outline
     from foldline.backends.parsing import Found, Parsed
 
 _SAFE_PATH = "PYTHONSAFEPATH"

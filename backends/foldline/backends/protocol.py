@@ -1,4 +1,4 @@
-"""The two concerns that `SmartFileAccess` composes: files, and the analysis of what is in them."""
+"""The two parts that `SmartFileAccess` composes: files, and the analysis of their code."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ if TYPE_CHECKING:
 
     from foldline.backends.files.source import Source
     from foldline.backends.files.walk import FileStamp
-    from foldline.backends.models import FileOutline, FileTree, Reference, References, SymbolDetail
+    from foldline.backends.models import (
+        FileOutline,
+        FileTree,
+        Reference,
+        References,
+        SymbolDetail,
+        SymbolInfo,
+    )
 
 
 class FileBackend(Protocol):
-    """Files below one root, as `LocalFileBackend` and `MemoryFileBackend` give them."""
+    """Files below one root; `LocalFileBackend` and `MemoryFileBackend` are such backends."""
 
     @property
     def root(self) -> Path:
@@ -54,16 +61,34 @@ class FileBackend(Protocol):
         ...
 
     def stamp(self, path: str) -> FileStamp | None:
-        """What tells one version of the file from another; None where there is no such file."""
+        """The version of the file; None where there is no such file."""
+        ...
+
+
+class MinimalBackend(Protocol):
+    """The three methods that `SmartFileAccess` needs of a backend; yours may have no others.
+
+    Whatever a backend in front of the analysis raises, except `PathError` and `SymbolError`, the
+    analysis answers. A `close()` is called with that of the access.
+    """
+
+    def get_outline(self, file_path: str) -> FileOutline | Sequence[SymbolInfo]:
+        """The file's definitions."""
+        ...
+
+    def read_symbol(self, file_path: str, symbol_name: str) -> SymbolDetail | None:
+        """One definition with its source; None where the file has no such symbol."""
+        ...
+
+    def find_references(
+        self, symbol_name: str, scope: str | None
+    ) -> References | Sequence[Reference]:
+        """The uses of the name below `scope`; `path`, `line` and `context` of each are enough."""
         ...
 
 
 class FileAnalysisBackend(Protocol):
-    """Semantic operations on files; the language server backend implements the same protocol.
-
-    `source` is the text to analyse in place of the file's own. Whatever such a backend raises but
-    `PathError` and `SymbolError`, `SmartFileAccess` answers from the next backend.
-    """
+    """A `MinimalBackend` that analyses `source` in place of the file's own text."""
 
     def get_outline(self, file_path: str, *, source: str | None = None) -> FileOutline:
         """The file's definitions, iterable."""

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from foldline.backends.contexts import cut_bytes
+from foldline.backends.formatting.contexts import cut_bytes
 from foldline.backends.languages import DOCUMENTS, has_grammar
 from foldline.backends.models import Reference, ReferenceKind, SymbolKind
 from foldline.backends.outlines import outline_of_tree
@@ -128,7 +128,7 @@ _MOST_BESIDE = 64
 
 
 def can_have_references(language: str) -> bool:
-    """Whether the language's files have identifiers to find: a grammar, and code in them."""
+    """Return whether the language has a grammar, and code with identifiers."""
     return has_grammar(language) and language not in DOCUMENTS
 
 
@@ -192,10 +192,10 @@ def references_in_source(
 
 
 class _Descent:
-    """Finds the innermost nodes of one place after the other, and what is around them.
+    """Finds the innermost nodes at ascending places, with the nodes around them.
 
-    Asked for its parent, a node looks for itself from the root. So the nodes on the way down are
-    kept, and from one place to the next only those change that don't hold both.
+    A node finds its parent by searching from the root. So the nodes on the way down are kept, and
+    from one place to the next only those that don't hold both are replaced.
     """
 
     def __init__(self, root: Node) -> None:
@@ -219,7 +219,7 @@ class _Descent:
         return nodes
 
     def _beside(self, start: int, end: int) -> bool:
-        """Go to the next sibling that holds a place; from above, all of them would be searched."""
+        """Go to the next sibling that holds a place, without searching all of them from above."""
         cursor = self._cursor
         for _ in range(_MOST_BESIDE):
             if not cursor.goto_next_sibling():
@@ -234,7 +234,7 @@ class _Descent:
 
 
 class _Column:
-    """Counts the characters before one place of a line after the other."""
+    """Counts the characters before ascending places of a line."""
 
     def __init__(self) -> None:
         self._begin = self._at = self._count = 0
@@ -254,17 +254,17 @@ def _whole(language: str, data: bytes, *, guarded: bool) -> _Parsed:
 
 
 def _python(data: bytes, word: bytes, *, guarded: bool) -> _Parsed:
-    """What there is to parse for `word`, mostly a small part of the file."""
+    """The parsed part of the file that decides about `word`: mostly a small one."""
     places = _places(data, word)
     short = excerpt(data, places)
     root = parse("python", short, guarded=guarded).root_node
     symbols = None if root.has_error else outline_of_tree("python", short, root).symbols
-    # A variable is a symbol where it is first assigned: all that is before decides.
+    # A variable is a symbol where it is first assigned, so everything before it matters.
     others = [
         other
-        for each in flatten(symbols or ())
-        if each.symbol.kind in _VARIABLES
-        and (other := each.symbol.name.encode()) != word
+        for symbol, _, _ in flatten(symbols or ())
+        if symbol.kind in _VARIABLES
+        and (other := symbol.name.encode()) != word
         and data.count(other) > short.count(other)
     ]
     if others:
@@ -278,12 +278,12 @@ def _python(data: bytes, word: bytes, *, guarded: bool) -> _Parsed:
 
 
 def is_test_path(path: str) -> bool:
-    """Whether the path is that of a test by the usual conventions."""
+    """Return whether the path is that of a test by the usual conventions."""
     return _TEST_PATH.search(path) is not None
 
 
 def _places(data: bytes, word: bytes) -> list[int]:
-    """Where `word` stands between bytes that belong to no identifier."""
+    """The offsets of `word` between bytes that belong to no identifier."""
     found: list[int] = []
     at = data.find(word)
     while at >= 0:
@@ -300,7 +300,7 @@ def _is_identifier(node: Node, start: int, end: int) -> bool:
     kind = node.type
     if not (kind.endswith("identifier") or kind in _IDENTIFIERS):
         return False
-    # `#private`, `$variable` and `:symbol` have one byte more than the word that is asked for.
+    # `#private`, `$variable` and `:symbol` have one byte more than the word.
     return node.end_byte == end and start - node.start_byte in {0, 1}
 
 
@@ -320,7 +320,7 @@ def _enclosing(symbols: tuple[SymbolInfo, ...], line: int, defined: str | None) 
     while True:
         after = bisect_right(level, line, key=_first_line)
         around = None
-        # Symbols of one level stand one after the other, but for several on one line.
+        # Symbols of one level follow each other, except several on one line.
         for symbol in reversed(level[max(after - _MOST_ON_A_LINE, 0) : after]):
             if line <= symbol.line_end and not (
                 symbol.name == defined and symbol.name_line == line
@@ -338,7 +338,7 @@ def _first_line(symbol: SymbolInfo) -> int:
 
 
 def _kind(nodes: list[Node]) -> ReferenceKind:
-    """How the last of `nodes` is used; the others are around it, the root first."""
+    """The use of the last of `nodes`; the others are around it, the root first."""
     around = nodes[-_MOST_AROUND:-1]
     node = nodes[-1]
     if not around:

@@ -1,4 +1,4 @@
-"""Answers about names that hold as long as no file changes."""
+"""Answers about names, kept until a file changes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
+    from foldline.backends.engine import EngineQuery
     from foldline.backends.models import References
-    from foldline.backends.semantics import ReferencesQuery
 
 _MOST_ANSWERS = 128
 
 
 class ReferencesCache:
-    """Complete answers about names, for as long as no file changes. Serves several threads."""
+    """Complete answers about names, kept until a file changes. Safe for several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -24,9 +24,9 @@ class ReferencesCache:
         self._answers: OrderedDict[tuple[str, str | None], References] = OrderedDict()
 
     async def get(
-        self, query: ReferencesQuery, name: str, scope: str | None, seconds: float
+        self, query: EngineQuery, name: str, scope: str | None, seconds: float
     ) -> References | None:
-        """The answer that still holds, if there is one; only then it waits for what was seen."""
+        """The answer that is still valid, if any; it waits for the files only if there is one."""
         with self._lock:
             found = self._answers.get((name, scope))
             before = self._seen
@@ -34,8 +34,8 @@ class ReferencesCache:
             return None
         return found
 
-    async def keep(self, query: ReferencesQuery, found: References, name: str) -> None:
-        """Keep an answer, unless it may get better by itself."""
+    async def keep(self, query: EngineQuery, found: References, name: str) -> None:
+        """Keep an answer, unless a later one may be more complete."""
         seen = await query.seen(0)
         if seen is None or found.coverage != COMPLETE or not found.confirmed:
             return

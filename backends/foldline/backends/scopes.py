@@ -1,4 +1,4 @@
-"""Which files a question is about: a file, a folder, or a glob."""
+"""The files of a question: a file, a folder, or a glob."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Scope:
     """A part of the workspace: all of it, a file, a folder, or the paths that match a glob.
 
     A glob follows the rules of `.gitignore`: `*.py` matches at any depth, `src/**/*.ts` from the
-    root. A path that exists is no glob, whatever characters it has.
+    root. A path that exists is not a glob, whatever characters it has.
 
     Raises:
         PathError: from the constructor, for a path that may not be read or does not exist.
@@ -62,7 +62,7 @@ class Scope:
             self.single_file = path
 
     def holds(self, path: str) -> bool:
-        """Whether the path, as `walk` gives it, is in this part."""
+        """Return whether the path, as `walk` gives it, is in this part."""
         if self.single_file is not None:
             return path == self.single_file
         if self._glob is not None:
@@ -70,14 +70,14 @@ class Scope:
         return self._folder == "." or path.startswith(f"{self._folder}/")
 
     async def walked(self, walks: Walks) -> Walked:
-        """The files of this part, as far as a walk came in time."""
+        """The files of this part that a walk lists in time."""
         if self.single_file is not None:
             return Walked(tuple(self.walk()))
         found = await walks.below(self._folder, no_ignore=self._no_ignore)
         if self._glob is None:
             return found
         matches = self._glob.match_file
-        return replace(found, stamps=tuple(each for each in found.stamps if matches(each.path)))
+        return replace(found, stamps=tuple(stamp for stamp in found.stamps if matches(stamp.path)))
 
     def walk(self) -> Iterator[FileStamp]:
         """The files of this part, all of them."""

@@ -1,4 +1,4 @@
-"""Files by keywords: over their paths and over the symbols they define, with a rank to explain."""
+"""Files by keywords in their paths and symbols, with a rank that is explained."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from foldline.backends import budget as budgets
 from foldline.backends.errors import InvalidArgumentError, PathError
+from foldline.backends.formatting import budget as budgets
+from foldline.backends.formatting.text import search_line, search_room
 from foldline.backends.models import COMPLETE, SearchHit, SearchResults
 from foldline.backends.references import is_test_path
 from foldline.backends.symbols import flatten
-from foldline.backends.text import search_line, search_room
 from foldline.backends.waiting import question_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from foldline.backends.ast_backend import ASTFileAnalysisBackend
+    from foldline.backends.analysis import Analysis
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.walks import Walks
@@ -46,7 +46,7 @@ _NOISE = frozenset(
     | {"on", "or", "the", "to", "what", "when", "where", "which", "with"}
 )
 _EXACT_SYMBOL, _SAME_SYMBOL, _PATH_PART, _SYMBOL_PART, _PATH_TEXT = 100, 80, 60, 30, 20
-# How many files, best first, are looked into to say where a symbol is; all others rank by name.
+# Files, best first, whose outlines are read for the line of a symbol; others rank by name.
 _MOST_VERIFIED = 60
 _MOST_LIKE = 200
 _TEST_PENALTY = 5
@@ -74,7 +74,7 @@ class _Candidate:
 async def search_files(
     files: BaseFileBackend,
     walks: Walks,
-    analysis: ASTFileAnalysisBackend,
+    analysis: Analysis,
     index: WorkspaceIndex | None,
     query: str,
     *,
@@ -102,17 +102,17 @@ async def search_files(
         coverage = indexed if coverage == COMPLETE else coverage
         _verify(analysis, candidates, keywords)
     ranked = sorted(
-        (each for each in candidates.values() if each.best),
-        key=lambda each: (-each.score, len(each.path), each.path),
+        (candidate for candidate in candidates.values() if candidate.best),
+        key=lambda candidate: (-candidate.score, len(candidate.path), candidate.path),
     )
     hits = [
         SearchHit(
-            each.path,
-            each.score,
-            tuple(dict.fromkeys(why for _, why in sorted(each.best.values(), reverse=True))),
-            each.line,
+            candidate.path,
+            candidate.score,
+            tuple(dict.fromkeys(why for _, why in sorted(candidate.best.values(), reverse=True))),
+            candidate.line,
         )
-        for each in ranked
+        for candidate in ranked
     ]
     last = _last_that_fits(hits, first, query, budget)
     return SearchResults(
@@ -162,7 +162,7 @@ def _offer_path(candidates: dict[str, _Candidate], path: str, keywords: list[str
 async def _offer_indexed(
     index: WorkspaceIndex, candidates: dict[str, _Candidate], keywords: list[str]
 ) -> str:
-    """Offer the files that seem to define the keywords; the outlines have the last word."""
+    """Offer the files that seem to define the keywords; outlines decide later."""
     coverage = COMPLETE
     # One question: the index is brought up to date once, and waited for once.
     since = time.monotonic()
@@ -188,30 +188,28 @@ async def _offer_indexed(
     return coverage
 
 
-def _verify(
-    analysis: ASTFileAnalysisBackend, candidates: dict[str, _Candidate], keywords: list[str]
-) -> None:
-    """Look the most promising files up in their outlines; the rest is told as likely."""
+def _verify(analysis: Analysis, candidates: dict[str, _Candidate], keywords: list[str]) -> None:
+    """Check the most promising files by their outlines; the others stay likely."""
     promising = sorted(
-        (each for each in candidates.values() if each.symbols),
-        key=lambda each: (
-            -sum(each.symbols.values()) - sum(score for score, _ in each.best.values()),
-            is_test_path(each.path),
-            len(each.path),
-            each.path,
+        (candidate for candidate in candidates.values() if candidate.symbols),
+        key=lambda candidate: (
+            -sum(candidate.symbols.values()) - sum(score for score, _ in candidate.best.values()),
+            is_test_path(candidate.path),
+            len(candidate.path),
+            candidate.path,
         ),
     )
     for candidate in promising[:_MOST_VERIFIED]:
         _offer_symbols(analysis, candidate, keywords)
     for candidate in promising[_MOST_VERIFIED:]:
         for keyword, score in candidate.symbols.items():
-            # Not looked into: below everything that was.
+            # Not checked: below everything that was.
             candidate.offer(keyword, score // 4, f"mentions a definition like {keyword!r}")
 
 
 def _offer_outline(
     files: BaseFileBackend,
-    analysis: ASTFileAnalysisBackend,
+    analysis: Analysis,
     candidates: dict[str, _Candidate],
     path: str,
     keywords: list[str],
@@ -225,9 +223,7 @@ def _offer_outline(
         _offer_symbols(analysis, candidate, keywords)
 
 
-def _offer_symbols(
-    analysis: ASTFileAnalysisBackend, candidate: _Candidate, keywords: Iterable[str]
-) -> None:
+def _offer_symbols(analysis: Analysis, candidate: _Candidate, keywords: Iterable[str]) -> None:
     try:
         outline = analysis.outline_text(candidate.path)
     except PathError:

@@ -1,4 +1,4 @@
-"""From a name as a caller writes it to the symbol of an outline that it means."""
+"""From a name to the symbol of an outline that it means."""
 
 from __future__ import annotations
 
@@ -55,32 +55,32 @@ def locate(path: str, symbols: Iterable[SymbolInfo], name: str) -> Located:
         matches = _matches(known, indexed.group(1))
         number = int(indexed.group(2))
         if matches and not 1 <= number <= len(matches):
-            raise SymbolNotFoundError(path, name, _told_apart(known, matches)[:_MOST_NEAR])
+            raise SymbolNotFoundError(path, name, _distinct_names(known, matches)[:_MOST_NEAR])
         matches = matches[number - 1 : number]
     if not matches:
         raise SymbolNotFoundError(path, name, _near(known, asked))
     if len(matches) > 1:
-        raise AmbiguousSymbolError(path, name, _told_apart(known, matches))
+        raise AmbiguousSymbolError(path, name, _distinct_names(known, matches))
     return matches[0]
 
 
 def _matches(known: list[Located], name: str) -> list[Located]:
-    whole = [each for each in known if each.qualified_name == name]
+    whole = [located for located in known if located.qualified_name == name]
     if whole:
         return whole
     ending = f".{name}"
-    return [each for each in known if each.qualified_name.endswith(ending)]
+    return [located for located in known if located.qualified_name.endswith(ending)]
 
 
-def _told_apart(known: list[Located], matches: list[Located]) -> list[str]:
-    """A name for each match that `locate` takes back to it."""
+def _distinct_names(known: list[Located], matches: list[Located]) -> list[str]:
+    """A name for each match with which `locate` finds it again."""
     names: list[str] = []
     for match in matches:
-        same = [each for each in known if each.qualified_name == match.qualified_name]
+        same = [other for other in known if other.qualified_name == match.qualified_name]
         if len(same) == 1:
             names.append(match.qualified_name)
         else:
-            place = next(index for index, each in enumerate(same) if each is match)
+            place = next(index for index, other in enumerate(same) if other is match)
             names.append(f"{match.qualified_name}[{place + 1}]")
     return names
 
@@ -90,22 +90,22 @@ def _near(known: list[Located], name: str) -> list[str]:
     folded = name.casefold()
     last = folded.rpartition(".")[2]
     found: dict[str, None] = {}
-    for each in known:
-        if folded in (each.qualified_name.casefold(), each.symbol.name.casefold()):
-            found[each.qualified_name] = None
-    for each in known:
-        if each.symbol.name.casefold() == last:
-            found[each.qualified_name] = None
-    by_name = {each.qualified_name.casefold(): each.qualified_name for each in known}
+    for located in known:
+        if folded in (located.qualified_name.casefold(), located.symbol.name.casefold()):
+            found[located.qualified_name] = None
+    for located in known:
+        if located.symbol.name.casefold() == last:
+            found[located.qualified_name] = None
+    by_name = {located.qualified_name.casefold(): located.qualified_name for located in known}
     short: dict[str, list[str]] = {}
-    for each in known:
-        short.setdefault(each.symbol.name.casefold(), []).append(each.qualified_name)
+    for located in known:
+        short.setdefault(located.symbol.name.casefold(), []).append(located.qualified_name)
     for match in difflib.get_close_matches(folded, list(by_name), n=_MOST_NEAR, cutoff=0.7):
         found[by_name[match]] = None
     for match in difflib.get_close_matches(last, list(short), n=_MOST_NEAR, cutoff=0.6):
         found.update(dict.fromkeys(short[match]))
     if len(last) >= 3:
-        for each in known:
-            if last in each.symbol.name.casefold():
-                found[each.qualified_name] = None
+        for located in known:
+            if last in located.symbol.name.casefold():
+                found[located.qualified_name] = None
     return list(found)[:_MOST_NEAR]

@@ -1,4 +1,4 @@
-r"""Paths of `file:` URIs. A name of a file need not be UTF-8, and comes as Python has it.
+r"""Paths of `file:` URIs, as editors write them. File names that aren't UTF-8 survive.
 
 >>> path_of_uri("file:///src/a%20b%FF.py")
 '/src/a b\udcff.py'
@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote, urlsplit
 
-from pygls.uris import from_fs_path, to_fs_path
-
-# Escapes of ASCII stay: some of them stand for what would divide the URI.
-_NOT_ASCII = re.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
+_WINDOWS = os.name == "nt"
+_DRIVE = re.compile(r"/[a-zA-Z]:")
 
 
 def path_of_uri(uri: str) -> str | None:
@@ -27,14 +24,28 @@ def path_of_uri(uri: str) -> str | None:
     """
     if not uri.startswith("file:"):
         return None
-    # Else what isn't UTF-8 would become U+FFFD, which names no file.
-    named = _NOT_ASCII.sub(lambda escapes: unquote(escapes[0], errors="surrogateescape"), uri)
-    return to_fs_path(named)
+    parts = urlsplit(uri)
+    # Bytes that aren't UTF-8 would become U+FFFD, which names no file.
+    path = unquote(parts.path, errors="surrogateescape")
+    if parts.netloc and path:
+        path = f"//{unquote(parts.netloc)}{path}"
+    elif _DRIVE.match(path):
+        path = path[1].lower() + path[2:]
+    return path.replace("/", "\\") if _WINDOWS else path
 
 
 def uri_of_path(path: str | os.PathLike[str]) -> str:
-    """The `file:` URI of an absolute path."""
-    try:
-        return str(from_fs_path(os.fspath(path)))
-    except UnicodeEncodeError:
-        return Path(path).as_uri()
+    """The `file:` URI of an absolute path; the letter of a drive is in lower case."""
+    name = os.fspath(path)
+    if _WINDOWS:
+        name = name.replace("\\", "/")
+    host = ""
+    if name.startswith("//"):
+        host, slash, name = name[2:].partition("/")
+        name = slash + name
+    if not name.startswith("/"):
+        name = f"/{name}"
+    start = ""
+    if _DRIVE.match(name):
+        start, name = f"/{name[1].lower()}:", name[3:]
+    return f"file://{quote(host)}{start}{quote(name, errors='surrogateescape')}"

@@ -31,8 +31,8 @@ Value = TypeVar("Value")
 class Threads(Executor):
     """At most `most` daemon threads, started as they are needed.
 
-    The process ends without waiting for them, unlike for those of `ThreadPoolExecutor`: what they
-    do is done for a client who has left.
+    The process ends without waiting for them, unlike for those of `ThreadPoolExecutor`: the
+    client of their work has left.
     """
 
     def __init__(self, most: int, name: str) -> None:
@@ -43,7 +43,7 @@ class Threads(Executor):
             os.register_at_fork(after_in_child=self._forget)
 
     def _forget(self) -> None:
-        """Start with no threads: a forked child has none of its parent's."""
+        """Start without threads: a forked child has none of its parent's."""
         self._lock = threading.Lock()
         self._idle = threading.Semaphore(0)
         self._count = 0
@@ -89,7 +89,7 @@ STATUS = Threads(2, "foldline-status")
 
 @dataclass(frozen=True, slots=True)
 class Waiting(Generic[Value]):
-    """A future as an awaitable that needs no event loop; it is cancelled when nobody awaits it."""
+    """A future as an awaitable that needs no event loop; it is cancelled with its awaiter."""
 
     future: Future[Value]
     seconds: float | None
@@ -177,10 +177,10 @@ def question_of(method: Callable[P, Value]) -> Callable[P, Coroutine[Any, Any, V
 
 
 class Shared(Generic[Value]):
-    """Work that is done once for all who ask at the same time.
+    """Work that is done once for all callers at the same time.
 
-    Each of them gets the result of work that began after it asked, or after the `since` it names.
-    `work` is given a time, of `time.monotonic`, as of which its result has to be.
+    Each caller gets the result of work that began after its call, or after its `since`. `work` gets
+    a time, of `time.monotonic`, that its result must not be older than.
     """
 
     def __init__(self, work: Callable[[float], Value], threads: Executor = WALKS) -> None:
@@ -193,7 +193,7 @@ class Shared(Generic[Value]):
         self._next_since = 0.0
 
     def ask(self, since: float | None = None) -> Future[Value]:
-        """The future of the result; it belongs to all who ask, and cannot be cancelled."""
+        """The future of the result; all callers share it, and none can cancel it."""
         since = time.monotonic() if since is None else since
         with self._lock:
             if self._running is not None and self._began >= since:
@@ -209,7 +209,7 @@ class Shared(Generic[Value]):
             return future
 
     def _start(self) -> None:
-        """Let those who have asked so far have their turn. The lock is held."""
+        """Begin the work for the callers so far. The lock is held."""
         future, since = self._next, self._next_since
         self._next = None
         self._running = future
@@ -218,7 +218,7 @@ class Shared(Generic[Value]):
             self._threads.submit(self._run, future, since)
 
     def _run(self, future: Future[Value], since: float) -> None:
-        # Those who wait may ask again at once: the next turn begins before they hear.
+        # Callers may ask again at once: the next turn begins before this one is reported.
         outcome: Future[Value] = Future()
         _settle(outcome, lambda: self._work(since))
         with self._lock:
@@ -247,11 +247,11 @@ async def _settled(future: Future[Any], seconds: float | None) -> None:
     arrived = loop.create_future()
 
     def arrive(_: Future[Any]) -> None:
-        # The loop may have ended: then nobody waits there any more.
+        # The loop may have ended, and with it the waiting task.
         with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(tell)
+            loop.call_soon_threadsafe(wake)
 
-    def tell() -> None:
+    def wake() -> None:
         if not arrived.done():
             arrived.set_result(None)
 

@@ -1,4 +1,4 @@
-"""Walks of a workspace that end in time, and that concurrent questions share."""
+"""Walks of a workspace: bounded in time, and shared by concurrent questions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 WALK_SECONDS = 5.0
 # Between two looks at the clock within a folder.
 _STEP = 1_000
-# Walks that are remembered to be shared; they hold no files once they have ended.
+# Walks kept for sharing; they hold no files once they have ended.
 _MOST_WALKS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """The files below a folder, how many entries are ignored, and how complete that is.
+    """The files below a folder, the number of ignored entries, and the coverage.
 
-    `problems` says what was left out of ignore files.
+    `problems` lists the lines of ignore files that were left out.
     """
 
     stamps: tuple[FileStamp, ...]
@@ -41,13 +41,13 @@ class _Kind(NamedTuple):
 
 
 class _OutOfTimeError(Exception):
-    """The walk has taken as long as it may."""
+    """The walk has reached its time limit."""
 
 
 class Walks:
-    """The walks of one workspace: those who ask at the same time share one that begins after.
+    """The walks of one workspace; callers at the same time share one that begins after their calls.
 
-    A walk ends after `seconds`, with what it has by then; with None, at its end.
+    After `seconds` a walk ends with the files it has found; None is no limit.
     """
 
     def __init__(self, files: BaseFileBackend, seconds: float | None = WALK_SECONDS) -> None:
@@ -61,7 +61,7 @@ class Walks:
     ) -> Walked:
         """The files below a folder that `resolve` gave, in the order of `walk`.
 
-        `by_level`, a walk that ends too early has seen something of every folder near the top.
+        With `by_level`, a walk that ends early has listed a part of every folder near the top.
         """
         kind = _Kind(folder, no_ignore, by_level)
         with self._lock:

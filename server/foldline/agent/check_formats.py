@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from foldline.agent.terminal import json_text
-from foldline.backends.visible import visible
+from foldline.backends.formatting.visible import visible
 from foldline.ide.checks import Code, Severity, default_severity
 from foldline.ide.version import VERSION
 

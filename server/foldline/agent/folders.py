@@ -13,7 +13,7 @@ from foldline.backends import (
     OutsideWorkspaceError,
     PathError,
 )
-from foldline.backends.visible import visible
+from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

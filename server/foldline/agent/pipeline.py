@@ -13,8 +13,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from foldline.backends.budget import FILE_BUDGET, SYMBOL_BUDGET, size_of
 from foldline.backends.errors import BackendError
+from foldline.backends.formatting.budget import FILE_BUDGET, SYMBOL_BUDGET, size_of
 from foldline.backends.text import format_symbol
 from foldline.ide import scoped_context as context
 from foldline.ide.scoped_context import OUTLINES_BUDGET

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import cut
-from foldline.backends.visible import visible
+from foldline.backends.formatting.visible import visible
 from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:

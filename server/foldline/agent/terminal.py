@@ -8,7 +8,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from foldline.backends.visible import for_json, for_terminal
+from foldline.backends.formatting.visible import for_json, for_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

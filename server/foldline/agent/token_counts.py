@@ -11,7 +11,7 @@ from foldline.agent.terminal import json_text
 from foldline.backends.errors import MalformedFileError, PathError
 from foldline.backends.files.limits import BASELINE_BYTES
 from foldline.backends.files.reader import read_json
-from foldline.backends.visible import visible
+from foldline.backends.formatting.visible import visible
 from foldline.ide.analysis.model import Visibility
 from foldline.ide.features.hover import opened_costs
 

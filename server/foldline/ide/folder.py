@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import PathError
-from foldline.backends.visible import visible
+from foldline.backends.formatting.visible import visible
 from foldline.backends.waiting import Shared
 from foldline.ide.analysis.project import Project
 from foldline.ide.analysis.prompt_files import PromptFiles

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.backends.budget import FILE_BUDGET, size_of
 from foldline.backends.errors import BackendError
+from foldline.backends.formatting.budget import FILE_BUDGET, size_of
 from foldline.backends.text import format_outline
 
 if TYPE_CHECKING:

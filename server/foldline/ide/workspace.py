@@ -12,7 +12,7 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from foldline.backends.visible import visible
+from foldline.backends.formatting.visible import visible
 from foldline.backends.waiting import PROMPTS, STATUS, in_thread
 from foldline.ide.errors import PathRefused, Untrusted
 from foldline.ide.focus import Focus

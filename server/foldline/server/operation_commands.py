@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from foldline.backends.visible import visible
+from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import ArgumentsError, NoDocument, NothingDefined, PathRefused
 from foldline.ide.operations.arguments import PlaceArguments
 from foldline.ide.operations.operation import Role

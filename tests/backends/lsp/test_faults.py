@@ -19,7 +19,7 @@ from foldline.backends.models import COMPLETE, References
 
 FAULTS = {
     "never initializes": "initialize was not answered within",
-    "odd initialize": "its answer to initialize is no object",
+    "odd initialize": "its answer to initialize is not an object",
     "dies at once": "the server ended with exit code 3; it last wrote: error: I cannot go on",
     "goes deaf": "the server ended with exit code 5; it last wrote: I hear nothing",
     "dies": "the server ended with exit code 9; it last wrote: I die of references",

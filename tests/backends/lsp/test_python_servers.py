@@ -95,7 +95,7 @@ def test_columns_count_characters_whatever_the_server_counts(access: SmartFileAc
 def test_a_symbol_that_a_file_imports_is_shown_from_where_it_is_defined(
     access: SmartFileAccess,
 ) -> None:
-    detail = access.read_symbol("main.py", "Report.total")
+    detail = access.read_symbol("main.py", "Report.total", seconds=PATIENCE)
     assert (detail.path, detail.line) == ("shop/other.py", 2)
     assert "(defined in shop/other.py, shown from there)" in format_symbol(detail)
 

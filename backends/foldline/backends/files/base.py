@@ -26,7 +26,7 @@ from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.source import Source, decode, from_text, is_binary
 from foldline.backends.files.tree import build_tree
 from foldline.backends.files.walk import FileStamp, overlay_stamp
-from foldline.backends.visible import restored
+from foldline.backends.formatting.visible import restored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

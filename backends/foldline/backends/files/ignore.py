@@ -30,7 +30,7 @@ from foldline.backends.files.limits import (
     SETTINGS_BYTES,
 )
 from foldline.backends.files.reader import read_text
-from foldline.backends.visible import visible
+from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

@@ -6,9 +6,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from foldline.backends import budget as budgets
+from foldline.backends.formatting import budget as budgets
+from foldline.backends.formatting.text import remarks, tree_header, tree_line, tree_rest
 from foldline.backends.models import COMPLETE, FileTree, TreeEntry
-from foldline.backends.text import remarks, tree_header, tree_line, tree_rest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

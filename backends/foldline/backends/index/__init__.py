@@ -1,4 +1,4 @@
-"""Which files hold a word: an index outside the repository, that is never answered stale."""
+"""An index of the words in files, outside the repository; its answers are never stale."""
 
 from foldline.backends.index.workspace import DEFAULT_PATIENCE, Candidates, WorkspaceIndex
 

@@ -1,4 +1,4 @@
-"""Where the index of a workspace is kept: never inside it."""
+"""The location of a workspace's index, never inside it."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class KnownFile(NamedTuple):
 
 
 class StaleStoreError(Exception):
-    """The file is no index of this version: it is to be made anew."""
+    """The file isn't an index of this version, and is rebuilt."""
 
 
 class Store:
@@ -70,7 +70,7 @@ class Store:
             isolation_level=None,
             timeout=_BUSY_SECONDS,
         )
-        # Whoever forgets to close it leaves no connection behind.
+        # An index that isn't closed leaves no connection behind.
         weakref.finalize(self, self._connection.close)
         try:
             self._open()
@@ -80,11 +80,11 @@ class Store:
 
     def _open(self) -> None:
         run = self._connection.execute
-        # A write-ahead log would map a file that all processes share: who cuts that file short, or
-        # keeps it on a network drive, ends them by SIGBUS. Nor is the index itself mapped.
+        # A write-ahead log would map a file that all processes share: truncating that file, or a
+        # network drive, would end them by SIGBUS. The index itself isn't mapped either.
         run("PRAGMA mmap_size = 0")
         run("PRAGMA journal_mode = TRUNCATE")
-        # Readers wait only for the moment in which a change is written, not while it grows.
+        # Readers wait only while a change is written, not while it grows.
         run("PRAGMA cache_spill = OFF")
         run("PRAGMA synchronous = NORMAL")
         run("PRAGMA trusted_schema = OFF")
@@ -101,7 +101,7 @@ class Store:
             run(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def close(self) -> None:
-        """Write what is waiting, and close the connection."""
+        """Write what is pending, and close the connection."""
         with self._lock:
             with suppress(sqlite3.Error):
                 self._write_outlines()
@@ -124,7 +124,7 @@ class Store:
         ]
 
     def seen(self) -> Seen:
-        """What was there when the files were last looked at; that was never where it is 0."""
+        """The files, folders and rules at the last check, and its time, which is 0 for never."""
         with self._lock:
             run = self._connection.execute
             files = run("SELECT path, size, mtime_ns, ctime_ns, inode FROM files").fetchall()
@@ -139,7 +139,7 @@ class Store:
         )
 
     def is_racy(self) -> bool:
-        """Whether some file was read so soon after a change that it must be read again."""
+        """Return whether some file was read so soon after a change that it must be read again."""
         with self._lock:
             return self._number("SELECT EXISTS (SELECT 1 FROM files WHERE racy)") == 1
 
@@ -174,7 +174,7 @@ class Store:
     def update(
         self, gone: Iterable[str], changed: Iterable[tuple[KnownFile, Words]]
     ) -> None:  # fmt: skip
-        """Forget the files that are gone, and know what is now in those that changed."""
+        """Remove deleted files, and replace the words of changed ones."""
         rows = [(_stored(path),) for path in gone]
         with self._lock, self._writing():
             run = self._connection
@@ -226,7 +226,7 @@ class Store:
     def _write_outlines(self) -> None:
         if not self._outlines:
             return
-        # Whatever comes of it: those that could not be written are made again.
+        # Even if it fails: outlines that weren't written are made again.
         outlines, self._outlines = self._outlines, {}
         with self._writing():
             self._connection.executemany(

@@ -42,5 +42,5 @@ class Watcher:
             ):
                 self._index.start()
         except (OSError, RuntimeError):
-            # The system's watches are used up, say.
+            # For example, the system has no watches left.
             logger.warning("%s is not watched", self._root, exc_info=True)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from foldline.backends.languages import DOCUMENTS, has_grammar, language_of
 
-# What is no part of a word becomes a blank. In UTF-8 the letters beyond ASCII are bytes from 0x80
+# Bytes outside words become blanks. In UTF-8 the letters beyond ASCII are bytes from 0x80
 # on. Splitting is several times faster than a pattern, and numbers do no harm.
 _BLANKS = bytes(
     byte if byte >= 0x80 or byte == ord("_") or chr(byte).isalnum() else ord(" ")
@@ -39,7 +39,7 @@ NOTHING = Words(b"", b"")
 
 
 def is_indexed(path: str) -> bool:
-    """Whether the file's name alone says that it is code with identifiers."""
+    """Return whether the file's name alone says that it is code with identifiers."""
     language = language_of(path)
     return has_grammar(language) and language not in DOCUMENTS
 

@@ -33,7 +33,7 @@ _Found = TypeVar("_Found")
 _TOO_LARGE = "over the size limit"
 # Files whose words are written at once: other threads and processes see them from then on.
 _BATCH = 500
-# How long `close` waits for a building to notice.
+# How long `close` waits for a build to notice.
 _CLOSE_SECONDS = 1.0
 # The file as it is, a new one where it was corrupt; after that, memory.
 _ATTEMPTS = 2
@@ -83,7 +83,7 @@ class WorkspaceIndex:
         self._lock = threading.RLock()
         self._state = threading.RLock()
         self._seen: Seen | None = None
-        # The files' versions as others see them, when they were last those of the index.
+        # The files' versions at the last moment when they were those of the index.
         self._on_disk: Mapping[str, FileStamp] | None = None
         self._as_of = -1.0
         self._racy = False
@@ -97,7 +97,7 @@ class WorkspaceIndex:
         self.trouble = ""
 
     def start(self, progress: Progress | None = None, *, since: float | None = None) -> None:
-        """Bring the index up to date in the background; `progress` is told instead of our own."""
+        """Bring the index up to date in the background; `progress` replaces our own."""
         since = time.monotonic() if since is None else since
         with self._state:
             if self._built is not None and not self._built.done():
@@ -107,7 +107,7 @@ class WorkspaceIndex:
             self._failure = None
             self._progress = (0, 0)
             self._built = Future()
-            # It cannot be cancelled by one of those who wait for it.
+            # No single waiter may cancel it.
             self._built.set_running_or_notify_cancel()
             self._thread = threading.Thread(
                 target=self._run,
@@ -122,7 +122,7 @@ class WorkspaceIndex:
         self._cancel.set()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Whether the building in the background has ended before the timeout."""
+        """Return whether the build in the background ended before the timeout."""
         built = self._built
         if built is None:
             return True
@@ -224,7 +224,7 @@ class WorkspaceIndex:
         try:
             self._opened().keep_outline(key, outline)
         except sqlite3.Error as error:
-            # Another process that is writing is no reason to give its file up.
+            # The file stays good while another process writes it.
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
                 self._give_up_file(error)
 
@@ -262,7 +262,7 @@ class WorkspaceIndex:
         started = time.time_ns()
         seen = self._files.look(self._check_cancelled)
         wanted = {stamp.path: stamp for stamp in seen.files if is_indexed(stamp.path)}
-        all_known = {each.stamp.path: each for each in store.files()}
+        all_known = {file.stamp.path: file for file in store.files()}
         gone = [path for path in all_known if path not in wanted]
         changed = [
             stamp
@@ -308,7 +308,7 @@ class WorkspaceIndex:
     async def _current(self, since: float | None = None) -> str:
         """Bring the index up to date as far as patience goes, and say how far that is."""
         since = time.monotonic() if since is None else since
-        # What is under way may have begun before: then once more.
+        # The build in progress may have begun before `since`: then build again.
         for _ in range(_ATTEMPTS):
             if self._as_of >= since:
                 return COMPLETE
@@ -326,7 +326,7 @@ class WorkspaceIndex:
         return COMPLETE
 
     async def _is_built(self, since: float) -> bool:
-        """Whether the index was built in the time to wait, which counts from the question."""
+        """Return whether the index was built in time; the wait counts from the question."""
         left = self._patience
         if left is not None:
             left -= time.monotonic() - since

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.locations import Position
     from foldline.backends.lsp.documents import Snapshot
-    from foldline.backends.lsp.limits import Limits
+    from foldline.backends.lsp.lifecycle import Limits
     from foldline.backends.lsp.process import ServerProcess
-    from foldline.backends.semantics import Target
 
 NAME = "jedi"
 WORKER = Path(__file__).with_name("worker.py")
-# jedi stops by itself after this time, with what it has; after the second, it is ended.
+# jedi returns what it has after the first of these; after the second, it is killed.
 SEARCH_SECONDS = 25.0
 LAST_SECONDS = 40.0
 _MOST_ANSWERS = 128
@@ -62,15 +62,15 @@ class JediEngine:
         self._turn = asyncio.Lock()
         self._ids = itertools.count(1)
         self._snapshot: Snapshot | None = None
-        self._answers: dict[tuple[Target, tuple[str, ...]], asyncio.Task[JediPlaces]] = {}
+        self._answers: dict[tuple[Position, tuple[str, ...]], asyncio.Task[JediPlaces]] = {}
         self._idle: asyncio.TimerHandle | None = None
         self._stopping: set[asyncio.Task[None]] = set()
         self._closed = False
 
     async def references(
-        self, target: Target, candidates: Sequence[str], snapshot: Snapshot
+        self, target: Position, candidates: Sequence[str], snapshot: Snapshot
     ) -> JediPlaces:
-        """The uses of the name at `target` in the candidates; one search serves all who ask.
+        """The uses of the name at `target` in the candidates; concurrent callers share one search.
 
         Raises:
             LSPError: jedi failed, or took too long.
@@ -98,7 +98,7 @@ class JediEngine:
         await asyncio.gather(*self._stopping, return_exceptions=True)
 
     async def _search(
-        self, target: Target, candidates: Sequence[str], snapshot: Snapshot
+        self, target: Position, candidates: Sequence[str], snapshot: Snapshot
     ) -> JediPlaces:
         overlays = {
             path: text
@@ -129,7 +129,7 @@ class JediEngine:
                 await self._stop()
                 raise LSPTimeoutError(f"gave no answer within {LAST_SECONDS:.0f} s", NAME) from None
             except BaseException:
-                # Half an exchange: what comes next would be taken for another's answer.
+                # Half an exchange: the next line would be read as the answer to another request.
                 await self._stop()
                 raise
             await self._rest()
@@ -146,8 +146,8 @@ class JediEngine:
             self._idle.cancel()
         process = self._process
         if process is None:
-            # It imports what its search path holds: nothing of the workspace, trusted or not, and
-            # not (-P) what lies beside the worker.
+            # Its search path has nothing of the workspace, trusted or not, and no files beside the
+            # worker (-P).
             root = self._files.root
             process = self._process = await ServerProcess.start(
                 NAME,
@@ -177,8 +177,8 @@ class JediEngine:
         return reply
 
     async def _rest(self) -> None:
-        """After an answer: end a worker that holds too much, or that nobody asks for long."""
-        from foldline.backends.lsp.memory import tree_memory
+        """End a worker that holds too much memory after an answer, or stays idle."""
+        from foldline.backends.lsp.lifecycle import tree_memory
 
         pid = self._process.pid if self._process else None
         if (

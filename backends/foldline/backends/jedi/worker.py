@@ -36,7 +36,7 @@ def _nothing(*_: object, **__: object) -> None:
     return None
 
 
-# What of jedi and parso is changed, all of it private. Each answer names what is missing of it.
+# The private names of jedi and parso that are replaced. Each answer lists those that are missing.
 CHANGES: tuple[tuple[ModuleType, str, object], ...] = (
     (jedi_references, "_PARSED_FILE_LIMIT", NO_LIMIT),
     (jedi_references, "_OPENED_FILE_LIMIT", NO_LIMIT),
@@ -45,7 +45,7 @@ CHANGES: tuple[tuple[ModuleType, str, object], ...] = (
     (parso.cache, "_save_to_file_system", _nothing),
     (parso.cache, "_load_from_file_system", _nothing),
 )
-# What stands in for it during each question.
+# Their replacements during each question.
 WALK = (jedi_references, "_find_project_modules")
 CACHE = (parso.cache, "parser_cache", {})  # type: ignore[var-annotated]  # Empty where it is missing.
 MISSING = [
@@ -119,7 +119,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """Answer line by line until the input ends."""
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    # Whatever prints must not end up among the answers.
+    # Printed text must not end up among the answers.
     os.dup2(2, 1)
     for module, name, value in CHANGES:
         setattr(module, name, value)
@@ -128,7 +128,7 @@ def main() -> None:
         try:
             reply = answer(request)
         except Exception as error:
-            # jedi fails in many ways on odd code; none of them is the end of the worker.
+            # jedi fails in many ways on odd code; the worker survives them all.
             reply = {"error": f"{type(error).__name__}: {error}"[:500]}
         answers.write(json.dumps({"id": request["id"], **reply}).encode() + b"\n")
         answers.flush()

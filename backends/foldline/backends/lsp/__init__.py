@@ -1,14 +1,13 @@
-"""Language servers: found, started, spoken to, and never the reason for a failure.
+"""Language servers: found, started, asked, and never the reason for a failure.
 
-`LSPBackend` is the way in. It speaks to one server for each (server, root), all of them on one
-event loop in a thread of its own; `servers` is the table of those it knows.
+`LSPBackend` is the way in. It has one server for each (server, root), all of them on one event
+loop in a thread of its own; `servers` is the table of the known ones.
 """
 
 from foldline.backends.lsp.backend import LSPBackend
 from foldline.backends.lsp.discovery import FoundServer, server_version
-from foldline.backends.lsp.limits import Limits
+from foldline.backends.lsp.lifecycle import Limits, ServerState, ServerStatus
 from foldline.backends.lsp.servers import ServerSpec
-from foldline.backends.lsp.status import ServerState, ServerStatus
 
 __all__ = [
     "FoundServer",

@@ -1,4 +1,4 @@
-"""Language servers as an analysis backend: outlines, and the servers' life."""
+"""Language servers as an analysis backend, and their lifecycle."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 from foldline.backends.errors import LSPTimeoutError, LSPUnavailableError, SymbolNotFoundError
 from foldline.backends.files.source import count_lines, split_lines
 from foldline.backends.languages import language_of
+from foldline.backends.locations import Position
 from foldline.backends.lsp import results
-from foldline.backends.lsp.asking import DEFAULT_SECONDS, coverage_of
-from foldline.backends.lsp.confirming import ServerConfirmation
-from foldline.backends.lsp.memory import tree_memory
+from foldline.backends.lsp.lifecycle import tree_memory
 from foldline.backends.lsp.navigation import ServerNavigation
 from foldline.backends.lsp.outline import symbols_from
 from foldline.backends.lsp.pool import Question
+from foldline.backends.lsp.references import ServerReferences
+from foldline.backends.lsp.requests import DEFAULT_SECONDS, coverage_of
 from foldline.backends.lsp.servers import Answer, language_id
-from foldline.backends.models import COMPLETE, FileOutline, Reference, SymbolDetail
-from foldline.backends.references import is_test_path
-from foldline.backends.semantics import Target
+from foldline.backends.models import COMPLETE, FileOutline, SymbolDetail
 from foldline.backends.symbols import locate
 from foldline.backends.waiting import question_of, result_of, waits
 
@@ -28,17 +27,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from foldline.backends.lsp.discovery import FoundServer
-    from foldline.backends.lsp.status import ServerStatus
+    from foldline.backends.lsp.lifecycle import ServerStatus
+    from foldline.backends.models import Reference
 
 _STOP_SECONDS = 30.0
 _CLOSE_SECONDS = 2.0
 
 
-class LSPBackend(ServerConfirmation, ServerNavigation):
+class LSPBackend(ServerReferences, ServerNavigation):
     """The language servers of one workspace, and jedi for Python where none of them answers.
 
-    Nothing is started before something is asked. `trusted` allows servers that may run code of the
-    workspace, and the commands that its configuration gives.
+    The first question starts a server. `trusted` allows servers that may run code of the workspace,
+    and the commands in its configuration.
 
     Every question takes a deadline. When it passes, the caller gets an `LSPTimeoutError`, the
     server goes on, and its answer is there for the next time.
@@ -48,10 +48,10 @@ class LSPBackend(ServerConfirmation, ServerNavigation):
 
     @waits
     async def get_outline(self, file_path: str, *, source: str | None = None) -> FileOutline:
-        """The file's symbols as the server tells them; it knows neither imports nor decorators."""
+        """The file's symbols from the server, without imports and decorators."""
         path = self._own_text(file_path, source)
         answered = await self._ask(
-            Question(Answer.SYMBOLS, "textDocument/documentSymbol", Target(path, 0, 0)),
+            Question(Answer.SYMBOLS, "textDocument/documentSymbol", Position(path, 0, 0)),
             self._seconds,
         )
         loaded = self._files.load(path)
@@ -67,6 +67,10 @@ class LSPBackend(ServerConfirmation, ServerNavigation):
             backend=answered.session.spec.name,
             coverage=coverage_of(answered),
         )
+
+    async def spare_outline(self, file_path: str) -> FileOutline:
+        """The outline of a file in whose language the analysis has no grammar."""
+        return await question_of(self.get_outline)(file_path)
 
     @waits
     async def read_symbol(
@@ -109,23 +113,12 @@ class LSPBackend(ServerConfirmation, ServerNavigation):
         column = lines[symbol.name_line - 1].find(symbol.name)
         if column < 0:
             raise SymbolNotFoundError(outline.path, symbol_name)
-        target = Target(outline.path, symbol.name_line, column + 1)
-        query = self.begin(time.monotonic())
+        target = Position(outline.path, symbol.name_line, column + 1)
+        query = self.begin(symbol_name, scope, time.monotonic())
         found = await query.confirm([target], [], self._seconds)
-        if found.coverage != COMPLETE and not found.locations:
+        if found.coverage != COMPLETE and not found.references:
             raise LSPTimeoutError(found.coverage, found.engine)
-        return [
-            Reference(
-                each.path,
-                each.line,
-                each.context,
-                test=is_test_path(each.path),
-                column=each.column,
-                column_end=each.column_end,
-                tier="confirmed",
-            )
-            for each in found.locations
-        ]
+        return found.references
 
     def _own_text(self, file_path: str, source: str | None) -> str:
         path = self._files.resolve(file_path)
@@ -133,33 +126,33 @@ class LSPBackend(ServerConfirmation, ServerNavigation):
             raise LSPUnavailableError("servers are asked about files and open buffers only")
         return path
 
-    # Life
+    # Lifecycle
 
     @waits
     async def status(self) -> tuple[ServerStatus, ...]:
-        """Every server that was ever asked, with its state."""
+        """The status of every server that was ever asked."""
 
         async def read() -> tuple[ServerStatus, ...]:
             return tuple(self._pool.status())
 
         found = await result_of(self._loop.start(read()), DEFAULT_SECONDS)
         return tuple(
-            each if each.pid is None else replace(each, memory=tree_memory(each.pid))
-            for each in found
+            server if server.pid is None else replace(server, memory=tree_memory(server.pid))
+            for server in found
         )
 
     def report(self) -> list[FoundServer]:
-        """Every server that foldline knows: where it was found, and why it is chosen or not."""
+        """Every known server: where it was found, and why it is chosen or not."""
         return self._catalog.report()
 
     @property
     def configuration_problems(self) -> tuple[str, ...]:
-        """What in `[tool.foldline.lsp]` was not understood."""
+        """The mistakes in `[tool.foldline.lsp]`."""
         return self._catalog.choice.problems
 
     @property
     def ignored_configuration(self) -> str:
-        """What in `[tool.foldline.lsp]` waits until the workspace is trusted."""
+        """The part of `[tool.foldline.lsp]` that waits until the workspace is trusted."""
         return self._catalog.choice.ignored
 
     @waits
@@ -176,7 +169,7 @@ class LSPBackend(ServerConfirmation, ServerNavigation):
         if self._closed:
             return
         self._closed = True
-        # What takes longer goes on in the background, until the process ends.
+        # A slower end continues in the background until the process ends.
         with contextlib.suppress(TimeoutError):
             self._loop.start(self._close_all()).result(_CLOSE_SECONDS)
             self._loop.forget(self._close_all)

@@ -1,4 +1,4 @@
-"""How long a server that fails is left alone."""
+"""The wait before a server that failed is started again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.errors import LSPUnavailableError
 
 if TYPE_CHECKING:
-    from foldline.backends.lsp.limits import Limits
+    from foldline.backends.lsp.lifecycle import Limits
 
 log = logging.getLogger(__name__)
 
@@ -32,14 +32,14 @@ class Backoff:
 
     @property
     def is_over(self) -> bool:
-        """Whether the server may be started now."""
+        """Return whether the server may be started now."""
         return time.monotonic() >= self._retry_at
 
     def check(self) -> None:
         """Return where the server may be started now.
 
         Raises:
-            LSPUnavailableError: It is to be left alone for a while.
+            LSPUnavailableError: It failed lately, and the wait isn't over.
         """
         left = self._retry_at - time.monotonic()
         if left > 0:
@@ -48,7 +48,7 @@ class Backoff:
             )
 
     def forget(self) -> None:
-        """It was up for long: what was before does not count any more."""
+        """Forget earlier failures: the server was up for long."""
         self._crashes = 0
 
     def failed(self, problem: str) -> None:

@@ -1,4 +1,4 @@
-"""What a project says about language servers, in `[tool.foldline.lsp]` of its `pyproject.toml`.
+"""A project's settings for language servers, in `[tool.foldline.lsp]` of its `pyproject.toml`.
 
 ```toml
 [tool.foldline.lsp]
@@ -13,7 +13,7 @@ initialization_options = {}
 settings = {}
 ```
 
-Until the workspace is trusted only `disable` counts. Everything else may choose what is run: a
+Until the workspace is trusted only `disable` counts. Everything else may choose programs to run: a
 `command`, but also the engine, and settings that name an interpreter.
 """
 
@@ -50,10 +50,10 @@ _LANGUAGES = frozenset(LANGUAGE_IDS.values())
 
 @dataclass(frozen=True, slots=True)
 class ServerChoice:
-    """The table of servers as a project wants it, in the order in which they are tried.
+    """The table of servers for a project, in the order in which they are tried.
 
-    `problems` says what in its configuration was not understood, and was left out; `ignored` what
-    waits for trust.
+    `problems` lists the mistakes in its configuration, which are left out; `ignored` names the part
+    that waits for trust.
     """
 
     servers: tuple[ServerSpec, ...]
@@ -90,7 +90,7 @@ def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
 
 
 def hiding_settings(spec: ServerSpec, root: Path) -> tuple[str, ...]:
-    """Why the project at `root` may keep files from the server: `exclude in ty.toml is set`."""
+    """Settings of the project that may hide files from the server: `exclude in ty.toml is set`."""
     found = []
     for hiding in spec.hiding:
         try:
@@ -108,7 +108,7 @@ def hiding_settings(spec: ServerSpec, root: Path) -> tuple[str, ...]:
 
 
 def _content(root: Path, name: str) -> object:
-    """What a TOML or JSON file below `root` holds.
+    """The content of a TOML or JSON file below `root`.
 
     Raises:
         PathError: It cannot be read.
@@ -122,12 +122,12 @@ def _table(values: object, key: str, problems: list[str]) -> dict[str, object]:
         values = values.get(part, {}) if isinstance(values, dict) else {}
     if isinstance(values, dict):
         return values
-    problems.append(f"{key} is no table")
+    problems.append(f"{key} is not a table")
     return {}
 
 
 def _ignored(table: Mapping[str, object]) -> str:
-    """What of the table waits for trust, and how to give it; empty where nothing does."""
+    """The part of the table that waits for trust, and how to give it; empty where nothing does."""
     waiting = [key for key in _KEYS if key != "disable" and table.get(key)]
     if not waiting:
         return ""
@@ -142,7 +142,7 @@ def _server(
 ) -> ServerSpec | None:
     where = f"[tool.foldline.lsp.servers.{name}]"
     if not isinstance(values, dict):
-        problems.append(f"{where} is no table")
+        problems.append(f"{where} is not a table")
         return None
     problems.extend(_unknown(where, values, _SERVER_KEYS))
     base = known or ServerSpec(name, (), ())
@@ -150,13 +150,13 @@ def _server(
     def strings(key: str, default: tuple[str, ...]) -> tuple[str, ...]:
         found = _strings(values[key]) if key in values else default
         if found is None:
-            problems.append(f"{where} {key} is no list of strings")
+            problems.append(f"{where} {key} is not a list of strings")
         return default if found is None else found
 
     def table(key: str, default: Mapping[str, object]) -> Mapping[str, object]:
         value = values.get(key, {})
         if not isinstance(value, dict):
-            problems.append(f"{where} {key} is no table")
+            problems.append(f"{where} {key} is not a table")
             return default
         return {**default, **value}
 
@@ -186,7 +186,7 @@ def _names(
 ) -> tuple[str, ...]:
     names = _strings(table.get(key, []))
     if names is None:
-        problems.append(f"[tool.foldline.lsp] {key} is no list of names")
+        problems.append(f"[tool.foldline.lsp] {key} is not a list of names")
         return ()
     problems.extend(
         first_few(
@@ -199,7 +199,7 @@ def _names(
 
 
 def _strings(value: object) -> tuple[str, ...] | None:
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return None
     return tuple(value)
 

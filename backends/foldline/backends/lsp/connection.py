@@ -1,4 +1,4 @@
-"""One connection to one running server: requests with deadlines, and proper answers to its own."""
+"""A connection to one running server: requests with deadlines, and answers to its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import re
 import time
 from collections import deque
 from copy import copy
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import (
@@ -20,7 +19,7 @@ from foldline.backends.errors import (
     LSPTimeoutError,
 )
 from foldline.backends.lsp.framing import read_message
-from foldline.backends.lsp.protocol import LanguageClient
+from foldline.backends.lsp.protocol import JsonRpcClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +31,7 @@ _ERROR = re.compile(r"(?:error|exception)(?:\[\w+\])?:(?!:)", re.IGNORECASE)
 
 log = logging.getLogger(__name__)
 
-# The server's own word for "ask again": the content changed, or it gave precedence to something.
+# The server asks to retry: the content changed, or something else had precedence.
 _RETRIED = frozenset({-32801, -32802})
 _RETRY_SECONDS = 0.05
 _LATENCIES = 64
@@ -44,7 +43,7 @@ class Connection:
     """Speaks to one running server, which may be dead at any time.
 
     Attributes:
-        received: The number of messages that came; whoever waits for life watches it.
+        received: The number of messages so far: while it grows, the server is alive.
         latencies: How many seconds each of the last answered requests took.
     """
 
@@ -53,33 +52,32 @@ class Connection:
         self.process = process
         self.received = 0
         self.latencies: deque[float] = deque(maxlen=_LATENCIES)
-        self._client = LanguageClient(name, process.writer)
+        self._client = JsonRpcClient(name, process.writer)
         self._failure: LSPError | None = None
         self._ended = asyncio.Event()
         self._reading = asyncio.create_task(self._read())
 
     @property
     def pending(self) -> int:
-        """The requests that still wait for their answer."""
-        return len(self._client.protocol.pending)
+        """The number of requests that wait for their answer."""
+        return self._client.pending
 
     @property
     def failure(self) -> LSPError | None:
-        """Why nothing can be asked any more, or None while the server lives."""
+        """The reason why the server is gone, or None while it lives."""
         return self._failure
 
     def on(self, method: str, handler: Callable[[Any], Any]) -> None:
-        """Let `handler` take the params of the server's requests or notifications of `method`."""
-        # pygls leaves a mark on what it is given, and methods take none.
-        self._client.feature(method)(partial(handler))
+        """Call `handler` with the params of the server's messages of `method`."""
+        self._client.on(method, handler)
 
     async def ended(self) -> None:
         """Return when the server has ended, by whatever cause; `failure` says which."""
         await self._ended.wait()
 
     def notify(self, method: str, params: object) -> None:
-        """Send a notification; one that the server cannot get any more is lost."""
-        self._client.send(method, params)
+        """Send a notification; a server that has ended misses it."""
+        self._client.notify(method, params)
 
     async def request(self, method: str, params: object, *, seconds: float) -> Any:
         """The server's answer to `method`.
@@ -122,12 +120,11 @@ class Connection:
     async def _request_once(self, method: str, params: object) -> Any:
         if self._failure is not None:
             raise copy(self._failure)
-        protocol = self._client.protocol
         started = time.perf_counter()
         try:
-            number, future = protocol.ask(method, params)
+            number, future = self._client.request(method, params)
         except OSError as error:
-            # Its input closes before its output: how it ended is known in a moment, and says more.
+            # Its input closes before its output: the exit code comes in a moment, and says more.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_LAST_WORDS_SECONDS):
                     await self._ended.wait()
@@ -137,13 +134,9 @@ class Connection:
         try:
             answer = await future
         except asyncio.CancelledError:
-            if number in protocol.pending:
-                from lsprotocol.types import CANCEL_REQUEST, CancelParams
-
-                self.notify(CANCEL_REQUEST, CancelParams(id=number))
+            if self._client.drop(number):
+                self.notify("$/cancelRequest", {"id": number})
             raise
-        finally:
-            protocol.drop(number)
         self.latencies.append(time.perf_counter() - started)
         return answer
 
@@ -167,12 +160,12 @@ class Connection:
     def _fail(self, error: LSPError) -> None:
         if self._failure is None:
             self._failure = error
-        self._client.protocol.fail_all(self._failure)
+        self._client.fail_all(self._failure)
         self._ended.set()
 
 
 def _last_words(tail: str) -> str:
-    """The line that tells most: below an error a server may write where it arose."""
+    """The most telling line: a server may write a traceback below its error."""
     lines = tail.splitlines()
     errors = [line for line in lines if _ERROR.search(line)]
     return (errors or lines)[-1].strip()

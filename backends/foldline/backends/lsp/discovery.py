@@ -1,4 +1,4 @@
-"""Which servers this machine has, which of them a workspace gets, and why."""
+"""The servers on this machine, the choice for a workspace, and its reasons."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 UNTRUSTED = "it may run code of the workspace, which is not trusted"
 _VERSION_SECONDS = 10.0
-# Where a trusted project keeps programs of its own.
+# Folders of a trusted project's own programs.
 _PROJECT_FOLDERS = (".venv/bin", ".venv/Scripts", "venv/bin", "node_modules/.bin")
 
 
@@ -56,7 +56,7 @@ class ServerCatalog:
         self.look_again()
 
     def look_again(self) -> None:
-        """Read the configuration anew, and find the programs anew when they are asked for."""
+        """Read the configuration again, and find the programs again when they are needed."""
         self._choice = read_configuration(self._root, trusted=self._trusted)
         servers = self._choice.servers if self._given is None else self._given
         if not self._trusted:
@@ -67,7 +67,7 @@ class ServerCatalog:
 
     @property
     def choice(self) -> ServerChoice:
-        """What the project's own configuration says."""
+        """The servers by the project's own configuration."""
         return self._choice
 
     def candidates(self, language: str, answer: Answer) -> list[tuple[ServerSpec, tuple[str, ...]]]:
@@ -81,7 +81,7 @@ class ServerCatalog:
         ]
 
     def why_none(self, path: str) -> str:
-        """Why no server can be asked about the file at `path`."""
+        """The reason why no server can be asked about the file at `path`."""
         waiting = [
             spec.name
             for spec in self._servers
@@ -95,7 +95,7 @@ class ServerCatalog:
         return f"no language server is installed for {path}; `foldline doctor` says which would do"
 
     def command(self, spec: ServerSpec) -> tuple[tuple[str, ...], str]:
-        """How to start the server, and why so; empty where it must not or cannot be started."""
+        """The command of the server, and its reason; empty where it can't or mustn't be started."""
         if spec.name not in self._found:
             self._found[spec.name] = self._find(spec)
         return self._found[spec.name]
@@ -106,7 +106,7 @@ class ServerCatalog:
         report = []
         for spec in self._servers:
             command, reason = self.command(spec)
-            first = tuple(each for each in spec.languages if command and each not in taken)
+            first = tuple(name for name in spec.languages if command and name not in taken)
             taken.update(first)
             report.append(FoundServer(spec, command, reason, first))
         return report
@@ -179,9 +179,9 @@ def find_program(program: str, root: Path, *, trusted: bool) -> Path | None:
 
 
 def server_version(found: FoundServer, root: Path) -> str:
-    """What the server calls its version; where it has no way to say, the empty string.
+    """The server's version by its own account; empty where it has no way to say.
 
-    It is asked outside the workspace at `root`, as what a version needs doesn't lie there.
+    It runs outside the workspace at `root`, which it doesn't need for that.
     """
     if not found.command:
         return ""

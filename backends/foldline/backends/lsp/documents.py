@@ -1,13 +1,12 @@
-"""Which documents a server has open, and how it hears of changes."""
+"""The documents that a server has open, and its notifications of changes."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from enum import IntEnum
+from typing import TYPE_CHECKING, TypedDict
 
-from lsprotocol import types
-
-from foldline.backends.lsp.changes import Change
+from foldline.backends.lsp.lifecycle import Change
 from foldline.backends.lsp.servers import language_id
 
 if TYPE_CHECKING:
@@ -21,35 +20,50 @@ if TYPE_CHECKING:
     Snapshot = Mapping[str, FileStamp]
 
 
+class FileChange(IntEnum):
+    """LSP's numbers for how a file changed."""
+
+    CREATED = 1
+    CHANGED = 2
+    DELETED = 3
+
+
+class FileEvent(TypedDict):
+    """One change of a file, as `workspace/didChangeWatchedFiles` sends it."""
+
+    uri: str
+    type: FileChange
+
+
 class OpenDocuments:
     """The documents open in one server: every editor buffer, and the files last asked about.
 
-    A file that is only asked about is closed again when `limit` others were; what a server holds
-    open it never gives back.
+    Of files that aren't open in an editor, the last `limit` stay open: a server frees the memory of
+    a document only when it is closed.
 
     Attributes:
-        unread: The URIs of texts that the server got and has published no diagnostics for since.
+        unread: The URIs of texts for which the server has not published diagnostics yet.
     """
 
     def __init__(self, root: Path, notify: Notify, limit: int) -> None:
         self._root = root
         self._notify = notify
         self._limit = limit
-        # Path to version and text, the longest unused first.
+        # Path to version and text, least recently used first.
         self._open: OrderedDict[str, tuple[int, str]] = OrderedDict()
         self._pinned: set[str] = set()
         self.unread: set[str] = set()
 
     @property
     def count(self) -> int:
-        """How many are open."""
+        """The number of open documents."""
         return len(self._open)
 
     def is_open(self, path: str) -> bool:
         return path in self._open
 
     def show(self, path: str, text: str, *, pinned: bool = False) -> None:
-        """Let the server know the document with this text; `pinned` ones stay open."""
+        """Open the document in the server, or update its text; `pinned` ones stay open."""
         if pinned:
             self._pinned.add(path)
         known = self._open.get(path)
@@ -57,10 +71,15 @@ class OpenDocuments:
             self._open[path] = (1, text)
             self.unread.add(self.uri(path))
             self._notify(
-                types.TEXT_DOCUMENT_DID_OPEN,
-                types.DidOpenTextDocumentParams(
-                    types.TextDocumentItem(self.uri(path), language_id(path), 1, text)
-                ),
+                "textDocument/didOpen",
+                {
+                    "textDocument": {
+                        "uri": self.uri(path),
+                        "languageId": language_id(path),
+                        "version": 1,
+                        "text": text,
+                    }
+                },
             )
             self._shrink()
             return
@@ -71,22 +90,19 @@ class OpenDocuments:
         self._open[path] = (version + 1, text)
         self.unread.add(self.uri(path))
         self._notify(
-            types.TEXT_DOCUMENT_DID_CHANGE,
-            types.DidChangeTextDocumentParams(
-                types.VersionedTextDocumentIdentifier(version + 1, self.uri(path)),
-                [types.TextDocumentContentChangeWholeDocument(text)],
-            ),
+            "textDocument/didChange",
+            {
+                "textDocument": {"uri": self.uri(path), "version": version + 1},
+                "contentChanges": [{"text": text}],
+            },
         )
 
     def hide(self, path: str) -> None:
-        """Close the document: the disk speaks for it again."""
+        """Close the document: the server reads the disk again."""
         self._pinned.discard(path)
         self.unread.discard(self.uri(path))
         if self._open.pop(path, None) is not None:
-            self._notify(
-                types.TEXT_DOCUMENT_DID_CLOSE,
-                types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(self.uri(path))),
-            )
+            self._notify("textDocument/didClose", {"textDocument": {"uri": self.uri(path)}})
 
     def uri(self, path: str) -> str:
         """The `file:` URI of a path relative to the workspace."""
@@ -99,27 +115,27 @@ class OpenDocuments:
 
 
 class Follower:
-    """Tells one server what has changed since it was last told."""
+    """Notifies one server of the changes since its last notification."""
 
     def __init__(self, spec: ServerSpec, documents: OpenDocuments, notify: Notify) -> None:
         self._spec = spec
         self._documents = documents
         self._notify = notify
-        self._told: Snapshot = {}
+        self._snapshot: Snapshot = {}
 
     def begin(self, snapshot: Snapshot, read: Callable[[str], str | None]) -> None:
-        """Take what the server finds on disk when it starts; open the editor's buffers."""
-        self._told = snapshot
+        """Start from the files on disk at `snapshot`, and open the editor's buffers."""
+        self._snapshot = snapshot
         for path, stamp in snapshot.items():
             if stamp.overlay and self._spec.understands(path):
                 self._show(path, read, pinned=True)
 
     def follow(self, snapshot: Snapshot, read: Callable[[str], str | None]) -> Change:
-        """Tell the server what differs from what it knows."""
-        before = self._told
+        """Notify the server of what differs from its last snapshot."""
+        before = self._snapshot
         if snapshot is before:
             return Change.NONE
-        self._told = snapshot
+        self._snapshot = snapshot
         changed = [
             path
             for path, _ in snapshot.items() ^ before.items()
@@ -128,28 +144,26 @@ class Follower:
         events = [
             event
             for path in dict.fromkeys(changed)
-            if (event := self._take(path, before.get(path), snapshot.get(path), read)) is not None
+            if (event := self._event(path, before.get(path), snapshot.get(path), read)) is not None
         ]
         if events:
-            self._notify(
-                types.WORKSPACE_DID_CHANGE_WATCHED_FILES, types.DidChangeWatchedFilesParams(events)
-            )
+            self._notify("workspace/didChangeWatchedFiles", {"changes": events})
         if not changed:
             return Change.NONE
-        contents = all(event.type == types.FileChangeType.Changed for event in events)
+        contents = all(event["type"] == FileChange.CHANGED for event in events)
         return Change.CONTENTS if contents else Change.FILES
 
     @property
     def _config_files(self) -> Iterable[str]:
         return {*self._spec.root_markers, *(hiding.file for hiding in self._spec.hiding)}
 
-    def _take(
+    def _event(
         self,
         path: str,
         before: FileStamp | None,
         after: FileStamp | None,
         read: Callable[[str], str | None],
-    ) -> types.FileEvent | None:
+    ) -> FileEvent | None:
         if after is not None and after.overlay:
             self._show(path, read, pinned=True)
             return None
@@ -158,18 +172,18 @@ class Follower:
         uri = self._documents.uri(path)
         if after is None:
             self._documents.hide(path)
-            return types.FileEvent(uri, types.FileChangeType.Deleted)
+            return FileEvent(uri=uri, type=FileChange.DELETED)
         if self._documents.is_open(path):
             self._show(path, read)
-        # Whether the server knows a file that was open before, only the server knows.
+        # Only the server knows whether it noticed a file that was open in the editor.
         if before is None or before.overlay:
             if self._spec.opens_new_files and not self._documents.is_open(path):
                 self._show(path, read)
                 self._documents.hide(path)
-            return types.FileEvent(uri, types.FileChangeType.Created)
+            return FileEvent(uri=uri, type=FileChange.CREATED)
         if self._spec.opens_changed_files:
             self._show(path, read)
-        return types.FileEvent(uri, types.FileChangeType.Changed)
+        return FileEvent(uri=uri, type=FileChange.CHANGED)
 
     def _show(self, path: str, read: Callable[[str], str | None], *, pinned: bool = False) -> None:
         text = read(path) if self._spec.understands(path) else None

@@ -1,4 +1,4 @@
-"""Messages out of a byte stream that may hold anything."""
+"""Messages from a byte stream that may hold anything."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_MESSAGE_BYTES = 64 << 20
-# Wrappers such as npx greet on standard output. More than this is no greeting.
+# Wrappers such as npx write a greeting to standard output. More than this isn't one.
 MAX_STRAY_BYTES = 64 << 10
 _BIG = 1 << 20
 
@@ -22,7 +22,7 @@ _BIG = 1 << 20
 async def read_message(reader: asyncio.StreamReader) -> Mapping[str, object] | None:
     """The next message, or None where the stream ends between two.
 
-    Lines that are no header are skipped as long as they are few.
+    A few lines that aren't headers are skipped.
 
     Raises:
         LSPProtocolError: The stream holds no messages, or one that is too large.

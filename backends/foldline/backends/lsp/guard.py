@@ -1,7 +1,7 @@
-"""Stands between foldline and one of its servers, so that nothing outlives foldline.
+"""A process between foldline and one of its servers, so that nothing outlives foldline.
 
 Run by path as `python guard.py LEASH COMMAND…`; standard library only, and POSIX only. The server
-gets this process's standard streams and is never spoken to by it. `LEASH` is a socket whose other
+gets this process's standard streams, which the guard doesn't use. `LEASH` is a socket whose other
 end foldline alone holds: its end, by whatever death, is the end of everything started here. The
 server's pid is written to it.
 
@@ -20,7 +20,7 @@ import time
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-# A process that cannot be killed within this time sleeps in the kernel: nobody can do more.
+# A process that survives this long sleeps in the kernel, and cannot be killed.
 _KILL_SECONDS = 5.0
 
 
@@ -33,7 +33,7 @@ def main() -> int:
     for end in (wake_reader, wake_writer):
         os.set_blocking(end, False)
     signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
-    # Without a handler SIGCHLD wakes nobody. SIGTERM is for the server: the guard ends after it.
+    # Without a handler SIGCHLD wakes nothing. SIGTERM is for the server: the guard ends after it.
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: None)
     guard = os.getpid()
@@ -62,7 +62,7 @@ def _become(command: list[str], guard: int) -> None:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
-        # Python ignores it for itself, and what is ignored stays so in the new program.
+        # Python ignores it, and ignored signals stay ignored in the new program.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.execvp(command[0], command)
     except OSError as error:
@@ -72,7 +72,7 @@ def _become(command: list[str], guard: int) -> None:
 
 
 def _let_go_of_streams() -> None:
-    """Leave the streams to the server, so that their ends are its end."""
+    """Close our copies of the streams, so that they end with the server."""
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
@@ -80,7 +80,7 @@ def _let_go_of_streams() -> None:
 
 
 def _wait(server: int, leash: int, wake: int) -> int | None:
-    """How the server ended, or None when the leash ended first."""
+    """The exit status of the server, or None when the leash ended first."""
     while True:
         # Adopted processes end here too; all are reaped.
         with contextlib.suppress(ChildProcessError):
@@ -131,7 +131,7 @@ def _children() -> list[int] | None:
 
 
 def _die_of(number: int) -> None:
-    """End as the server ended, so that whoever waits sees the signal."""
+    """End as the server ended, so that foldline sees the signal."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

@@ -1,12 +1,10 @@
-"""What foldline tells a server of itself, and how it answers what servers ask of their client."""
+"""The introduction of foldline to a server, and the replies to the requests of servers."""
 
 from __future__ import annotations
 
 import os
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
-
-from lsprotocol import types
 
 from foldline.backends.lsp.positions import OFFERED, UTF16
 
@@ -17,61 +15,69 @@ if TYPE_CHECKING:
     from foldline.backends.lsp.connection import Connection
     from foldline.backends.lsp.servers import ServerSpec
 
+# Requests and notifications that foldline accepts and has no use for.
+_ACCEPTED = (
+    "client/registerCapability",
+    "client/unregisterCapability",
+    "window/workDoneProgress/create",
+    "window/showMessageRequest",
+    "window/showMessage",
+    "telemetry/event",
+    "workspace/diagnostic/refresh",
+    "workspace/semanticTokens/refresh",
+    "workspace/inlayHint/refresh",
+    "workspace/codeLens/refresh",
+)
+# All kinds of symbols in LSP.
+_SYMBOL_KINDS = range(1, 27)
 
-def initialize_params(spec: ServerSpec, root: Path) -> types.InitializeParams:
+
+def initialize_params(spec: ServerSpec, root: Path) -> dict[str, object]:
     """The request that opens a connection for the folder `root`."""
-    return types.InitializeParams(
-        capabilities=_capabilities(),
-        process_id=os.getpid(),
-        client_info=types.ClientInfo("foldline", version("foldline")),
-        locale="en",
-        root_path=str(root),
-        root_uri=root.as_uri(),
-        workspace_folders=[types.WorkspaceFolder(root.as_uri(), root.name)],
-        initialization_options=dict(spec.initialization_options),
-    )
+    return {
+        "processId": os.getpid(),
+        "clientInfo": {"name": "foldline", "version": version("foldline")},
+        "locale": "en",
+        "rootPath": str(root),
+        "rootUri": root.as_uri(),
+        "workspaceFolders": [_folder(root)],
+        "capabilities": _capabilities(),
+        "initializationOptions": dict(spec.initialization_options),
+    }
 
 
 def answer_requests(connection: Connection, spec: ServerSpec, root: Path) -> None:
-    """Answer what servers ask of a client; everything else gets "method not found"."""
+    """Answer what servers request of a client; everything else gets "method not found"."""
 
     def configuration(params: Any) -> list[object]:
         return [_setting(spec.settings, item.get("section")) for item in params["items"]]
 
-    def nothing(_: Any) -> None:
+    def folders(_: object) -> list[object]:
+        return [_folder(root)]
+
+    def refuse_edit(_: object) -> dict[str, object]:
+        reason = "foldline reads the workspace and never changes it"
+        return {"applied": False, "failureReason": reason}
+
+    def accept(_: object) -> None:
         return None
 
-    def folders(_: Any) -> list[types.WorkspaceFolder]:
-        return [types.WorkspaceFolder(root.as_uri(), root.name)]
-
-    def refuse_edit(_: Any) -> types.ApplyWorkspaceEditResult:
-        return types.ApplyWorkspaceEditResult(
-            applied=False, failure_reason="foldline reads the workspace and never changes it"
-        )
-
-    connection.on(types.WORKSPACE_CONFIGURATION, configuration)
-    connection.on(types.WORKSPACE_WORKSPACE_FOLDERS, folders)
-    connection.on(types.WORKSPACE_APPLY_EDIT, refuse_edit)
-    for method in (
-        types.CLIENT_REGISTER_CAPABILITY,
-        types.CLIENT_UNREGISTER_CAPABILITY,
-        types.WINDOW_WORK_DONE_PROGRESS_CREATE,
-        types.WINDOW_SHOW_MESSAGE_REQUEST,
-        types.WINDOW_SHOW_MESSAGE,
-        types.TELEMETRY_EVENT,
-        types.WORKSPACE_DIAGNOSTIC_REFRESH,
-        types.WORKSPACE_SEMANTIC_TOKENS_REFRESH,
-        types.WORKSPACE_INLAY_HINT_REFRESH,
-        types.WORKSPACE_CODE_LENS_REFRESH,
-    ):
-        connection.on(method, nothing)
+    connection.on("workspace/configuration", configuration)
+    connection.on("workspace/workspaceFolders", folders)
+    connection.on("workspace/applyEdit", refuse_edit)
+    for method in _ACCEPTED:
+        connection.on(method, accept)
 
 
 def position_encoding(answer: object) -> str:
-    """The encoding that the server chose; it is UTF-16 where it does not say."""
+    """The encoding that the server chose; UTF-16 where it doesn't say."""
     capabilities = answer.get("capabilities") if isinstance(answer, dict) else None
     chosen = capabilities.get("positionEncoding") if isinstance(capabilities, dict) else None
     return chosen if chosen in OFFERED else UTF16
+
+
+def _folder(root: Path) -> dict[str, str]:
+    return {"uri": root.as_uri(), "name": root.name}
 
 
 def _setting(settings: Mapping[str, object], section: object) -> object:
@@ -82,37 +88,31 @@ def _setting(settings: Mapping[str, object], section: object) -> object:
     return value
 
 
-def _capabilities() -> types.ClientCapabilities:
-    kinds = list(types.SymbolKind)
-    return types.ClientCapabilities(
-        workspace=types.WorkspaceClientCapabilities(
-            configuration=True,
-            workspace_folders=True,
-            apply_edit=False,
-            did_change_configuration=types.DidChangeConfigurationClientCapabilities(
-                dynamic_registration=True
-            ),
-            did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(
-                dynamic_registration=True, relative_pattern_support=True
-            ),
-        ),
-        text_document=types.TextDocumentClientCapabilities(
-            synchronization=types.TextDocumentSyncClientCapabilities(dynamic_registration=True),
-            references=types.ReferenceClientCapabilities(dynamic_registration=True),
-            definition=types.DefinitionClientCapabilities(link_support=True),
-            implementation=types.ImplementationClientCapabilities(link_support=True),
-            document_symbol=types.DocumentSymbolClientCapabilities(
-                hierarchical_document_symbol_support=True,
-                symbol_kind=types.ClientSymbolKindOptions(kinds),
-            ),
-            hover=types.HoverClientCapabilities(content_format=[types.MarkupKind.PlainText]),
-            call_hierarchy=types.CallHierarchyClientCapabilities(),
-            publish_diagnostics=types.PublishDiagnosticsClientCapabilities(version_support=True),
-            diagnostic=types.DiagnosticClientCapabilities(),
-        ),
-        window=types.WindowClientCapabilities(work_done_progress=True),
-        general=types.GeneralClientCapabilities(
-            position_encodings=[types.PositionEncodingKind(name) for name in OFFERED]
-        ),
-        experimental={"serverStatusNotification": True},
-    )
+def _capabilities() -> dict[str, object]:
+    dynamic = {"dynamicRegistration": True}
+    return {
+        "workspace": {
+            "applyEdit": False,
+            "configuration": True,
+            "workspaceFolders": True,
+            "didChangeConfiguration": dynamic,
+            "didChangeWatchedFiles": {**dynamic, "relativePatternSupport": True},
+        },
+        "textDocument": {
+            "synchronization": dynamic,
+            "references": dynamic,
+            "definition": {"linkSupport": True},
+            "implementation": {"linkSupport": True},
+            "documentSymbol": {
+                "hierarchicalDocumentSymbolSupport": True,
+                "symbolKind": {"valueSet": list(_SYMBOL_KINDS)},
+            },
+            "hover": {"contentFormat": ["plaintext"]},
+            "callHierarchy": {},
+            "publishDiagnostics": {"versionSupport": True},
+            "diagnostic": {},
+        },
+        "window": {"workDoneProgress": True},
+        "general": {"positionEncodings": list(OFFERED)},
+        "experimental": {"serverStatusNotification": True},
+    }

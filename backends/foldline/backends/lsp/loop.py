@@ -1,4 +1,4 @@
-"""The one event loop, in a thread of its own, that all servers of this process are spoken to on."""
+"""The event loop of all servers of this process, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ class BackgroundLoop:
         atexit.register(self._close)
 
     def start(self, task: Coroutine[object, object, Answer]) -> Future[Answer]:
-        """Begin `task` on the loop; the result can be waited for in any other thread."""
+        """Start `task` on the loop; other threads may wait for its result."""
         return asyncio.run_coroutine_threadsafe(task, self._loop)
 
     def at_exit(self, closer: Callable[[], Coroutine[object, object, None]]) -> None:
-        """Let `closer` run when the process ends in an orderly way."""
+        """Run `closer` when the process exits normally."""
         self._closers.append(closer)
 
     def forget(self, closer: Callable[[], Coroutine[object, object, None]]) -> None:
-        """Take back `at_exit`."""
+        """Undo `at_exit`."""
         if closer in self._closers:
             self._closers.remove(closer)
 

@@ -1,4 +1,4 @@
-"""What servers tell of one place or one file: definitions, hovers, diagnostics, calls."""
+"""Servers' answers about one place or one file: definitions, hovers, diagnostics, calls."""
 
 from __future__ import annotations
 
@@ -6,43 +6,43 @@ import asyncio
 import contextlib
 
 from foldline.backends.files.source import split_lines
-from foldline.backends.lsp import results
-from foldline.backends.lsp.asking import ServerQuestions, coverage_of
-from foldline.backends.lsp.places import Places
-from foldline.backends.lsp.pool import Answered, Question
-from foldline.backends.lsp.servers import Answer
-from foldline.backends.semantics import (
+from foldline.backends.locations import (
     Call,
     Calls,
     CodeDiagnostic,
     Diagnostics,
     Hover,
     Locations,
-    Target,
+    Position,
 )
+from foldline.backends.lsp import results
+from foldline.backends.lsp.locations import LocationCollector
+from foldline.backends.lsp.pool import Answered, Question
+from foldline.backends.lsp.requests import ServerRequests, coverage_of
+from foldline.backends.lsp.servers import Answer
 
 # A server that only pushes diagnostics gets this long to push those of a file.
 _PUSH_SECONDS = 2.0
-# Some push an empty list as soon as a file is open, and what they found once they have checked it.
+# Some push an empty list for a newly opened file, and the real one once they have checked it.
 _SETTLE_SECONDS = 1.5
 
 
-class ServerNavigation(ServerQuestions):
-    """A `Navigator`; every method takes a deadline and may raise `LSPError`."""
+class ServerNavigation(ServerRequests):
+    """Questions about one place or file; each takes a deadline and may raise `LSPError`."""
 
-    async def goto_definition(self, target: Target, *, seconds: float | None = None) -> Locations:
-        """Where the symbol at `target` is defined, also outside the workspace."""
+    async def goto_definition(self, target: Position, *, seconds: float | None = None) -> Locations:
+        """The definitions of the symbol at `target`, also outside the workspace."""
         return await self._locations(Answer.DEFINITION, "textDocument/definition", target, seconds)
 
     async def find_implementations(
-        self, target: Target, *, seconds: float | None = None
+        self, target: Position, *, seconds: float | None = None
     ) -> Locations:
-        """What implements or overrides the symbol at `target`."""
+        """The implementations and overrides of the symbol at `target`."""
         return await self._locations(
             Answer.IMPLEMENTATIONS, "textDocument/implementation", target, seconds
         )
 
-    async def hover(self, target: Target, *, seconds: float | None = None) -> Hover:
+    async def hover(self, target: Position, *, seconds: float | None = None) -> Hover:
         """The type and documentation of the symbol at `target`."""
         answered = await self._ask(Question(Answer.HOVER, "textDocument/hover", target), seconds)
         text = results.read_hover(answered.result)
@@ -52,13 +52,13 @@ class ServerNavigation(ServerQuestions):
     async def diagnostics(self, path: str, *, seconds: float | None = None) -> Diagnostics:
         """The problems of one file."""
         path = self._files.resolve(path)
-        answered, items = await self._wait(self._diagnostics(path), seconds)
+        answered, items = await self.wait(self._diagnostics(path), seconds)
         lines = split_lines(self._files.load(path).text)
         found = tuple(
             CodeDiagnostic(
                 path,
                 raw.line + 1,
-                Places.column(lines, raw.line, raw.start, answered.running.encoding),
+                LocationCollector.column(lines, raw.line, raw.start, answered.running.encoding),
                 raw.severity,
                 raw.message,
                 raw.code,
@@ -72,11 +72,11 @@ class ServerNavigation(ServerQuestions):
         reason = "" if found or items is None else "the language server sees no problem"
         return Diagnostics(path, found, answered.session.spec.name, coverage, reason)
 
-    async def call_hierarchy(self, target: Target, *, seconds: float | None = None) -> Calls:
-        """Who calls the function at `target`, and whom it calls."""
-        answered, incoming, outgoing = await self._wait(self._calls(target), seconds)
+    async def call_hierarchy(self, target: Position, *, seconds: float | None = None) -> Calls:
+        """Callers and callees of the function at `target`."""
+        answered, incoming, outgoing = await self.wait(self._calls(target), seconds)
         found = [
-            tuple(filter(None, (self._call(each, end) for each in items)))
+            tuple(filter(None, (self._call(item, end) for item in items)))
             for items, end in ((incoming, "from"), (outgoing, "to"))
         ]
         reason = "" if found[0] or found[1] else "no calls are known of this place"
@@ -84,18 +84,18 @@ class ServerNavigation(ServerQuestions):
         return Calls(found[0], found[1], engine, coverage_of(answered), reason)
 
     async def _locations(
-        self, answer: Answer, method: str, target: Target, seconds: float | None
+        self, answer: Answer, method: str, target: Position, seconds: float | None
     ) -> Locations:
         answered = await self._ask(Question(answer, method, target), seconds)
-        places = Places(self._files, keep_outside=True)
+        places = LocationCollector(self._files, keep_outside=True)
         places.add(answered)
         reason = "" if places.found else "the language server knows none"
         engine = answered.session.spec.name
         return Locations(tuple(places.found), engine, coverage_of(answered), reason)
 
     async def _diagnostics(self, path: str) -> tuple[Answered, object]:
-        target = Target(path, 0, 0)
-        # Symbols are asked for only to have the document open in a server that is up.
+        target = Position(path, 0, 0)
+        # The request for symbols is there to open the document in a running server.
         answered = await self._pool.ask(
             Question(Answer.DIAGNOSTICS, "textDocument/documentSymbol", target)
         )
@@ -119,7 +119,7 @@ class ServerNavigation(ServerQuestions):
                     await running.diagnosed.wait()
         return answered, running.diagnostics[uri]
 
-    async def _calls(self, target: Target) -> tuple[Answered, list[object], list[object]]:
+    async def _calls(self, target: Position) -> tuple[Answered, list[object], list[object]]:
         answered = await self._pool.ask(
             Question(Answer.CALLS, "textDocument/prepareCallHierarchy", target)
         )
@@ -138,6 +138,6 @@ class ServerNavigation(ServerQuestions):
         if read is None or not isinstance(item, dict):
             return None
         name, place = read
-        path, outside = Places(self._files).path_of(place.uri)
+        path, outside = LocationCollector(self._files).path_of(place.uri)
         lines = results.read_lines_of(item.get("fromRanges"))
         return Call(name, path, place.line + 1, lines, outside) if path else None

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.lsp.results import RawSymbol
 
-# LSP's numbers; what is not listed is a variable.
+# LSP's numbers; all others are variables.
 _KINDS = {
     2: SymbolKind.NAMESPACE,
     3: SymbolKind.NAMESPACE,
@@ -29,7 +29,7 @@ _LONGEST_SIGNATURE = 200
 
 
 def symbols_from(symbols: Iterable[RawSymbol], lines: Sequence[str]) -> tuple[SymbolInfo, ...]:
-    """The symbols that lie within the file, each with the line of its name for a signature."""
+    """The symbols within the file; the signature of each is the line of its name."""
     return tuple(
         SymbolInfo(
             symbol.name,

@@ -1,4 +1,4 @@
-"""The servers of one workspace, and the answers they gave, on the background loop."""
+"""The servers of one workspace and their answers, on the background loop."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from foldline.backends.errors import LSPDiedError, LSPError, LSPUnavailableError, PathError
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.lsp.discovery import root_for
-from foldline.backends.lsp.positions import to_units
-from foldline.backends.lsp.servers import ReadyWhen, language_id
+from foldline.backends.lsp.exchange import MAX_CANDIDATES, Exchange
+from foldline.backends.lsp.servers import language_id
 from foldline.backends.lsp.session import ServerSession
 from foldline.backends.waiting import Shared
 
@@ -23,57 +23,49 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.locations import Position
     from foldline.backends.lsp.discovery import ServerCatalog
     from foldline.backends.lsp.documents import Snapshot
-    from foldline.backends.lsp.limits import Limits
-    from foldline.backends.lsp.running import Running
+    from foldline.backends.lsp.initialized_server import InitializedServer
+    from foldline.backends.lsp.lifecycle import Limits, ServerStatus
     from foldline.backends.lsp.servers import Answer, ServerSpec
-    from foldline.backends.lsp.status import ServerStatus
-    from foldline.backends.semantics import Target
 
 MAX_SERVERS = 6
 # Projects beside the one that defines a name whose servers are asked for its uses, too.
 MAX_OTHER_PROJECTS = 3
 _MAX_ANSWERS = 512
-# So many files are opened in a server that knows open files alone.
-_MAX_CANDIDATES = 30
-# Between two answers of a server that is asked until they agree.
-_STABLE_SECONDS = 0.3
-# A server that begins to work while it answers is asked again, so often at most.
-_ROUNDS_OF_WORK = 3
-_STABLE_ROUNDS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One request about a place of a file; a `target` at line 0 is the whole file.
+    """One request about a position in a file; a `target` at line 0 is the whole file.
 
     The server of that file's project is asked, or that of `project`, a file of another one.
     """
 
     answer: Answer
     method: str
-    target: Target
+    target: Position
     candidates: tuple[str, ...] = ()
     project: str = ""
 
     @property
-    def asked_for(self) -> str:
-        """The file whose project's server is asked."""
+    def project_file(self) -> str:
+        """A file of the project whose server is asked."""
         return self.project or self.target.path
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a server said.
+    """A server's answer.
 
-    `overdue` marks a server that never told whether it has read the whole project, `unopened`
-    counts the files that may hold an answer and that it could not be shown.
+    `overdue` marks a server that never reported that it has read the whole project; `unopened`
+    counts the files that may hold an answer and weren't opened in it.
     """
 
     result: Any
     session: ServerSession
-    running: Running
+    running: InitializedServer
     snapshot: Snapshot
     overdue: bool
     unopened: int = 0
@@ -86,9 +78,9 @@ class ServerPool:
         self._files = files
         self._catalog = catalog
         self._limits = limits
-        # The longest unused first.
+        # Least recently used first.
         self._sessions: OrderedDict[tuple[str, Path], ServerSession] = OrderedDict()
-        # How often those were restarted that were stopped to be started afresh.
+        # Restarts of the sessions that `restart` has dropped.
         self._restarts: dict[tuple[str, Path], int] = {}
         self._answers: OrderedDict[tuple[object, ...], asyncio.Task[Any]] = OrderedDict()
         self._snapshot: Snapshot = {}
@@ -100,11 +92,11 @@ class ServerPool:
         """The answer of the best server that gives one, as of `snapshot` or of now.
 
         Raises:
-            LSPError: What the last of them failed of; `LSPUnavailableError` where there is none.
+            LSPError: The failure of the last of them; `LSPUnavailableError` where there is none.
         """
         if snapshot is None:
             snapshot = await self.snapshot(time.monotonic())
-        path = question.asked_for
+        path = question.project_file
         candidates = self._catalog.candidates(language_id(path), question.answer)
         problem: LSPError = LSPUnavailableError(self._catalog.why_none(path))
         for spec, command in candidates:
@@ -115,21 +107,13 @@ class ServerPool:
                 )
                 continue
             try:
-                return await self._ask_session(session, question, snapshot)
-            except LSPDiedError as error:
-                problem = error
-                # It may have died of something else: once more, in a fresh one.
-                if session.is_usable:
-                    try:
-                        return await self._ask_session(session, question, snapshot)
-                    except LSPError as second:
-                        problem = second
+                return await self._ask_twice(session, question, snapshot)
             except LSPError as error:
                 problem = error
         raise problem
 
     async def prepare(self, answer: Answer, since: float) -> Snapshot:
-        """The versions of all files; the server that most of them are for is being started."""
+        """The versions of all files; the server for most of them starts in the background."""
         snapshot = await self.snapshot(since)
         if not self._sessions and not self._closed:
             languages = Counter(map(language_id, snapshot))
@@ -140,15 +124,15 @@ class ServerPool:
                     starting = asyncio.create_task(
                         self._session(spec, command, path).up(snapshot, self._read)
                     )
-                    # Who asks hears of a failure: starts are shared.
+                    # The next request reports a failure: starts are shared.
                     starting.add_done_callback(lambda done: done.cancelled() or done.exception())
         return snapshot
 
     async def prefetch(self, question: Question, begun: Future[Snapshot]) -> None:
-        """Ask the first server, so that its answer is there sooner for who asks the same.
+        """Ask the first server now, so that its answer is there when `ask` is called.
 
         One that is up is asked before it is known whether files have changed: if they have, the
-        answer belongs to an earlier generation, and nobody gets it.
+        answer belongs to an earlier generation and is dropped.
         """
         path = question.target.path
         for spec, command in self._catalog.candidates(language_id(path), question.answer)[:1]:
@@ -182,12 +166,12 @@ class ServerPool:
             path = question.target.path
             for spec, _ in self._catalog.candidates(language_id(path), question.answer)[:1]:
                 projects: dict[Path, list[str]] = {}
-                for each in filter(spec.understands, question.candidates):
-                    projects.setdefault(root_of(spec, each), []).append(each)
+                for candidate in filter(spec.understands, question.candidates):
+                    projects.setdefault(root_of(spec, candidate), []).append(candidate)
                 projects.pop(root_of(spec, path), None)
                 by_size = sorted(projects.values(), key=len, reverse=True)
                 more += [
-                    replace(question, project=each[0]) for each in by_size[:MAX_OTHER_PROJECTS]
+                    replace(question, project=paths[0]) for paths in by_size[:MAX_OTHER_PROJECTS]
                 ]
                 left_out = max(left_out, len(by_size) - MAX_OTHER_PROJECTS)
         return more, left_out
@@ -206,7 +190,7 @@ class ServerPool:
         return self._snapshot
 
     def status(self) -> list[ServerStatus]:
-        """Every server that was ever asked."""
+        """The status of every server that was ever asked."""
         return [session.status() for session in self._sessions.values()]
 
     async def close(self) -> None:
@@ -236,6 +220,17 @@ class ServerPool:
 
     # Asking
 
+    async def _ask_twice(
+        self, session: ServerSession, question: Question, snapshot: Snapshot
+    ) -> Answered:
+        """The answer of the server, or of a fresh one if it died, maybe of another request."""
+        try:
+            return await self._ask_session(session, question, snapshot)
+        except LSPDiedError:
+            if not session.is_usable:
+                raise
+        return await self._ask_session(session, question, snapshot)
+
     async def _ask_session(
         self, session: ServerSession, question: Question, snapshot: Snapshot
     ) -> Answered:
@@ -245,56 +240,26 @@ class ServerPool:
         if session.spec.opens_candidates and not any(
             (session.root / name).is_file() for name in session.spec.project_files
         ):
-            unopened = max(len(question.candidates) - _MAX_CANDIDATES, 0)
+            unopened = max(len(question.candidates) - MAX_CANDIDATES, 0)
         return Answered(result, session, running, snapshot, running.ready.overdue, unopened)
 
-    async def _answer(self, session: ServerSession, running: Running, question: Question) -> Any:
-        """The result that was already asked for in this generation, or a new one."""
+    async def _answer(
+        self, session: ServerSession, running: InitializedServer, question: Question
+    ) -> Any:
+        """The result of the same request in this generation, or a new one."""
         # Where the files that are opened decide what is found, they are part of the question.
         shown = question.candidates if session.spec.opens_candidates else ()
         key = (session, session.generation, question.method, question.target, shown)
         task = self._answers.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
-            task = asyncio.create_task(self._request(session, running, question))
+            task = asyncio.create_task(Exchange(session, running, question, self._read).result())
             self._answers[key] = task
-            # A failure without anybody left to hear of it is no failure of ours.
+            # When no caller is left, a failure is not an error of ours.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._answers.move_to_end(key)
         while len(self._answers) > _MAX_ANSWERS and next(iter(self._answers.values())).done():
             self._answers.popitem(last=False)
         return await asyncio.shield(task)
-
-    async def _request(self, session: ServerSession, running: Running, question: Question) -> Any:
-        target = question.target
-        documents = running.documents
-        text = self._read(target.path)
-        if text is None:
-            raise LSPUnavailableError(f"{target.path} cannot be read any more", session.spec.name)
-        spec = session.spec
-        uris = {documents.uri(target.path)}
-        if spec.opens_candidates:
-            for path in question.candidates[:_MAX_CANDIDATES]:
-                if spec.understands(path) and (other := self._read(path)) is not None:
-                    documents.show(path, other)
-                    uris.add(documents.uri(path))
-        documents.show(target.path, text)
-        params = _params(question, documents.uri(target.path), text, running.encoding)
-        for _ in range(_ROUNDS_OF_WORK):
-            await running.ready.wait()
-            if spec.diagnoses_what_it_read:
-                await session.read(running, uris)
-            works = running.ready.works
-            result = await session.request(running, question.method, params)
-            if running.ready.works == works:
-                break
-        if spec.readiness.when is ReadyWhen.STABLE:
-            for _ in range(_STABLE_ROUNDS):
-                await asyncio.sleep(_STABLE_SECONDS)
-                again = await session.request(running, question.method, params)
-                if again == result:
-                    break
-                result = again
-        return result
 
     def _session(self, spec: ServerSpec, command: tuple[str, ...], path: str) -> ServerSession:
         root = root_for(spec, self._files.root, path)
@@ -323,7 +288,7 @@ class ServerPool:
         if not isinstance(files, LocalFileBackend) or files.no_ignore:
             return {stamp.path: stamp for stamp in files.walk()}
         disk = files.versions.on_disk(since)
-        # Open buffers stand above the disk.
+        # Open buffers win over the disk.
         stamps = filter(None, map(files.stamp, files.overlay_paths()))
         overlays = {stamp.path: stamp for stamp in stamps}
         return {**disk, **overlays} if overlays else disk
@@ -333,23 +298,3 @@ class ServerPool:
             return self._files.load(path).text
         except PathError:
             return None
-
-
-def _params(question: Question, uri: str, text: str, encoding: str) -> dict[str, object]:
-    target = question.target
-    params: dict[str, object] = {"textDocument": {"uri": uri}}
-    if target.line:
-        line = _line(text, target.line)
-        column = to_units(line, target.column - 1, encoding)
-        params["position"] = {"line": target.line - 1, "character": column}
-    if question.method == "textDocument/references":
-        # Servers disagree on what false leaves out.
-        params["context"] = {"includeDeclaration": True}
-    return params
-
-
-def _line(text: str, number: int) -> str:
-    from foldline.backends.files.source import split_lines
-
-    lines: Sequence[str] = split_lines(text)
-    return lines[number - 1] if number <= len(lines) else ""

@@ -66,7 +66,7 @@ class ServerProcess:
         try:
             return await asyncio.shield(starting)
         except asyncio.CancelledError:
-            # A process that is half started belongs to nobody: it is ended first.
+            # A process that is half started has no owner yet, so it is ended here.
             with contextlib.suppress(LSPStartError):
                 await (await starting).stop(0)
             raise
@@ -106,7 +106,7 @@ class ServerProcess:
 
     @property
     def reader(self) -> asyncio.StreamReader:
-        """What the server writes to its standard output."""
+        """The server's standard output."""
         assert self._process.stdout is not None  # A pipe was asked for.
         return self._process.stdout
 
@@ -118,16 +118,16 @@ class ServerProcess:
 
     @property
     def exit_code(self) -> int | None:
-        """How it ended, minus the signal where one did it; None while it runs."""
+        """The exit code, negative for a signal; None while it runs."""
         return self._process.returncode
 
     @property
     def stderr_tail(self) -> str:
-        """The last lines that it wrote to standard error."""
+        """The last lines of its standard error."""
         return "\n".join(self._stderr)
 
     async def wait(self, seconds: float) -> bool:
-        """Whether it has ended, given `seconds` to do so."""
+        """Return whether it has ended within `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 await self._process.wait()
@@ -136,7 +136,7 @@ class ServerProcess:
         return True
 
     async def stop(self, grace: float) -> None:
-        """End it and all it started: its input ends, then it is asked, then it is killed."""
+        """End it and all its children: close its input, then terminate, then kill."""
         self.writer.close()
         if self.exit_code is None and not await self.wait(grace):
             self._signal(signal.SIGTERM)

@@ -1,156 +1,136 @@
-"""JSON-RPC as a client of servers that may break every rule of it."""
+"""JSON-RPC with a server that may break every rule of it.
+
+Results stay as they came: forced into types, one odd field in one of a thousand locations would
+cost all of them.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import itertools
+import json
 import logging
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol.types import METHOD_TO_TYPES, ResponseError, ResponseErrorMessage
-from pygls.client import JsonRPCClient
-from pygls.protocol import JsonRPCProtocol
-from pygls.protocol.json_rpc import (
-    JsonRPCNotification,
-    JsonRPCRequestMessage,
-    JsonRPCResponseMessage,
-)
-
-from foldline.backends.errors import LSPError, LSPProtocolError, LSPResponseError
+from foldline.backends.errors import LSPResponseError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from foldline.backends.errors import LSPError
 
 log = logging.getLogger(__name__)
 
 # A server that does not read its input is as good as dead.
 MAX_UNSENT_BYTES = 64 << 20
-# pygls logs every message in full.
-logging.getLogger("pygls.protocol.json_rpc").setLevel(logging.ERROR)
+_METHOD_NOT_FOUND = -32601
+_INTERNAL_ERROR = -32603
 
 
-class _Writer:
-    """Hands pygls' messages to the transport, and refuses when the server reads none of them."""
+class JsonRpcClient:
+    """Sends requests and notifications to one server, and answers its own."""
 
     def __init__(self, name: str, stream: asyncio.StreamWriter) -> None:
         self._name = name
         self._stream = stream
+        self._numbers = itertools.count(1)
+        self._pending: dict[int, asyncio.Future[Any]] = {}
+        self._handlers: dict[str, Callable[[Any], object]] = {}
 
-    def write(self, data: bytes) -> None:
-        if self._stream.is_closing():
-            raise BrokenPipeError("the server's input is closed")
-        if self._stream.transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
-            raise BrokenPipeError("the server does not read its input")
-        self._stream.write(data)
+    @property
+    def pending(self) -> int:
+        """The number of requests that wait for their answer."""
+        return len(self._pending)
 
-    def close(self) -> None:
-        self._stream.close()
+    def on(self, method: str, handler: Callable[[Any], object]) -> None:
+        """Call `handler` with the params of each message of `method`; it returns the result."""
+        self._handlers[method] = handler
 
+    def request(self, method: str, params: object) -> tuple[int, asyncio.Future[Any]]:
+        """Send a request; the caller drops its number when it stops waiting.
 
-class _Protocol(JsonRPCProtocol):
-    """pygls' protocol, which takes results as they come and keeps track of our requests itself.
-
-    What a server answers is not forced into lsprotocol's types: one odd field in one of a thousand
-    locations would cost all of them.
-    """
-
-    def __init__(self, server: Any, converter: Any) -> None:
-        super().__init__(server, converter)
-        self._ids = itertools.count(1)
-        self.pending: dict[int, asyncio.Future[Any]] = {}
-
-    def get_message_type(self, method: str) -> Any:
-        return METHOD_TO_TYPES.get(method, (None,))[0]
-
-    def structure_message(self, data: dict[str, Any]) -> Any:
-        version = str(data.get("jsonrpc"))
-        if isinstance(method := data.get("method"), str):
-            params = data.get("params")
-            if "id" in data:
-                return JsonRPCRequestMessage(data["id"], method, version, params)
-            return JsonRPCNotification(method, version, params)
-        if "id" not in data:
-            raise LSPProtocolError("a message is neither a request nor a response")
-        error = data.get("error")
-        if error is None:
-            return JsonRPCResponseMessage(data["id"], version, data.get("result"))
-        known = error if isinstance(error, dict) else {}
-        code = known.get("code")
-        return ResponseErrorMessage(
-            error=ResponseError(
-                code=code if isinstance(code, int) else 0,
-                message=str(known.get("message", error)),
-                data=known.get("data"),
-            ),
-            id=data["id"],
-        )
-
-    def ask(self, method: str, params: object) -> tuple[int, asyncio.Future[Any]]:
-        """Send a request; the caller drops the pending entry when it stops waiting."""
-        number = next(self._ids)
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.pending[number] = future
-        kind = None if isinstance(params, dict) else self.get_message_type(method)
-        kind = kind or JsonRPCRequestMessage
-        try:
-            self._send_data(kind(id=number, method=method, params=params, jsonrpc=self.VERSION))
-        except BaseException:
-            self.drop(number)
-            raise
+        Raises:
+            BrokenPipeError: The server's input is closed, or the server doesn't read it.
+        """
+        number = next(self._numbers)
+        self._write({"id": number, "method": method, **_params(params)})
+        future = self._pending[number] = asyncio.get_running_loop().create_future()
         return number, future
 
-    def drop(self, number: int) -> None:
-        """Forget a request: an answer that still comes is not waited for."""
-        if (future := self.pending.pop(number, None)) is not None:
-            future.cancel()
+    def notify(self, method: str, params: object) -> None:
+        """Send a notification; a server that is going down misses it."""
+        with contextlib.suppress(BrokenPipeError):
+            self._write({"method": method, **_params(params)})
+
+    def drop(self, number: int) -> bool:
+        """Forget a request, and return whether it was still pending."""
+        future = self._pending.pop(number, None)
+        if future is None:
+            return False
+        future.cancel()
+        return True
 
     def fail_all(self, error: LSPError) -> None:
         """Fail every pending request at once."""
-        pending, self.pending = self.pending, {}
+        pending, self._pending = self._pending, {}
         for future in pending.values():
             if not future.done():
                 # Each waiter raises its own: they run in several threads.
                 future.set_exception(copy(error))
 
-    def _handle_response(
-        self, msg_id: str | int, result: Any | None = None, error: ResponseError | None = None
-    ) -> None:
-        future = self.pending.pop(msg_id, None) if isinstance(msg_id, int) else None
-        if future is None or future.done():
-            # Late, doubled or invented: nobody waits for it.
-            log.debug("an answer to %r, which is not pending", msg_id)
-        elif error is not None:
-            future.set_exception(LSPResponseError(error.message, code=error.code))
-        else:
-            future.set_result(result)
-
-
-class LanguageClient(JsonRPCClient):
-    """pygls' client over streams that somebody else opened."""
-
-    protocol: _Protocol
-
-    def __init__(self, name: str, stream: asyncio.StreamWriter) -> None:
-        from pygls.protocol import default_converter
-
-        super().__init__(_Protocol, default_converter)
-        self._name = name
-        self.protocol.set_writer(_Writer(name, stream))
-
     def receive(self, message: Mapping[str, object]) -> None:
-        """Take one message of the server; what cannot be understood is dropped with a log line."""
+        """Handle one message of the server; one that isn't JSON-RPC is dropped with a log line."""
+        method = message.get("method")
+        if isinstance(method, str):
+            outcome = self._handle(method, message.get("params"))
+            if "id" in message:
+                with contextlib.suppress(BrokenPipeError):
+                    self._write({"id": message["id"], **outcome})
+        elif "id" in message:
+            self._settle(message["id"], message)
+        else:
+            log.debug("%s: a message is neither a request nor a response", self._name)
+
+    def _handle(self, method: str, params: object) -> dict[str, object]:
+        """Run the handler of `method`; returns the result or the error to reply with."""
+        handler = self._handlers.get(method)
+        if handler is None:
+            return _error(_METHOD_NOT_FOUND, f"method not found: {method}")
         try:
-            self.protocol.handle_message(self.protocol.structure_message(dict(message)))
-        except LSPError as error:
-            log.debug("%s: %s", self._name, error)
+            return {"result": handler(params)}
+        except Exception as error:
+            log.debug("%s: %s failed", self._name, method, exc_info=True)
+            return _error(_INTERNAL_ERROR, f"{type(error).__name__}: {error}")
 
-    def send(self, method: str, params: object) -> None:
-        """Send a notification; a server that is going down misses it."""
-        with contextlib.suppress(BrokenPipeError):
-            self.protocol.notify(method, params)
+    def _settle(self, number: object, message: Mapping[str, object]) -> None:
+        """Give a pending request its result or error."""
+        # `True` and `1.0` equal 1 as keys, and aren't its number.
+        future = self._pending.pop(number, None) if type(number) is int else None
+        error = message.get("error")
+        if future is None or future.done():
+            log.debug("%s: a response to %r, which isn't pending", self._name, number)
+        elif error is None:
+            future.set_result(message.get("result"))
+        else:
+            fields = error if isinstance(error, dict) else {}
+            code = fields.get("code")
+            text = str(fields.get("message", error))
+            future.set_exception(LSPResponseError(text, code=code if isinstance(code, int) else 0))
 
-    def report_server_error(self, error: Exception, source: object) -> None:
-        """Log what went wrong with a request of the server; it has been answered with an error."""
-        log.debug("%s: %s", self._name, error)
+    def _write(self, message: Mapping[str, object]) -> None:
+        if self._stream.is_closing():
+            raise BrokenPipeError("the server's input is closed")
+        if self._stream.transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
+            raise BrokenPipeError("the server does not read its input")
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self._stream.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+
+
+def _params(params: object) -> dict[str, object]:
+    return {} if params is None else {"params": params}
+
+
+def _error(code: int, message: str) -> dict[str, object]:
+    return {"error": {"code": code, "message": message}}

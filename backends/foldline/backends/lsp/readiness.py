@@ -1,4 +1,4 @@
-"""Whether a server's answers are complete yet, by the rule that its table entry gives."""
+"""Readiness of a server: when its answers are complete, by the rule in its table entry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from foldline.backends.lsp.servers import ReadyWhen
 
 if TYPE_CHECKING:
     from foldline.backends.lsp.connection import Connection
-    from foldline.backends.lsp.limits import Limits
+    from foldline.backends.lsp.lifecycle import Limits
     from foldline.backends.lsp.servers import ServerSpec
 
 
@@ -19,8 +19,8 @@ class ReadyWatch:
     """Listens to one connection until its server says that it has read the project.
 
     Attributes:
-        overdue: It never said so within the limit, and is taken at its word none the less.
-        works: How many pieces of work it has begun: an answer given meanwhile may lack something.
+        overdue: Timed out waiting for readiness; answers are used anyway.
+        works: The number of jobs it has begun: an answer from meanwhile may be incomplete.
     """
 
     def __init__(self, spec: ServerSpec, connection: Connection, limits: Limits) -> None:
@@ -40,7 +40,7 @@ class ReadyWatch:
         return self._ready.is_set()
 
     def begin(self) -> None:
-        """The server has been told that it is initialized."""
+        """Start the timers: `initialized` was sent."""
         loop = asyncio.get_running_loop()
         when = self._rule.when
         if when in {ReadyWhen.AT_ONCE, ReadyWhen.STABLE}:
@@ -51,24 +51,24 @@ class ReadyWatch:
         loop.call_later(self._limits.ready, self._give_up)
 
     def expect_rescan(self) -> None:
-        """Files came or went: a server that logs when it has looked for files does so again."""
+        """Wait again after files came or went, for a server that logs its scans."""
         if self._rule.when is not ReadyWhen.LOGGED or not self._ready.is_set():
             return
         self._ready = asyncio.Event()
         self._wait_for_quiet(self._limits.rescan)
 
     async def wait(self) -> None:
-        """Return when the answers are complete, or nobody can say any more."""
+        """Return when the answers are complete, or the wait is over."""
         await self._ready.wait()
 
     def stop(self) -> None:
-        """Let go of the timers."""
+        """Cancel the timers."""
         self._ready.set()
         if self._quiet is not None:
             self._quiet.cancel()
 
     def _go_back_to_work(self) -> None:
-        """On a slow machine the first work begins later than anybody can wait for it to begin."""
+        """Count a job; on a slow machine the first one may begin after the server seemed ready."""
         if self._rule.when is not ReadyWhen.NO_PROGRESS:
             return
         self.works += 1

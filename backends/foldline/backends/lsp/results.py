@@ -1,4 +1,4 @@
-"""What servers answer, read with tolerance: an odd item costs itself and no other."""
+"""Tolerant readers of servers' results: a malformed item is dropped, and no other."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ class RawSymbol:
 
 
 def read_locations(result: object) -> list[RawLocation]:
-    """The locations of a `Location`, `LocationLink`, list of these, or null; doubles dropped."""
+    """The locations of a `Location`, `LocationLink`, list of these, or null, each once."""
     return list(dict.fromkeys(filter(None, map(_location, _items(result)))))
 
 
 def read_hover(result: object) -> str:
-    """The text of a hover in whichever of its forms."""
+    """The text of a hover in any of its forms."""
     contents = result.get("contents") if isinstance(result, dict) else None
     parts = []
     for item in contents if isinstance(contents, list) else [contents]:

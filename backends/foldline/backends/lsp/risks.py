@@ -1,4 +1,4 @@
-"""What a workspace could make each engine run, and why it can't before it is trusted, as data.
+"""The risks of an untrusted workspace for each engine, and the defences, as data.
 
 `docs/security.md` shows this table. A row with a `canary` is held by the planted workspace of that
 name in `tests/security/canaries.py`; the others stand on the tool's own documentation.
@@ -13,7 +13,7 @@ ANY = "any engine"
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """One thing in a workspace that an engine heeds.
+    """One thing in a workspace that an engine obeys.
 
     Attributes:
         engine: Its name in `SERVERS`; or `ANY`, or a part of foldline.

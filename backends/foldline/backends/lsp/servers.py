@@ -1,4 +1,4 @@
-"""The language servers foldline knows, as data: what each needs, and what it answers truly.
+"""The known language servers, as data: their needs, and the questions they answer reliably.
 
 Users change or extend the table in `[tool.foldline.lsp]`; see `configuration`.
 """
@@ -41,7 +41,7 @@ SCRIPT = ("javascript", "javascriptreact", "typescript", "typescriptreact")
 
 
 class Answer(StrEnum):
-    """What can be asked of a server; only what it answers truly is asked."""
+    """A kind of question; a server is only asked those that it answers reliably."""
 
     REFERENCES = "references"
     DEFINITION = "definition"
@@ -53,7 +53,7 @@ class Answer(StrEnum):
 
 
 class ReadyWhen(StrEnum):
-    """How a server tells that its answers are complete."""
+    """The sign that a server's answers are complete."""
 
     AT_ONCE = "at once"
     LOGGED = "logged"
@@ -80,7 +80,7 @@ class Hiding:
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """What a server gets on top while the workspace isn't trusted; `risks` says what for.
+    """Extra settings of a server while the workspace isn't trusted; `risks` has the reasons.
 
     In its strings `{python}` stands for our own interpreter, `{empty}` for an empty folder.
     """
@@ -96,24 +96,24 @@ class ServerSpec:
     Attributes:
         command: The program and its arguments; the program is looked up, never guessed.
         languages: In LSP's names; the files are those of `LANGUAGE_IDS`.
-        version_command: What prints the version, where it is not the program with `--version`.
+        version_command: The command that prints the version, if not the program with `--version`.
         root_markers: The nearest folder that holds one of these is the server's root.
         executes_workspace: It may run what is in the workspace, and `pinned` can't keep it from
             that: it waits for trust.
         pinned: What keeps it from running anything of a workspace that isn't trusted.
         confined: It runs for a workspace that isn't trusted, in a folder and with an environment
             of ours.
-        answers: What it answers truly and completely.
+        answers: The questions that it answers reliably and completely.
         settings: What it gets when it asks for `workspace/configuration`.
         opens_new_files: It sees a new file only once it was opened.
-        opens_changed_files: It watches files by itself, and late: it sees at once what has changed
-            in one only if that is opened.
+        opens_changed_files: It watches files itself, with a delay: it sees a change at once only if
+            the file is opened.
         opens_candidates: It may know open files alone, so those that may hold an answer are opened
             first, up to a limit. With one of `project_files` it finds the others by itself.
         diagnoses_what_it_read: It publishes diagnostics for every open file once it has read it,
             and until then does not look into it.
-        restarts_on_change: It goes on answering from what it read first, whatever it is told: after
-            a change it is started anew.
+        restarts_on_change: It never updates what it has read, despite notifications: after a
+            change it is restarted.
         install: How to get it.
     """
 
@@ -139,7 +139,7 @@ class ServerSpec:
     install: str = ""
 
     def understands(self, path: str) -> bool:
-        """Whether the file at `path` is in one of its languages."""
+        """Return whether the file at `path` is in one of its languages."""
         return language_id(path) in self.languages
 
 

@@ -1,4 +1,4 @@
-"""One server for one root: started when asked, restarted when it dies, and let go when idle."""
+"""One server for one root: started on demand, restarted when it dies, stopped when idle."""
 
 from __future__ import annotations
 
@@ -18,10 +18,8 @@ from foldline.backends.errors import (
     LSPUnavailableError,
 )
 from foldline.backends.lsp.backoff import Backoff
-from foldline.backends.lsp.changes import Change
-from foldline.backends.lsp.limits import CLOSING_GRACE
-from foldline.backends.lsp.running import start_server
-from foldline.backends.lsp.status import ServerState, ServerStatus
+from foldline.backends.lsp.initialized_server import start_server
+from foldline.backends.lsp.lifecycle import CLOSING_GRACE, Change, ServerState, ServerStatus
 from foldline.backends.waiting import STATUS, in_thread
 
 if TYPE_CHECKING:
@@ -29,19 +27,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from foldline.backends.lsp.documents import Snapshot
-    from foldline.backends.lsp.limits import Limits
-    from foldline.backends.lsp.running import Running
+    from foldline.backends.lsp.initialized_server import InitializedServer
+    from foldline.backends.lsp.lifecycle import Limits
     from foldline.backends.lsp.servers import ServerSpec
 
 log = logging.getLogger(__name__)
 
 
 class ServerSession:
-    """The life of one server for one root, on one event loop.
+    """The lifecycle of one server for one root, on one event loop.
 
     Attributes:
-        generation: Grows with every change the server is told of, and with every restart: answers
-            of an earlier generation are stale.
+        generation: Grows with every notified change and every restart: answers of an earlier
+            generation are stale.
     """
 
     def __init__(
@@ -61,8 +59,8 @@ class ServerSession:
         self.memory = 0
         self._workspace = workspace
         self._limits = limits
-        self._running: Running | None = None
-        self._starting: asyncio.Task[Running] | None = None
+        self._running: InitializedServer | None = None
+        self._starting: asyncio.Task[InitializedServer] | None = None
         self._watching: set[asyncio.Task[None]] = set()
         self._ending: set[asyncio.Task[None]] = set()
         self._restarts = restarts
@@ -85,19 +83,19 @@ class ServerSession:
         return ServerState.STOPPED
 
     @property
-    def running(self) -> Running | None:
-        """The server where it is up, told of changes up to when `up` was last called."""
+    def running(self) -> InitializedServer | None:
+        """The server if it is up, notified of changes up to the last call of `up`."""
         running = self._running
         return running if running is not None and running.connection.failure is None else None
 
     @property
     def is_usable(self) -> bool:
-        """Whether it makes sense to ask: it runs, or may be started now."""
+        """Return whether it runs or may be started now."""
         return not self._closed and self._backoff.is_over
 
     @property
     def problem(self) -> str:
-        """Why the server is not up, or was not lately."""
+        """The reason why the server is not up, or was not lately."""
         return self._backoff.problem
 
     def status(self) -> ServerStatus:
@@ -118,11 +116,11 @@ class ServerSession:
             self._backoff.problem,
         )
 
-    async def up(self, snapshot: Snapshot, read: Callable[[str], str | None]) -> Running:
-        """The running server, started if need be and told of every change up to `snapshot`.
+    async def up(self, snapshot: Snapshot, read: Callable[[str], str | None]) -> InitializedServer:
+        """The running server, started if necessary and notified of every change up to `snapshot`.
 
         Raises:
-            LSPUnavailableError: It is to be left alone for a while.
+            LSPUnavailableError: It failed lately, and the wait isn't over.
             LSPStartError: It does not start.
         """
         self._used = time.monotonic()
@@ -155,8 +153,8 @@ class ServerSession:
             running.ready.expect_rescan()
         return running
 
-    async def read(self, running: Running, uris: Collection[str]) -> None:
-        """Return when the server has read these documents, as its diagnostics tell, or is late."""
+    async def read(self, running: InitializedServer, uris: Collection[str]) -> None:
+        """Return when the server has published diagnostics of these documents, or is late."""
         try:
             async with asyncio.timeout(self._limits.reading):
                 while not running.documents.unread.isdisjoint(uris):
@@ -167,9 +165,14 @@ class ServerSession:
             log.debug("%s published no diagnostics for some documents", self.spec.name)
 
     async def request(
-        self, running: Running, method: str, params: object, *, seconds: float | None = None
+        self,
+        running: InitializedServer,
+        method: str,
+        params: object,
+        *,
+        seconds: float | None = None,
     ) -> Any:
-        """The answer of `running` to one request; a server that has gone silent is ended."""
+        """The answer of `running` to one request; a server that went silent is ended."""
         connection = running.connection
         before = connection.received
         self._requests += 1
@@ -195,12 +198,12 @@ class ServerSession:
             await self._end(self._running, "", crashed=False, grace=CLOSING_GRACE)
         for task in self._watching:
             task.cancel()
-        # An end that has begun is waited for: cut short, it would leave the process behind.
+        # Wait for ends in progress: cancelled, they would leave the process behind.
         await asyncio.gather(*self._watching, *self._ending, return_exceptions=True)
 
     # Starting and ending
 
-    def _started(self, task: asyncio.Task[Running]) -> None:
+    def _started(self, task: asyncio.Task[InitializedServer]) -> None:
         self._starting = None
         if task.cancelled():
             return
@@ -214,18 +217,18 @@ class ServerSession:
         self._spawn(self._watch(self._running), self._watching)
         self._spawn(self._await_end(self._running), self._watching)
 
-    async def _await_end(self, running: Running) -> None:
+    async def _await_end(self, running: InitializedServer) -> None:
         await running.connection.ended()
         if self._running is running:
             failure = running.connection.failure
             crashed = isinstance(failure, LSPDiedError | LSPProtocolError)
             self._begin_end(running, str(failure), crashed=crashed)
 
-    def _begin_end(self, running: Running, problem: str, *, crashed: bool) -> None:
+    def _begin_end(self, running: InitializedServer, problem: str, *, crashed: bool) -> None:
         self._spawn(self._end(running, problem, crashed=crashed), self._ending)
 
     async def _end(
-        self, running: Running, problem: str, *, crashed: bool, grace: float = math.inf
+        self, running: InitializedServer, problem: str, *, crashed: bool, grace: float = math.inf
     ) -> None:
         if self._running is not running:
             return
@@ -242,9 +245,9 @@ class ServerSession:
             self._backoff.problem = problem
         await running.connection.close(min(self._limits.grace, grace), problem)
 
-    async def _watch(self, running: Running) -> None:
-        """End the server when nobody needs it, or it holds too much memory."""
-        from foldline.backends.lsp.memory import tree_memory
+    async def _watch(self, running: InitializedServer) -> None:
+        """End the server when it is idle, or holds too much memory."""
+        from foldline.backends.lsp.lifecycle import tree_memory
 
         while self._running is running:
             await asyncio.sleep(self._limits.watch)

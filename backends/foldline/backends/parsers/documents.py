@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline.backends.models import SymbolKind
-from foldline.backends.parsers.draft import Drafts, Outline
+from foldline.backends.parsers.outline_builder import Outline, OutlineBuilder
 from foldline.backends.parsers.strings import fold_space, shorten
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ def outline_markdown(data: bytes, root: Node) -> Outline:
             ends[above.pop()[1]] = row - 1
         parents.append(above[-1][1] if above else -1)
         above.append((level, place))
-    drafts = Drafts()
+    builder = OutlineBuilder()
     for (level, title, row), end, parent in zip(headings, ends, parents, strict=True):
         signature = f"{'#' * level} {title}"
-        drafts.add(parent, title, SymbolKind.HEADING, row + 1, end + 1, signature)
-    return Outline(drafts.finish())
+        builder.add(parent, title, SymbolKind.HEADING, row + 1, end + 1, signature)
+    return Outline(builder.finish())
 
 
 def _headings(data: bytes, root: Node) -> Iterator[tuple[int, str, int]]:
@@ -53,10 +53,10 @@ def _headings(data: bytes, root: Node) -> Iterator[tuple[int, str, int]]:
 
 def outline_toml(data: bytes, root: Node) -> Outline:
     """The tables and the keys above them; a table's own keys are inside it."""
-    drafts = Drafts()
+    builder = OutlineBuilder()
     for node in root.named_children:
         if node.type == "pair":
-            _add_toml_pair(drafts, data, node, -1)
+            _add_toml_pair(builder, data, node, -1)
         elif node.type in {"table", "table_array_element"}:
             name = next((child for child in node.named_children if "key" in child.type), None)
             if name is None:
@@ -64,19 +64,19 @@ def outline_toml(data: bytes, root: Node) -> Outline:
             title = data[name.start_byte : name.end_byte].decode("utf-8", "replace")
             brackets = ("[[", "]]") if node.type == "table_array_element" else ("[", "]")
             signature = f"{brackets[0]}{title}{brackets[1]}"
-            index = drafts.add(
+            index = builder.add(
                 -1, title, SymbolKind.KEY, node.start_point[0] + 1, _end(data, node), signature
             )
             for pair in node.named_children:
                 if pair.type == "pair":
-                    _add_toml_pair(drafts, data, pair, index)
-    return Outline(drafts.finish())
+                    _add_toml_pair(builder, data, pair, index)
+    return Outline(builder.finish())
 
 
-def _add_toml_pair(drafts: Drafts, data: bytes, pair: Node, parent: int) -> None:
+def _add_toml_pair(builder: OutlineBuilder, data: bytes, pair: Node, parent: int) -> None:
     key = pair.named_children[0]
     title = data[key.start_byte : key.end_byte].decode("utf-8", "replace")
-    drafts.add(
+    builder.add(
         parent,
         title.strip("\"'"),
         SymbolKind.KEY,
@@ -88,23 +88,23 @@ def _add_toml_pair(drafts: Drafts, data: bytes, pair: Node, parent: int) -> None
 
 def outline_yaml(data: bytes, root: Node) -> Outline:
     """The keys of every document's mapping, and those one level below them."""
-    drafts = Drafts()
+    builder = OutlineBuilder()
     for document in root.named_children:
         for block in document.named_children:
-            _add_mapping(drafts, data, block, _yaml_pairs)
-    return Outline(drafts.finish())
+            _add_mapping(builder, data, block, _yaml_pairs)
+    return Outline(builder.finish())
 
 
 def outline_json(data: bytes, root: Node) -> Outline:
     """The keys of the object, and those one level below them."""
-    drafts = Drafts()
+    builder = OutlineBuilder()
     for value in root.named_children:
-        _add_mapping(drafts, data, value, _json_pairs)
-    return Outline(drafts.finish())
+        _add_mapping(builder, data, value, _json_pairs)
+    return Outline(builder.finish())
 
 
 def _add_mapping(
-    drafts: Drafts, data: bytes, node: Node, pairs: Callable[[Node], Iterator[Node]]
+    builder: OutlineBuilder, data: bytes, node: Node, pairs: Callable[[Node], Iterator[Node]]
 ) -> None:
     waiting = [(pair, -1, 1) for pair in pairs(node)]
     for pair, parent, depth in waiting:
@@ -112,7 +112,7 @@ def _add_mapping(
         if key is None:
             continue
         title = data[key.start_byte : key.end_byte].decode("utf-8", "replace").strip("\"'")
-        index = drafts.add(
+        index = builder.add(
             parent,
             title,
             SymbolKind.KEY,

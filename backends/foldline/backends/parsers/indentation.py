@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foldline.backends.models import SymbolKind
-from foldline.backends.parsers.draft import Drafts, Outline
+from foldline.backends.parsers.outline_builder import Outline, OutlineBuilder
 from foldline.backends.parsers.strings import shorten
 
 _DEEPEST = 3
@@ -13,24 +13,24 @@ _MOST = 2000
 
 def outline_by_indentation(data: bytes) -> Outline:
     """The lines that have deeper lines below them, three levels deep."""
-    drafts = Drafts()
+    builder = OutlineBuilder()
     lines = data.split(b"\n")
     ends = _block_ends(lines)
     open_blocks: list[tuple[int, int]] = []  # last row, index
     for row, end in ends.items():
         while open_blocks and open_blocks[-1][0] < row:
             open_blocks.pop()
-        if len(open_blocks) >= _DEEPEST or end == row or len(drafts) >= _MOST:
+        if len(open_blocks) >= _DEEPEST or end == row or len(builder) >= _MOST:
             continue
         text = shorten(lines[row][:400].decode("utf-8", "replace").strip(), _LONGEST)
         name = text.rstrip("{[(: ") or text
         parent = open_blocks[-1][1] if open_blocks else -1
-        index = drafts.add(parent, name, SymbolKind.BLOCK, row + 1, end + 1, text)
+        index = builder.add(parent, name, SymbolKind.BLOCK, row + 1, end + 1, text)
         open_blocks.append((end, index))
     reason = "the language is unknown: these are the lines with indented lines below them"
-    if not len(drafts):
+    if not len(builder):
         reason = "the language is unknown and no line has indented lines below it"
-    return Outline(drafts.finish(), reason=reason)
+    return Outline(builder.finish(), reason=reason)
 
 
 def _block_ends(lines: list[bytes]) -> dict[int, int]:

@@ -1,9 +1,9 @@
-"""The statements of a Python source that a word stands in, for a parser that need not see the rest.
+"""The statements of a Python source that contain a word, so that only these are parsed.
 
-What a name is and does depends on its statement and on the definitions around it. So statements of
-the module, and members of its classes, that do not hold the word become `pass`. In most files that
-is nearly everything, and to find where statements start takes a tenth of what parsing them does.
-What is kept keeps its lines and columns.
+The meaning of a name depends on its statement and on the definitions around it. So statements of
+the module, and members of its classes, that do not contain the word become `pass`. In most files
+that is nearly everything, and finding the starts of statements takes a tenth of the time of
+parsing them. The rest keeps its lines and columns.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def excerpt(data: bytes, places: Sequence[int]) -> bytes:
 
 
 class _UnsureError(Exception):
-    """Strings may not end where they seem to."""
+    """The ends of strings are uncertain."""
 
 
 class _Cut:
@@ -93,7 +93,7 @@ class _Cut:
         self._blank(blank, end, indent)
 
     def _goes_on(self, before: int, line: int) -> bool:
-        """Whether the code at `line` belongs to the statement with the code at `before`."""
+        """Return whether the code at `line` belongs to the statement with the code at `before`."""
         data = self._data
         return data.startswith(b"@", before) or data.startswith(_CLAUSES, line)
 
@@ -129,7 +129,7 @@ class _Cut:
 def _code_lines(
     pattern: re.Pattern[bytes], data: bytes, start: int, stop: int
 ) -> Iterator[tuple[int, int]]:
-    """Where the lines after the first start with code, and how far that is indented."""
+    """The starts of code on the lines after the first, with their indents."""
     for token in pattern.finditer(data, start, stop):
         begin, end = token.span()
         first = data[begin]
@@ -143,5 +143,5 @@ def _code_lines(
 
 
 def _may_end_later(text: bytes) -> bool:
-    """Whether the quote that seems to end this formatted string may stand in one of its fields."""
+    """Return whether the closing quote of this formatted string may be inside one of its fields."""
     return text.count(b"{") != text.count(b"}") or b"{{" in text or b"}}" in text

@@ -6,14 +6,16 @@ hold `def` or `class`. Nothing recurses, so depth of nesting is no limit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.models import SymbolKind
-from foldline.backends.parsers.draft import Drafts, Outline
+from foldline.backends.parsers.outline_builder import Outline, OutlineBuilder
 from foldline.backends.parsers.python_scan import mend_outline
 from foldline.backends.parsers.strings import first_line_of_string, one_line, shorten
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from tree_sitter import Node
 
 _FUNCTION, _CLASS, _METHOD = SymbolKind.FUNCTION, SymbolKind.CLASS, SymbolKind.METHOD
@@ -52,10 +54,24 @@ def outline_python(data: bytes, root: Node) -> Outline:
         if child.type != "comment":
             docstring = walk.docstring_of(child)
             break
-    symbols = walk.drafts.finish()
+    symbols = walk.builder.finish()
     if root.has_error:
         symbols = mend_outline(data, symbols)
     return Outline(symbols, walk.imports, walk.exports, docstring)
+
+
+class _Scope(NamedTuple):
+    """A block whose statements are visited, and what its definitions belong to.
+
+    Attributes:
+        parent: The index of the enclosing symbol, or -1.
+        names: The names assigned so far; None where assignments are not symbols.
+    """
+
+    block: Node
+    parent: int
+    in_class: bool
+    names: set[str] | None
 
 
 class _Walk:
@@ -63,82 +79,88 @@ class _Walk:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.drafts = Drafts()
+        self.builder = OutlineBuilder()
         self.imports: list[str] = []
         self.exports: list[str] = []
         self._spaced_oddly = any(
             word + space in data for word in (b"def", b"class") for space in (b"\t", b"\\", b"\f")
         )
-        # A block, the index of its enclosing symbol, whether that is a class, names assigned so far
-        # in that scope, and whether assignments there are symbols.
-        self._waiting: list[tuple[Node, int, bool, set[str] | None]] = []
+        self._waiting: list[_Scope] = []
 
     def run(self, root: Node) -> None:
-        self._waiting.append((root, -1, False, set()))
+        self._waiting.append(_Scope(root, -1, False, set()))
         while self._waiting:
-            self._block(*self._waiting.pop())
+            self._visit(self._waiting.pop())
 
-    def _block(self, block: Node, parent: int, in_class: bool, names: set[str] | None) -> None:
-        # Compound statements are gone into at once: of two assignments the first one counts.
-        levels = [iter(block.named_children)]
+    def _visit(self, scope: _Scope) -> None:
+        # Compound statements are entered at once: of two assignments the first one counts.
+        levels = [iter(scope.block.named_children)]
         while levels:
             for node in levels[-1]:
-                kind = node.type
-                if kind == "function_definition":
-                    self._function(node, node, parent, in_class, ())
-                elif kind == "class_definition":
-                    self._class(node, node, parent, ())
-                elif kind == "decorated_definition":
-                    self._decorated(node, parent, in_class)
-                elif kind == "expression_statement":
-                    if names is not None:
-                        self._statement(node, parent, names)
-                elif kind in _COMPOUND:
-                    if names is not None or self._defines(node):
-                        levels.append(iter(node.named_children))
-                        break
-                elif kind in _IMPORTS:
-                    self._import(node, parent)
-                elif kind == "type_alias_statement" and names is not None:
-                    self._alias(node, parent, names)
+                visit = _VISITS.get(node.type)
+                if visit is not None and visit(self, node, scope):
+                    levels.append(iter(node.named_children))
+                    break
             else:
                 levels.pop()
 
-    def _decorated(self, node: Node, parent: int, in_class: bool) -> None:
+    # Visits return whether to enter the node's children.
+
+    def visit_function(self, node: Node, scope: _Scope) -> bool:
+        self._function(node, node, scope, ())
+        return False
+
+    def visit_class(self, node: Node, scope: _Scope) -> bool:
+        self._class(node, node, scope, ())
+        return False
+
+    def visit_decorated(self, node: Node, scope: _Scope) -> bool:
         definition = node.child_by_field_name("definition")
         if definition is None:
-            return
+            return False
         marks = [
             one_line(self.data[child.start_byte + 1 : child.end_byte])
             for child in node.named_children
             if child.type == "decorator"
         ]
-        if definition.type == "class_definition":
-            self._class(definition, node, parent, marks)
-        else:
-            self._function(definition, node, parent, in_class, marks)
+        define = self._class if definition.type == "class_definition" else self._function
+        define(definition, node, scope, marks)
+        return False
 
-    def _function(
-        self, node: Node, outer: Node, parent: int, in_class: bool, marks: list[str] | tuple[()]
-    ) -> None:
+    def visit_compound(self, node: Node, scope: _Scope) -> bool:
+        return scope.names is not None or self._defines(node)
+
+    def visit_statement(self, node: Node, scope: _Scope) -> bool:
+        if scope.names is not None:
+            self._statement(node, scope.parent, scope.names)
+        return False
+
+    def visit_alias(self, node: Node, scope: _Scope) -> bool:
+        if scope.names is not None:
+            self._alias(node, scope.parent, scope.names)
+        return False
+
+    def visit_import(self, node: Node, scope: _Scope) -> bool:
+        if scope.parent < 0:  # The file's imports are those that run when it is imported.
+            self._import(node)
+        return False
+
+    def _function(self, node: Node, outer: Node, scope: _Scope, marks: Sequence[str]) -> None:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is None:
             return
-        index = self._add(
-            node, outer, name, body, parent, _METHOD if in_class else _FUNCTION, marks
-        )
+        kind = _METHOD if scope.in_class else _FUNCTION
+        index = self._add(node, outer, name, body, scope.parent, kind, marks)
         if body is not None and self._defines(body):
-            self._waiting.append((body, index, False, None))
+            self._waiting.append(_Scope(body, index, False, None))
 
-    def _class(
-        self, node: Node, outer: Node, parent: int, marks: list[str] | tuple[()]
-    ) -> None:  # fmt: skip
+    def _class(self, node: Node, outer: Node, scope: _Scope, marks: Sequence[str]) -> None:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is None:
             return
-        index = self._add(node, outer, name, body, parent, _CLASS, marks)
+        index = self._add(node, outer, name, body, scope.parent, _CLASS, marks)
         if body is not None:
-            self._waiting.append((body, index, True, set()))
+            self._waiting.append(_Scope(body, index, True, set()))
 
     def _add(  # noqa: PLR0917 - called for every definition.
         self,
@@ -148,7 +170,7 @@ class _Walk:
         body: Node | None,
         parent: int,
         kind: str,
-        marks: list[str] | tuple[()],
+        marks: Sequence[str],
     ) -> int:
         data = self.data
         end = node.end_byte
@@ -166,7 +188,7 @@ class _Walk:
                 and (first := body.named_child(0)) is not None
             ):
                 docstring = self.docstring_of(first)
-        return self.drafts.add(
+        return self.builder.add(
             parent,
             data[name.start_byte : name.end_byte].decode("utf-8", "replace"),
             kind,
@@ -221,7 +243,7 @@ class _Walk:
         text = self.data[start : min(end, start + 3 * _LONGEST_VALUE)]
         signature = shorten(one_line(text), _LONGEST_VALUE)
         line = node.start_point[0] + 1
-        self.drafts.add(parent, name, _VARIABLE, line, node.end_point[0] + 1, signature)
+        self.builder.add(parent, name, _VARIABLE, line, node.end_point[0] + 1, signature)
 
     def _alias(self, node: Node, parent: int, names: set[str]) -> None:
         left = node.child_by_field_name("left")
@@ -233,7 +255,7 @@ class _Walk:
             return
         names.add(name)
         signature = one_line(self.data[node.start_byte : node.end_byte])
-        self.drafts.add(
+        self.builder.add(
             parent, name, _TYPE, node.start_point[0] + 1, node.end_point[0] + 1, signature
         )
 
@@ -250,9 +272,7 @@ class _Walk:
             if child.type == "string"
         )
 
-    def _import(self, node: Node, parent: int) -> None:
-        if parent >= 0:
-            return  # The file's imports are those that run when it is imported.
+    def _import(self, node: Node) -> None:
         text = one_line(self.data[node.start_byte : node.end_byte])
         if node.type == "import_statement":
             self.imports.extend(part.strip() for part in text[6:].split(","))
@@ -267,8 +287,19 @@ class _Walk:
         )
 
 
+_VISITS: Mapping[str, Callable[[_Walk, Node, _Scope], bool]] = {
+    "function_definition": _Walk.visit_function,
+    "class_definition": _Walk.visit_class,
+    "decorated_definition": _Walk.visit_decorated,
+    "expression_statement": _Walk.visit_statement,
+    "type_alias_statement": _Walk.visit_alias,
+    **dict.fromkeys(_COMPOUND, _Walk.visit_compound),
+    **dict.fromkeys(_IMPORTS, _Walk.visit_import),
+}
+
+
 def _last_statement_row(node: Node) -> int:
-    """The row where the last thing in `node` ends that is no comment."""
+    """The last row of `node` without trailing comments."""
     while True:
         for child in reversed(node.children):
             if child.type != "comment":
@@ -283,7 +314,7 @@ def _last_statement_row(node: Node) -> int:
 
 
 def _without_colon(signature: str) -> str:
-    """The signature up to its colon; what trails it can only be a comment."""
+    """The signature up to its colon; after it there can only be a comment."""
     if signature.endswith(":"):
         return signature[:-1].rstrip()
     head, colon, tail = signature.rpartition(":")

@@ -12,7 +12,7 @@ import re
 from typing import NamedTuple
 
 from foldline.backends.models import SymbolInfo, SymbolKind
-from foldline.backends.parsers.draft import Drafts
+from foldline.backends.parsers.outline_builder import OutlineBuilder
 from foldline.backends.parsers.strings import one_line
 from foldline.backends.symbols import flatten
 
@@ -33,109 +33,155 @@ _TRIPLE_END = {
 _CODE = SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CLASS
 
 
-class _Found(NamedTuple):
+class _Definition(NamedTuple):
     """A definition, the index of the one around it, and its first row with decorators."""
 
     parent: int
     indent: int
-    word: bytes
+    is_class: bool
     name: str
     row: int
     first_row: int
 
 
+class _Scope(NamedTuple):
+    """The rows of a definition, and its index among the symbols."""
+
+    first_row: int
+    last_row: int
+    symbol: int
+    is_class: bool
+
+
 def mend_outline(data: bytes, symbols: tuple[SymbolInfo, ...]) -> tuple[SymbolInfo, ...]:
-    """The outline of broken `data`: all definitions a scan finds, and what the tree knows more."""
+    """The outline of broken `data`: all definitions of a scan, with what the tree adds to them."""
     lines = data.split(b"\n")
-    found, ends = _scan(lines)
+    scan = _Scan(lines)
+    scan.run()
     known = {
-        (each.symbol.name_line, each.symbol.name): each.symbol
-        for each in flatten(symbols)
-        if each.symbol.kind in _CODE
+        (symbol.name_line, symbol.name): symbol
+        for symbol, _, _ in flatten(symbols)
+        if symbol.kind in _CODE
     }
-    drafts = Drafts()
-    scopes: list[tuple[int, int, int, bool]] = []  # first row, last row, index, is a class
-    for each, end in zip(found, ends, strict=True):
-        in_class = each.parent >= 0 and found[each.parent].word == b"class"
-        is_class = each.word == b"class"
-        kind = SymbolKind.METHOD if in_class else SymbolKind.FUNCTION
-        tree = known.get((each.row + 1, each.name))
-        index = drafts.add(
-            each.parent,
-            each.name,
-            SymbolKind.CLASS if is_class else kind,
-            each.first_row + 1,
-            max(end, each.row) + 1,
-            tree.signature if tree else _signature(lines[each.row]),
-            tree.decorators if tree else _decorators(lines, each),
+    builder = OutlineBuilder()
+    scopes: list[_Scope] = []
+    for found, end in zip(scan.definitions, scan.ends, strict=True):
+        tree = known.get((found.row + 1, found.name))
+        last_row = max(end, found.row)
+        index = builder.add(
+            found.parent,
+            found.name,
+            _kind(found, scan.definitions),
+            found.first_row + 1,
+            last_row + 1,
+            tree.signature if tree else _signature(lines[found.row]),
+            tree.decorators if tree else _decorators(lines, found),
             tree.docstring if tree else None,
-            each.row + 1,
+            found.row + 1,
         )
-        scopes.append((each.first_row, max(end, each.row), index, is_class))
-    _add_variables(drafts, symbols, scopes)
-    return drafts.finish()
+        scopes.append(_Scope(found.first_row, last_row, index, found.is_class))
+    _add_variables(builder, symbols, scopes)
+    return builder.finish()
+
+
+def _kind(found: _Definition, definitions: list[_Definition]) -> SymbolKind:
+    if found.is_class:
+        return SymbolKind.CLASS
+    in_class = found.parent >= 0 and definitions[found.parent].is_class
+    return SymbolKind.METHOD if in_class else SymbolKind.FUNCTION
 
 
 def _add_variables(
-    drafts: Drafts, symbols: tuple[SymbolInfo, ...], scopes: list[tuple[int, int, int, bool]]
+    builder: OutlineBuilder, symbols: tuple[SymbolInfo, ...], scopes: list[_Scope]
 ) -> None:
-    """The tree's variables, but for those that turn out to be a function's own."""
-    for located in flatten(symbols):
-        symbol = located.symbol
+    """Add the tree's variables, but for those that turn out to be a function's own."""
+    for symbol, _, _ in flatten(symbols):
         if symbol.kind in _CODE:
             continue
         row = symbol.line - 1
-        around = [scope for scope in scopes if scope[0] <= row <= scope[1]]
-        parent, in_class = (around[-1][2], around[-1][3]) if around else (-1, True)
-        if in_class:
-            drafts.add(
-                parent, symbol.name, symbol.kind, symbol.line, symbol.line_end, symbol.signature
+        around = [scope for scope in scopes if scope.first_row <= row <= scope.last_row]
+        if not around or around[-1].is_class:
+            builder.add(
+                around[-1].symbol if around else -1,
+                symbol.name,
+                symbol.kind,
+                symbol.line,
+                symbol.line_end,
+                symbol.signature,
             )
 
 
-def _scan(lines: list[bytes]) -> tuple[list[_Found], list[int]]:
-    """The definitions, and for each the row of the last code that belongs to it."""
-    found: list[_Found] = []
-    ends: list[int] = []
-    open_at: list[int] = []  # Indices of definitions that the present line may belong to.
-    decorated: tuple[int, int] | None = None  # Row and indent of the first of some decorators.
-    depth = 0
-    continued = False
-    row = 0
-    last_code = -1
-    while row < len(lines):
-        line = lines[row]
-        match = _DEFINITION.match(line)
-        # Inside brackets no line starts with these words: the bracket was never closed.
-        if match or depth == 0:
-            starts = match is not None or not continued
-            depth = 0 if match else depth
-            stripped = line.lstrip(b" \t\f")
-            if starts and stripped and not stripped.startswith(b"#"):
-                indent = _width(line[: len(line) - len(stripped)])
-                while open_at and found[open_at[-1]].indent >= indent:
-                    ends[open_at.pop()] = last_code
-                if match:
-                    first = decorated[0] if decorated and decorated[1] == indent else row
-                    name = match.group(3).decode("utf-8", "replace")
-                    parent = open_at[-1] if open_at else -1
-                    open_at.append(len(found))
-                    found.append(_Found(parent, indent, match.group(2), name, row, first))
-                    ends.append(row)
-                    decorated = None
-                elif stripped.startswith(b"@"):
-                    decorated = decorated or (row, indent)
-                else:
-                    decorated = None
-        last = row
-        row, depth = _skip(lines, row, depth)
-        continued = lines[row].rstrip(b" \t").endswith(b"\\") or depth > 0
-        if (lines[last].strip() and not lines[last].lstrip().startswith(b"#")) or row > last:
-            last_code = row
-        row += 1
-    for index in open_at:
-        ends[index] = last_code
-    return found, ends
+class _Scan:
+    """One pass over the lines from the top.
+
+    Attributes:
+        definitions: In the order of their rows.
+        ends: For each the row of the last code that belongs to it.
+    """
+
+    def __init__(self, lines: list[bytes]) -> None:
+        self.definitions: list[_Definition] = []
+        self.ends: list[int] = []
+        self._lines = lines
+        # Indices of the definitions around the present line.
+        self._open: list[int] = []
+        # Row and indent of the first of some decorators.
+        self._decorated: tuple[int, int] | None = None
+        self._last_code = -1
+
+    def run(self) -> None:
+        """Read all lines; strings over several lines are skipped."""
+        row = depth = 0
+        continued = False
+        while row < len(self._lines):
+            match = _DEFINITION.match(self._lines[row])
+            if match:
+                # Inside brackets no line starts with these words: the bracket was never closed.
+                depth = 0
+            if match or (depth == 0 and not continued):
+                self._start_statement(row, match)
+            last, depth = _skip(self._lines, row, depth)
+            continued = depth > 0 or self._lines[last].rstrip(b" \t").endswith(b"\\")
+            if last > row or _is_code(self._lines[row].lstrip()):
+                self._last_code = last
+            row = last + 1
+        self._close(-1)
+
+    def _start_statement(self, row: int, match: re.Match[bytes] | None) -> None:
+        line = self._lines[row]
+        text = line.lstrip(b" \t\f")
+        if not _is_code(text):
+            return
+        indent = _width(line[: len(line) - len(text)])
+        self._close(indent)
+        if match:
+            self._define(row, indent, match)
+        elif not text.startswith(b"@"):
+            self._decorated = None
+        elif self._decorated is None:
+            self._decorated = row, indent
+
+    def _define(self, row: int, indent: int, match: re.Match[bytes]) -> None:
+        first_row = row
+        if self._decorated is not None and self._decorated[1] == indent:
+            first_row = self._decorated[0]
+        self._decorated = None
+        parent = self._open[-1] if self._open else -1
+        name = match.group(3).decode("utf-8", "replace")
+        self._open.append(len(self.definitions))
+        self.definitions.append(
+            _Definition(parent, indent, match.group(2) == b"class", name, row, first_row)
+        )
+        self.ends.append(row)
+
+    def _close(self, indent: int) -> None:
+        """End the definitions whose bodies would stand deeper than `indent`."""
+        while self._open and self.definitions[self._open[-1]].indent >= indent:
+            self.ends[self._open.pop()] = self._last_code
+
+
+def _is_code(text: bytes) -> bool:
+    return bool(text) and not text.startswith(b"#")
 
 
 def _skip(lines: list[bytes], row: int, depth: int) -> tuple[int, int]:
@@ -167,7 +213,7 @@ def _signature(line: bytes) -> str:
     return one_line(line).rstrip(": ")
 
 
-def _decorators(lines: list[bytes], found: _Found) -> list[str]:
+def _decorators(lines: list[bytes], found: _Definition) -> list[str]:
     return [
         one_line(line.strip()[1:])
         for line in lines[found.first_row : found.row]

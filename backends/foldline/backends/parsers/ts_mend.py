@@ -30,7 +30,7 @@ _KINDS = {
     "type": SymbolKind.TYPE,
     "namespace": SymbolKind.NAMESPACE,
 }
-# Damage that starts thousands of pieces is no code that anyone looks at.
+# Damage in thousands of pieces isn't code that people read.
 _MOST_PIECES = 500
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.models import SymbolKind
 from foldline.backends.parsers.comments import doc_above
-from foldline.backends.parsers.draft import Drafts, Outline
+from foldline.backends.parsers.outline_builder import Outline, OutlineBuilder
 from foldline.backends.parsers.strings import fold_space, shorten
 from foldline.backends.parsers.ts_nodes import (
     CALLS,
@@ -38,7 +38,7 @@ _LONGEST_VALUE = 60
 
 
 class _Scope(NamedTuple):
-    """A node whose children are looked at, the symbol around it, and what kind of place it is."""
+    """A node whose children are visited, the symbol around it, and the kind of scope."""
 
     node: Node
     parent: int
@@ -50,11 +50,11 @@ def outline_typescript(data: bytes, root: Node) -> Outline:
     walk = _Walk(data)
     walk.run(root)
     exports = list(dict.fromkeys(walk.exports))
-    return Outline(walk.drafts.finish(), walk.imports, exports, _file_doc(root, data))
+    return Outline(walk.builder.finish(), walk.imports, exports, _file_doc(root, data))
 
 
 def _file_doc(root: Node, data: bytes) -> str | None:
-    """The first line of a leading comment that is the file's and not the first definition's."""
+    """The first line of a leading comment that belongs to the file, not to its first definition."""
     for child in root.named_children:
         if child.type == "hash_bang_line":
             continue
@@ -72,7 +72,7 @@ class _Walk:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.drafts = Drafts()
+        self.builder = OutlineBuilder()
         self.imports: list[str] = []
         self.exports: list[str] = []
         self._waiting: list[_Scope] = []
@@ -170,7 +170,9 @@ class _Walk:
 
     def visit_variables(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
         del marks
-        declarators = [each for each in node.named_children if each.type == "variable_declarator"]
+        declarators = [
+            child for child in node.named_children if child.type == "variable_declarator"
+        ]
         for declarator in declarators:
             name = declarator.child_by_field_name("name")
             value = self._unwrapped(declarator.child_by_field_name("value"))
@@ -247,11 +249,11 @@ class _Walk:
     def visit_export(self, node: Node, scope: _Scope, marks: list[str], outer: Node) -> None:
         marks = [
             *marks,
-            *(self._text(each)[1:] for each in node.named_children if each.type == "decorator"),
+            *(self._text(child)[1:] for child in node.named_children if child.type == "decorator"),
         ]
         declaration = node.child_by_field_name("declaration")
         source = node.child_by_field_name("source")
-        before = len(self.drafts)
+        before = len(self.builder)
         if declaration is not None:
             if declaration.type == "ambient_declaration":
                 self.visit_ambient(declaration, scope, marks, outer)
@@ -267,14 +269,14 @@ class _Walk:
             return
         if source is not None:
             self.imports.append(self._text(source).strip("'\""))
-        clause = [each for each in node.named_children if each.type == "export_clause"]
-        for each in clause[0].named_children if clause else ():
-            named = each.child_by_field_name("alias") or each.child_by_field_name("name")
+        clause = [child for child in node.named_children if child.type == "export_clause"]
+        for specifier in clause[0].named_children if clause else ():
+            named = specifier.child_by_field_name("alias") or specifier.child_by_field_name("name")
             if named is not None:
                 self.exports.append(self._text(named))
         if source is not None and not clause:
             self.exports.append(f"* from {self._text(source)}")
-        self.exports.extend(self.drafts.names_below(before, scope.parent))
+        self.exports.extend(self.builder.names_below(before, scope.parent))
 
     def _exported_value(self, node: Node, value: Node, scope: _Scope) -> None:
         self._assigned("default", value, value, node, scope, node)
@@ -301,7 +303,7 @@ class _Walk:
         if source is None:
             return
         module = self._text(source).strip("'\"")
-        clause = [each for each in node.named_children if each.type == "import_clause"]
+        clause = [child for child in node.named_children if child.type == "import_clause"]
         names = fold_space(self._bytes(clause[0])) if clause else ""
         if names.startswith("{") and names.endswith("}"):
             names = names[1:-1]
@@ -338,10 +340,10 @@ class _Walk:
             return
         name = target.removeprefix("module.").removeprefix("exports.")
         if value.type == "object" and target == "module.exports":
-            for each in value.named_children:
-                if each.type == "shorthand_property_identifier":
-                    self.exports.append(self._text(each))
-                elif (key := each.child_by_field_name("key")) is not None:
+            for member in value.named_children:
+                if member.type == "shorthand_property_identifier":
+                    self.exports.append(self._text(member))
+                elif (key := member.child_by_field_name("key")) is not None:
                     self.exports.append(self._text(key).strip("'\""))
         elif is_export and name != "exports":
             self.exports.append(name)
@@ -377,7 +379,7 @@ class _Walk:
         marks: list[str] | tuple[()] = (),
         last_row: int | None = None,
     ) -> int:
-        return self.drafts.add(
+        return self.builder.add(
             parent,
             title,
             kind,

@@ -12,7 +12,7 @@ import mcp_types as types
 from foldline.agent.mcp.calls import refusal
 from foldline.agent.mcp.catalog import find_prompts
 from foldline.backends.errors import BackendError
-from foldline.backends.visible import visible
+from foldline.backends.formatting.visible import visible
 from foldline.backends.waiting import PROMPTS, in_thread
 from foldline.ide.errors import RenderError
 from foldline.ide.render.execution import execute

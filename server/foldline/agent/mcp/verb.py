@@ -58,8 +58,6 @@ def run(options: argparse.Namespace) -> int:
         stream=sys.stderr,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    # Which handlers it registers for each language server concerns nobody here.
-    logging.getLogger("pygls").setLevel(max(logging.WARNING, logging.root.level))
     serve_stdio(
         Options(
             roots=tuple(root.resolve() for root in options.root),

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from foldline.backends.budget import NAVIGATION_BUDGET
-from foldline.backends.navigation_text import format_calls
+from foldline.backends.formatting.budget import NAVIGATION_BUDGET
+from foldline.backends.formatting.navigation_text import format_calls
 from foldline.ide.operations.arguments import Budget, Cursor, PlaceArguments
 from foldline.ide.operations.operation import Operation, ask
 from foldline.ide.operations.places import At, find_place
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
-    from foldline.backends.semantics import Calls
+    from foldline.backends.locations import Calls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

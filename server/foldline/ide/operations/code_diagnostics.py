@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from foldline.backends.budget import NAVIGATION_BUDGET
 from foldline.backends.fallback import DEFAULT_SECONDS
-from foldline.backends.navigation_text import format_diagnostics
+from foldline.backends.formatting.budget import NAVIGATION_BUDGET
+from foldline.backends.formatting.navigation_text import format_diagnostics
 from foldline.ide.operations.arguments import Budget, Cursor, FileArguments, Seconds
 from foldline.ide.operations.operation import Operation, ask
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
-    from foldline.backends.semantics import Diagnostics
+    from foldline.backends.locations import Diagnostics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

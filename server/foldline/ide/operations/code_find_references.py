@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from foldline.backends.budget import REFERENCES_BUDGET
 from foldline.backends.fallback import DEFAULT_SECONDS
+from foldline.backends.formatting.budget import REFERENCES_BUDGET
 from foldline.backends.text import format_references
 from foldline.ide.operations.arguments import Budget, Cursor, Seconds
 from foldline.ide.operations.operation import Doc, Operation, Role, ask

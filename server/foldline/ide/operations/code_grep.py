@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from foldline.backends.budget import GREP_BUDGET
+from foldline.backends.formatting.budget import GREP_BUDGET
 from foldline.backends.text import format_grep
 from foldline.ide.operations.arguments import Budget, Cursor
 from foldline.ide.operations.operation import Between, Doc, Operation, Role, ask

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from foldline.backends.budget import OUTLINE_BUDGET
+from foldline.backends.formatting.budget import OUTLINE_BUDGET
 from foldline.backends.text import format_outline
 from foldline.ide.operations.arguments import Budget, FileArguments
 from foldline.ide.operations.operation import Operation, ask

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from foldline.backends.budget import FILE_BUDGET
+from foldline.backends.formatting.budget import FILE_BUDGET
 from foldline.backends.text import format_file_text
 from foldline.ide.operations.arguments import Budget, Cursor, LinesArguments
 from foldline.ide.operations.operation import Operation, ask

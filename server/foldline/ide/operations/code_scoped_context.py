@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from foldline.backends.budget import FILE_BUDGET
+from foldline.backends.formatting.budget import FILE_BUDGET
 from foldline.ide.operations.arguments import Budget
 from foldline.ide.operations.operation import Doc, Operation, Role
 from foldline.ide.scoped_context import scoped_context

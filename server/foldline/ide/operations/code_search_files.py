@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from foldline.backends.budget import SEARCH_BUDGET
+from foldline.backends.formatting.budget import SEARCH_BUDGET
 from foldline.backends.text import format_search
 from foldline.ide.operations.arguments import Budget, Cursor
 from foldline.ide.operations.operation import Doc, Operation, Role, ask

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from foldline.backends.budget import TREE_BUDGET
+from foldline.backends.formatting.budget import TREE_BUDGET
 from foldline.backends.text import format_tree
 from foldline.ide.operations.arguments import Budget, Cursor, FolderPath
 from foldline.ide.operations.operation import Between, Doc, Operation, ask

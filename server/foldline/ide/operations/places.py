@@ -9,7 +9,7 @@ from foldline.ide.operations.operation import ask
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
-    from foldline.backends.semantics import Place
+    from foldline.backends.locations import Position
     from foldline.ide.operations.arguments import PlaceArguments
 
 Found = TypeVar("Found")
@@ -19,14 +19,14 @@ Found = TypeVar("Found")
 class At(Generic[Found]):
     """An answer about the symbol at `place`."""
 
-    place: Place
+    place: Position
     found: Found
 
 
-async def find_place(access: SmartFileAccess, arguments: PlaceArguments) -> Place:
+async def find_place(access: SmartFileAccess, arguments: PlaceArguments) -> Position:
     """The place that is meant."""
     return await ask(
-        access.find_place,
+        access.find_position,
         arguments.path,
         arguments.name,
         line=arguments.line,

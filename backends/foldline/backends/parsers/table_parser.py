@@ -1,4 +1,4 @@
-"""Outlines of languages that `tables` describes, by one walk for all of them."""
+"""Outlines of languages that `language_tables` describes, by one walk for all of them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.models import SymbolKind
 from foldline.backends.parsers.comments import doc_above
-from foldline.backends.parsers.draft import Drafts, Outline
+from foldline.backends.parsers.language_tables import LANGUAGES, LanguageTable, Rule
+from foldline.backends.parsers.outline_builder import Outline, OutlineBuilder
 from foldline.backends.parsers.strings import fold_space, shorten
-from foldline.backends.parsers.tables import TABLES, LanguageTable, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,13 +24,16 @@ _BRACKETS = re.compile(rb"\[.*\]", re.DOTALL)
 _WORD = re.compile(rb"[^\W\d]\w*")
 _LONGEST_VALUE = 60
 _LONGEST_SIGNATURE = 300
-# A declarator can only nest this deep before the code is no longer looked at for a name.
+# Declarators nested deeper than this aren't searched for a name.
 _DEEPEST = 50
+
+
+_TABLES = {language.name: language.table for language in LANGUAGES if language.table is not None}
 
 
 def table_parser(language: str) -> Callable[[bytes, Node], Outline]:
     """The parser that follows the table of `language`."""
-    table = TABLES[language]
+    table = _TABLES[language]
     return lambda data, root: _Walk(data, table).run(root)
 
 
@@ -47,7 +50,7 @@ class _Walk:
     def __init__(self, data: bytes, table: LanguageTable) -> None:
         self.data = data
         self.table = table
-        self.drafts = Drafts()
+        self.builder = OutlineBuilder()
         self.imports: list[str] = []
         self._seen: set[tuple[int, str]] = set()
 
@@ -62,14 +65,14 @@ class _Walk:
                     continue
                 waiting.extend(self._visit(node, scope, attributes))
                 attributes = []
-        return Outline(self.drafts.finish(), self.imports)
+        return Outline(self.builder.finish(), self.imports)
 
     def _visit(self, node: Node, scope: _Scope, attributes: list[Node]) -> list[_Scope]:
         rule = self.table.rules.get(node.type)
         if rule is not None:
             return self._define(node, rule, scope, attributes)
         if node.type in self.table.through:
-            # What wraps exactly one definition gives it its own first line: `template <…>`.
+            # A wrapper of exactly one definition gives it its first line: `template <…>`.
             alone = node.type.endswith("_declaration") and node.named_child_count == 1
             outer = node if alone or node.type == "template_declaration" else None
             return [_Scope(node, scope.parent, scope.kind, outer)]
@@ -98,14 +101,14 @@ class _Walk:
             if kind == _VARIABLE and (scope.parent, title) in self._seen:
                 continue
             self._seen.add((scope.parent, title))
-            index = self.drafts.add(
+            index = self.builder.add(
                 scope.parent,
                 title,
                 kind,
                 first.start_point[0] + 1,
                 _last_line(self.data, node),
                 signature,
-                [self._mark(each) for each in attributes],
+                [self._mark(attribute) for attribute in attributes],
                 doc_above(self.data, first.start_byte, hashes=self.table.hash_comments),
                 name.start_point[0] + 1,
             )
@@ -114,7 +117,7 @@ class _Walk:
         return below
 
     def _types_inside(self, node: Node, scope: _Scope) -> list[_Scope]:
-        """The struct, union or enum that a declaration of C defines on the way."""
+        """The struct, union or enum that a declaration of C also defines."""
         inner = node.child_by_field_name("type")
         if inner is None or not inner.type.endswith("_specifier"):
             return []
@@ -133,14 +136,14 @@ class _Walk:
     def _names(self, node: Node, rule: Rule) -> list[tuple[str, Node]]:
         nodes = [node]
         for step in rule.name:
-            nodes = [found for each in nodes for found in _follow(each, step)]
+            nodes = [found for node in nodes for found in _follow(node, step)]
         prefix = self._receiver(node, rule.receiver) if rule.receiver else ""
         return [
-            (prefix + self._title(each), each) for each in nodes if each.end_byte > each.start_byte
+            (prefix + self._title(name), name) for name in nodes if name.end_byte > name.start_byte
         ]
 
     def _title(self, name: Node) -> str:
-        """The name as it is asked for: `a::b::C<int>::f` is `a.b.C.f`."""
+        """The name as callers write it: `a::b::C<int>::f` is `a.b.C.f`."""
         text = fold_space(self.data[name.start_byte : name.end_byte]).lstrip("$")
         if "operator" in text:
             return text
@@ -196,10 +199,10 @@ def _follow(node: Node, step: str) -> list[Node]:
     if step.startswith("<"):
         return [child for child in node.named_children if child.type == step[1:-1]]
     if step.endswith("*"):
-        return [_innermost(each, step[:-1]) for each in node.children_by_field_name(step[:-1])]
+        return [_innermost(child, step[:-1]) for child in node.children_by_field_name(step[:-1])]
     name, _, kind = step.partition(":")
     found = node.children_by_field_name(name)
-    return [each for each in found if not kind or each.type == kind]
+    return [child for child in found if not kind or child.type == kind]
 
 
 def _innermost(node: Node, name: str) -> Node:
@@ -214,7 +217,7 @@ def _innermost(node: Node, name: str) -> Node:
 
 
 def _declares_function(node: Node, name: Node) -> bool:
-    """Whether a declaration of C or C++ is a function's prototype."""
+    """Return whether a declaration of C or C++ is a function's prototype."""
     if node.type not in {"declaration", "field_declaration"}:
         return False
     above = name.parent
@@ -222,7 +225,7 @@ def _declares_function(node: Node, name: Node) -> bool:
 
 
 def _last_line(data: bytes, node: Node) -> int:
-    """The last line with text: some grammars count the newline after a definition to it."""
+    """The last line with text: some grammars include the newline after a definition."""
     end = node.end_byte
     if end > node.start_byte and data[end - 1 : end] == b"\n":
         while end > node.start_byte and data[end - 1 : end].isspace():

@@ -9,7 +9,7 @@ from foldline.backends.errors import InvalidArgumentError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# What one answer may cost a model by default; a shell passes these on, None means no limit.
+# Default budgets of single answers to models, which the shells pass on; None means no limit.
 TREE_BUDGET = 2500
 OUTLINE_BUDGET = 1500
 SYMBOL_BUDGET = 2200
@@ -21,7 +21,7 @@ FILE_BUDGET = 8000
 
 
 def make_cursor(kind: str, position: int) -> str:
-    """The cursor with which an answer of `kind` goes on at `position`."""
+    """The cursor that continues an answer of `kind` at `position`."""
     return f"{kind}@{position}"
 
 
@@ -38,7 +38,7 @@ def read_cursor(kind: str, cursor: str | None) -> int:
 
 
 def check_budget(budget: int | None) -> None:
-    """Reject a budget in which nothing can be said."""
+    """Reject a budget that holds nothing."""
     if budget is not None and budget < 1:
         raise InvalidArgumentError("budget", f"{budget} bytes hold nothing; ask for more")
 
@@ -49,7 +49,7 @@ def size_of(text: str) -> int:
 
 
 def how_many_fit(lines: Iterable[str], room: int) -> int:
-    """How many of the lines, each with its newline, fit `room` bytes: at least one of them."""
+    """The number of lines, each with its newline, that fit `room` bytes: at least one."""
     kept = 0
     for line in lines:
         room -= size_of(line) + 1

@@ -1,4 +1,4 @@
-"""From ranges as servers give them to lines and columns of the workspace's files."""
+"""From ranges of servers to lines and columns of the workspace's files."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.backends.contexts import cut_context
 from foldline.backends.errors import PathError
 from foldline.backends.files.source import split_lines
+from foldline.backends.formatting.contexts import cut_context
+from foldline.backends.locations import Location
 from foldline.backends.lsp.positions import from_units
 from foldline.backends.lsp.results import read_locations
-from foldline.backends.semantics import CodeLocation
 from foldline.backends.uris import path_of_uri
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from foldline.backends.lsp.pool import Answered
 
 
-class Places:
-    """Collects locations in the order given, each once.
+class LocationCollector:
+    """Collects locations in the given order, each once.
 
     Attributes:
         found: Those in files that the workspace shows, and with `keep_outside` the others too.
-        outside: How many were in files that it does not show.
+        outside: The number in files that it does not show.
     """
 
     def __init__(self, files: BaseFileBackend, *, keep_outside: bool = False) -> None:
@@ -35,7 +35,7 @@ class Places:
         self._paths: dict[str, tuple[str, bool]] = {}
         self._lines: dict[str, list[str] | None] = {}
         self._seen: set[tuple[str, int, int]] = set()
-        self.found: list[CodeLocation] = []
+        self.found: list[Location] = []
         self.outside = 0
 
     def add(self, answered: Answered) -> None:
@@ -50,7 +50,7 @@ class Places:
                 self.outside += 1
                 if self._keep_outside:
                     self.found.append(
-                        CodeLocation(path, raw.line + 1, raw.start + 1, raw.end + 1, outside=True)
+                        Location(path, raw.line + 1, raw.start + 1, raw.end + 1, outside=True)
                     )
                 continue
             lines = self._lines_of(path)
@@ -58,11 +58,11 @@ class Places:
                 continue
             line = lines[raw.line]
             start = from_units(line, raw.start, encoding)
-            # Servers count the end of a name that spans lines where it begins.
+            # The end of a name that spans lines counts from the start of its last line.
             end = len(line) if raw.line_end > raw.line else from_units(line, raw.end, encoding)
             if start < len(line):
                 self.found.append(
-                    CodeLocation(path, raw.line + 1, start + 1, end + 1, cut_context(line, start))
+                    Location(path, raw.line + 1, start + 1, end + 1, cut_context(line, start))
                 )
 
     def add_all(self, places: Iterable[tuple[str, int, int, int]]) -> None:
@@ -77,9 +77,7 @@ class Places:
             if lines is not None and line <= len(lines) and (known, line, column) not in self._seen:
                 self._seen.add((known, line, column))
                 context = cut_context(lines[line - 1], column)
-                self.found.append(
-                    CodeLocation(known, line, column + 1, column + 1 + length, context)
-                )
+                self.found.append(Location(known, line, column + 1, column + 1 + length, context))
 
     def path_of(self, uri: str) -> tuple[str, bool]:
         """The path of a `file:` URI, and whether the workspace does not show it; else empty."""

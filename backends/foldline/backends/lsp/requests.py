@@ -1,4 +1,4 @@
-"""Questions to language servers, answered within a deadline; who waits holds no thread."""
+"""Requests to language servers, answered within a deadline; waiting holds no thread."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import time
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, TypeVar
 
+from foldline.backends.engine import Engine
 from foldline.backends.errors import LSPError, LSPTimeoutError, LSPUnavailableError
 from foldline.backends.jedi.engine import JediEngine
 from foldline.backends.lsp.discovery import ServerCatalog
-from foldline.backends.lsp.limits import Limits
+from foldline.backends.lsp.lifecycle import Limits
 from foldline.backends.lsp.loop import background_loop
 from foldline.backends.lsp.pool import Answered, Question, ServerPool
 from foldline.backends.models import COMPLETE
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 DEFAULT_SECONDS = 5.0
 
 
-class ServerQuestions:
-    """What every question to the servers of one workspace needs."""
+class ServerRequests(Engine):
+    """The servers of one workspace, and the way to ask them."""
 
     def __init__(
         self,
@@ -51,7 +52,7 @@ class ServerQuestions:
         self._closing: asyncio.Future[list[BaseException | None]] | None = None
 
     async def _close_all(self) -> None:
-        """Stop everything; all who ask wait for the same end."""
+        """Stop everything; all callers wait for the same end."""
         if self._closing is None:
             closing = [self._pool.close()]
             if self._jedi is not None:
@@ -59,11 +60,18 @@ class ServerQuestions:
             self._closing = asyncio.gather(*closing, return_exceptions=True)
         await asyncio.shield(self._closing)
 
-    async def _ask(self, question: Question, seconds: float | None) -> Answered:
-        return await self._wait(self._pool.ask(question), seconds)
+    def start(self, work: Coroutine[object, object, None]) -> None:
+        """Run `work` on the background loop, unless the servers have been closed."""
+        if self._closed:
+            work.close()
+        else:
+            self._loop.start(work)
 
-    async def _wait(self, work: Coroutine[object, object, Value], seconds: float | None) -> Value:
-        """What comes of `work` on the background loop; after the deadline it goes on there."""
+    async def _ask(self, question: Question, seconds: float | None) -> Answered:
+        return await self.wait(self._pool.ask(question), seconds)
+
+    async def wait(self, work: Coroutine[object, object, Value], seconds: float | None) -> Value:
+        """The result of `work` on the background loop; after the deadline it goes on there."""
         if self._closed:
             work.close()
             raise LSPUnavailableError("the language servers have been closed")
@@ -82,7 +90,7 @@ class ServerQuestions:
 
 
 def coverage_of(answered: Answered) -> str:
-    """How complete the answer is, by what its server said."""
+    """The completeness of the answer, by its server's own account."""
     name = answered.session.spec.name
     if answered.overdue:
         return f"partial: {name} never said that it has read the whole project"

@@ -1,13 +1,13 @@
-"""The source line that an answer shows with a place, cut around it where the line is long.
+"""The source line that an answer shows with a location, cut around it where the line is long.
 
-Minified code has thousands of places on one line: were each shown with all of it, an answer would
-grow with the square of the file.
+Minified code has thousands of locations on one line: with the whole line for each, an answer
+would grow with the square of the file.
 """
 
 from __future__ import annotations
 
 LONGEST = 200
-"""Characters of a line that are kept; `…` stands for what is cut off."""
+"""Characters of a line that are kept; `…` stands for the rest."""
 
 _BEFORE = LONGEST // 2
 # No character has more bytes in UTF-8.
@@ -23,7 +23,7 @@ def cut_context(line: str, column: int) -> str:
 
 
 def cut_bytes(data: bytes, begin: int, at: int, column: int) -> str:
-    """The same for the line of UTF-8 `data` that starts at byte `begin`, around byte `at`."""
+    """`cut_context` of the line of UTF-8 `data` that starts at byte `begin`, around byte `at`."""
     end = data.find(b"\n", at, at + _WIDEST * LONGEST)
     cut = end < 0 and at + _WIDEST * LONGEST < len(data)
     end = end if end >= 0 else min(at + _WIDEST * LONGEST, len(data))
@@ -40,7 +40,7 @@ def cut_bytes(data: bytes, begin: int, at: int, column: int) -> str:
 
 
 def column_in(context: str, column: int) -> int:
-    """Where in a context stands what is at `column`, from 0, of its line."""
+    """The index in a context of the character at `column`, from 0, of its line."""
     return _BEFORE + 1 if column > _BEFORE and context.startswith("…") else column
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.backends.budget import check_budget, size_of
-from foldline.backends.text import remarks, symbol_line
-from foldline.backends.visible import visible
+from foldline.backends.formatting.budget import check_budget, size_of
+from foldline.backends.formatting.text import remarks, symbol_line
+from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

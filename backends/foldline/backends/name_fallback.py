@@ -1,6 +1,6 @@
-"""What syntax trees say where no server answers: true of the name, and perhaps of a namesake.
+"""Answers by name alone, from syntax trees, where no server answers; namesakes may be among them.
 
-Every answer is marked as such and says why no server gave it.
+Every answer is marked as such, and says why no server gave it.
 """
 
 from __future__ import annotations
@@ -10,29 +10,30 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.backends.merging import uses_of
+from foldline.backends.analysis import uses_of
+from foldline.backends.formatting.text import symbol_line
+from foldline.backends.locations import Call, Calls, Diagnostics, Hover, Location, Locations
 from foldline.backends.models import COMPLETE, Reference, ReferenceKind, SymbolKind
 from foldline.backends.outlines import PARSED_WITH_ERRORS
-from foldline.backends.semantics import Call, Calls, CodeLocation, Diagnostics, Hover, Locations
 from foldline.backends.symbols import flatten
-from foldline.backends.text import symbol_line
+from foldline.backends.two_tier_references import first_writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from foldline.backends.analysis import Analysis
+    from foldline.backends.locations import Position
     from foldline.backends.models import SymbolInfo
-    from foldline.backends.protocol import FileAnalysisBackend
-    from foldline.backends.semantics import Place
 
 COVERAGE = "partial: by name alone, from syntax trees"
 _MOST_HOVERS = 3
-# Classes that are looked at for what derives from them.
+# Classes whose subclasses are searched.
 _MOST_BASES = 64
 _BASES = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE})
 
 
-async def definitions(analysis: FileAnalysisBackend, place: Place, reason: str) -> Locations:
-    """The definitions of that name in the workspace, those of the same file first."""
+async def definitions(analysis: Analysis, place: Position, reason: str) -> Locations:
+    """The definitions of the name in the workspace, those of the same file first."""
     uses, coverage = await _uses(analysis, place)
     found = _defining(uses, place)
     return _locations(
@@ -40,12 +41,12 @@ async def definitions(analysis: FileAnalysisBackend, place: Place, reason: str) 
     )
 
 
-async def implementations(analysis: FileAnalysisBackend, place: Place, reason: str) -> Locations:
-    """The classes that name this one as a base, and theirs; of a method, those that they define."""
+async def implementations(analysis: Analysis, place: Position, reason: str) -> Locations:
+    """The classes derived from this one by name; for a method, its overrides in them."""
     uses, coverage = await _uses(analysis, place)
-    here = [each for each in _defining(uses, place) if each.kind == ReferenceKind.DEFINITION]
-    owners = [owner for each in here if (owner := _class_of(analysis, each, place.name))]
-    found: list[CodeLocation] = []
+    here = [use for use in _defining(uses, place) if use.kind == ReferenceKind.DEFINITION]
+    owners = [owner for use in here if (owner := _class_of(analysis, use, place.name))]
+    found: list[Location] = []
     for path, derived in await _derived(analysis, owners or [place.name]):
         symbols = derived.children if owners else (derived,)
         found.extend(
@@ -53,28 +54,32 @@ async def implementations(analysis: FileAnalysisBackend, place: Place, reason: s
             for symbol in symbols
             if not owners or symbol.name == place.name
         )
-    order = {path: number for number, path in enumerate(dict.fromkeys(each.path for each in found))}
-    found.sort(key=lambda each: order[each.path])
+    paths = dict.fromkeys(location.path for location in found)
+    order = {path: number for number, path in enumerate(paths)}
+    found.sort(key=lambda location: order[location.path])
     what = f"implementation of {place.name!r}"
     return _locations(analysis, found, coverage, what, reason)
 
 
-async def hover(analysis: FileAnalysisBackend, place: Place, reason: str) -> Hover:
-    """The signatures of what has that name, with the first sentences of their documentation."""
+async def hover(analysis: Analysis, place: Position, reason: str) -> Hover:
+    """The signatures of the name's definitions, with the first lines of their documentation."""
     found = await definitions(analysis, place, reason)
     parts = []
-    for each in found.locations[:_MOST_HOVERS]:
-        symbol = _symbol_at(analysis, each.path, each.line)
-        said = each.context.strip() if symbol is None else symbol_line(symbol, 0, docstring=True)
-        parts.append(f"{each.path}:{said if symbol else f'{each.line} {said}'}")
+    for location in found.locations[:_MOST_HOVERS]:
+        symbol = _symbol_at(analysis, location.path, location.line)
+        if symbol is None:
+            line = f"{location.line} {location.context.strip()}"
+        else:
+            line = symbol_line(symbol, 0, docstring=True)
+        parts.append(f"{location.path}:{line}")
     more = len(found.locations) - _MOST_HOVERS
     if more > 0:
         parts.append(f"… {more} more of that name: ask for its definition")
     return Hover("\n".join(parts), found.backend, found.coverage, found.reason)
 
 
-async def callers(analysis: FileAnalysisBackend, place: Place, reason: str) -> Calls:
-    """The functions that call something of that name; whom it calls takes a server to say."""
+async def callers(analysis: Analysis, place: Position, reason: str) -> Calls:
+    """The functions that call something of that name; only a server knows the callees."""
     uses, coverage = await _uses(analysis, place)
     lines: dict[tuple[str, str], list[int]] = {}
     for use in uses:
@@ -86,18 +91,18 @@ async def callers(analysis: FileAnalysisBackend, place: Place, reason: str) -> C
     )
     if not incoming:
         reason = f"no call of {place.name!r} in code; {reason}"
-    return Calls(incoming, (), _name(analysis), coverage, f"{reason}; whom it calls is not known")
+    return Calls(incoming, (), analysis.name, coverage, f"{reason}; whom it calls is not known")
 
 
-async def diagnostics(analysis: FileAnalysisBackend, path: str, reason: str) -> Diagnostics:
-    """Whether the file parses: more than that takes a server."""
+async def diagnostics(analysis: Analysis, path: str, reason: str) -> Diagnostics:
+    """Return whether the file parses; only a server knows more."""
     outline = analysis.get_outline(path)
     broken = PARSED_WITH_ERRORS in outline.reason
     said = f"{PARSED_WITH_ERRORS}; {reason}" if broken else reason
-    return Diagnostics(path, (), _name(analysis), "partial: no language server answered", said)
+    return Diagnostics(path, (), analysis.name, "partial: no language server answered", said)
 
 
-async def _uses(analysis: FileAnalysisBackend, place: Place) -> tuple[tuple[Reference, ...], str]:
+async def _uses(analysis: Analysis, place: Position) -> tuple[tuple[Reference, ...], str]:
     if not place.name.isidentifier():
         return (), COVERAGE
     found = await uses_of(analysis, place.name)
@@ -106,19 +111,17 @@ async def _uses(analysis: FileAnalysisBackend, place: Place) -> tuple[tuple[Refe
     return tuple(found), COVERAGE
 
 
-def _defining(uses: Iterable[Reference], place: Place) -> list[Reference]:
-    """The uses that define the name; the place itself alone where it is one of them."""
+def _defining(uses: Iterable[Reference], place: Position) -> list[Reference]:
+    """The uses that define the name, or only the one at `place` where there is one."""
     uses = list(uses)
-    found = [each for each in uses if each.kind == ReferenceKind.DEFINITION]
+    found = [use for use in uses if use.kind == ReferenceKind.DEFINITION]
     if not found:
-        written = [each for each in uses if each.kind == ReferenceKind.WRITE]
-        found = list({(each.path, each.enclosing): each for each in reversed(written)}.values())
-        found.reverse()
-    at = [each for each in found if (each.path, each.line) == (place.path, place.line)]
-    return at or sorted(found, key=lambda each: (each.path != place.path, each.test))
+        found = first_writes(uses)
+    at = [use for use in found if (use.path, use.line) == (place.path, place.line)]
+    return at or sorted(found, key=lambda use: (use.path != place.path, use.test))
 
 
-def _class_of(analysis: FileAnalysisBackend, definition: Reference, name: str) -> str:
+def _class_of(analysis: Analysis, definition: Reference, name: str) -> str:
     """The class that the definition is a method of, if it is one."""
     for symbol, _, enclosing in flatten(analysis.get_outline(definition.path).symbols):
         if (symbol.name, symbol.name_line) == (name, definition.line) and enclosing:
@@ -126,10 +129,8 @@ def _class_of(analysis: FileAnalysisBackend, definition: Reference, name: str) -
     return ""
 
 
-async def _derived(
-    analysis: FileAnalysisBackend, bases: Iterable[str]
-) -> list[tuple[str, SymbolInfo]]:
-    """The classes whose signature names one of the bases, or one that does, each once."""
+async def _derived(analysis: Analysis, bases: Iterable[str]) -> list[tuple[str, SymbolInfo]]:
+    """The direct and indirect subclasses by name, each once, with their files."""
     waiting = deque(dict.fromkeys(bases))
     asked: set[str] = set()
     seen: set[tuple[str, int]] = set()
@@ -153,40 +154,34 @@ async def _derived(
 
 
 def _locations(
-    analysis: FileAnalysisBackend,
-    found: Iterable[CodeLocation],
+    analysis: Analysis,
+    found: Iterable[Location],
     coverage: str,
     what: str,
     reason: str,
 ) -> Locations:
     found = tuple(found)
     said = reason if found else f"no {what} in code; {reason}"
-    return Locations(found, _name(analysis), coverage, said)
+    return Locations(found, analysis.name, coverage, said)
 
 
-def _location(use: Reference) -> CodeLocation:
-    return CodeLocation(use.path, use.line, use.column, use.column_end, use.context)
+def _location(use: Reference) -> Location:
+    return Location(use.path, use.line, use.column, use.column_end, use.context)
 
 
-def _symbol_location(analysis: FileAnalysisBackend, path: str, symbol: SymbolInfo) -> CodeLocation:
+def _symbol_location(analysis: Analysis, path: str, symbol: SymbolInfo) -> Location:
     for use in analysis.find_references(symbol.name, path):
         if use.line == symbol.name_line:
             return _location(use)
-    return CodeLocation(path, symbol.name_line, 1, 1, symbol.signature)
+    return Location(path, symbol.name_line, 1, 1, symbol.signature)
 
 
-def _symbol_at(analysis: FileAnalysisBackend, path: str, line: int) -> SymbolInfo | None:
+def _symbol_at(analysis: Analysis, path: str, line: int) -> SymbolInfo | None:
     symbols = flatten(analysis.get_outline(path).symbols)
-    found = next((each.symbol for each in symbols if each.symbol.name_line == line), None)
+    found = next((symbol for symbol, _, _ in symbols if symbol.name_line == line), None)
     return found and replace(found, children=())
 
 
-def _line_of(analysis: FileAnalysisBackend, path: str, inside: str, otherwise: int) -> int:
+def _line_of(analysis: Analysis, path: str, inside: str, otherwise: int) -> int:
     symbols = flatten(analysis.get_outline(path).symbols)
-    return next(
-        (each.symbol.name_line for each in symbols if each.qualified_name == inside), otherwise
-    )
-
-
-def _name(analysis: FileAnalysisBackend) -> str:
-    return str(getattr(analysis, "name", "ast"))
+    return next((symbol.name_line for symbol, name, _ in symbols if name == inside), otherwise)

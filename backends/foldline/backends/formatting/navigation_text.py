@@ -1,4 +1,4 @@
-"""The text forms of what is known of one place: definitions, hovers, problems, calls."""
+"""The text forms of locations, hovers, problems and calls."""
 
 from __future__ import annotations
 
@@ -6,49 +6,49 @@ from itertools import groupby
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from foldline.backends.text import cut_line, remarks
-from foldline.backends.visible import visible
+from foldline.backends.formatting.text import cut_line, remarks
+from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
-    from foldline.backends.semantics import (
+    from foldline.backends.locations import (
         Call,
         Calls,
         CodeDiagnostic,
-        CodeLocation,
         Diagnostics,
         Hover,
+        Location,
         Locations,
-        Place,
+        Position,
     )
 
 CALLS_IN = "called by:"
 CALLS_OUT = "calls:"
 
 
-def format_locations(found: Locations, place: Place, what: str) -> str:
-    """How many there are of `what`, a singular noun, then their lines grouped by file."""
+def format_locations(found: Locations, place: Position, what: str) -> str:
+    """The count of `what`, a singular noun, then the lines grouped by file."""
     lines = [f"{_place(place)}: {_count(len(found), found.left_out, what)}"]
-    for path, group in groupby(found, key=lambda each: each.path):
+    for path, group in groupby(found, key=lambda location: location.path):
         lines.append(visible(path))
         lines.extend(map(location_line, group))
     return "\n".join([*lines, *_rest(found)])
 
 
-def format_hover(found: Hover, place: Place) -> str:
-    """What is said of the place, as it was said."""
+def format_hover(found: Hover, place: Position) -> str:
+    """The position, then the text of the hover."""
     said = [found.text] if found.text else []
     return "\n".join([_place(place), *said, *_rest(found)])
 
 
 def format_diagnostics(found: Diagnostics) -> str:
-    """How many problems are known, then one line each."""
+    """The count of problems, then one line each."""
     known = _count(len(found), found.left_out, "problem") if found else "no problem is known"
     lines = [f"{found.path}: {known}"]
     return "\n".join([*lines, *map(diagnostic_line, found), *_rest(found)])
 
 
-def format_calls(found: Calls, place: Place) -> str:
-    """The callers, then those that are called, with the lines of the calls."""
+def format_calls(found: Calls, place: Position) -> str:
+    """The callers, then the callees, with the lines of the calls."""
     lines = [_place(place)]
     for heading, calls in ((CALLS_IN, found.incoming), (CALLS_OUT, found.outgoing)):
         if calls:
@@ -57,8 +57,8 @@ def format_calls(found: Calls, place: Place) -> str:
     return "\n".join([*lines, *_rest(found)])
 
 
-def location_line(location: CodeLocation) -> str:
-    """The line of one location below its file; of a file elsewhere its number is all we tell."""
+def location_line(location: Location) -> str:
+    """The line of one location below its file; outside the workspace only the number is shown."""
     if not location.context:
         return f"  {location.line}"
     return f"  {location.line}: {cut_line(location.context.strip(), 0)}"
@@ -72,14 +72,14 @@ def diagnostic_line(diagnostic: CodeDiagnostic) -> str:
 
 
 def call_line(call: Call) -> str:
-    """`  pay shop/cart.py:12, on lines 13, 14`; of a path outside the workspace, the end."""
+    """`  pay shop/cart.py:12, on lines 13, 14`; a path outside the workspace is cut to its end."""
     path = f"…/{'/'.join(PurePath(call.path).parts[-2:])}" if call.outside else call.path
     noun = "line" if len(call.lines) == 1 else "lines"
     calls = f", on {noun} {', '.join(map(str, call.lines))}" if call.lines else ""
     return visible(f"  {call.name} {path}:{call.line}{calls}")
 
 
-def _place(place: Place) -> str:
+def _place(place: Position) -> str:
     return visible(f"{place.path}:{place.line} {place.name}".rstrip())
 
 

@@ -1,4 +1,4 @@
-"""A server that runs, from its process to the end of its handshake."""
+"""Starting a server, from its process to the end of the handshake."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import LSPStartError
-from foldline.backends.lsp.limits import CLOSING_GRACE
+from foldline.backends.lsp.lifecycle import CLOSING_GRACE
 from foldline.backends.untrusted import empty_folder, outside_environment
 
 if TYPE_CHECKING:
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from foldline.backends.lsp.connection import Connection
     from foldline.backends.lsp.documents import Follower, OpenDocuments, Snapshot
-    from foldline.backends.lsp.limits import Limits
+    from foldline.backends.lsp.lifecycle import Limits
     from foldline.backends.lsp.readiness import ReadyWatch
     from foldline.backends.lsp.servers import ServerSpec
 
 
-class Running:
-    """A server that has answered `initialize`, with everything that lasts as long as it does."""
+class InitializedServer:
+    """A server that has answered `initialize`, and everything that lives as long as it."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ async def start_server(
     *,
     snapshot: Snapshot,
     read: Callable[[str], str | None],
-) -> Running:
+) -> InitializedServer:
     """A server for `root` that has answered `initialize` and knows of the files in `snapshot`.
 
     Raises:
@@ -70,10 +70,7 @@ async def start_server(
         cwd=empty_folder(workspace) if spec.confined else root,
         env=outside_environment(workspace) if spec.confined else None,
     )
-    # These imports take half a second where nothing else of LSP is used: the server starts
-    # meanwhile.
-    from lsprotocol import types
-
+    # The server starts while these are imported.
     from foldline.backends.lsp.connection import Connection
     from foldline.backends.lsp.documents import Follower, OpenDocuments
     from foldline.backends.lsp.handshake import (
@@ -88,15 +85,15 @@ async def start_server(
         ready = ReadyWatch(spec, connection, limits)
         answer_requests(connection, spec, root)
         answer = await connection.request(
-            types.INITIALIZE,
+            "initialize",
             initialize_params(spec, root),
             seconds=limits.start,
         )
         if not isinstance(answer, dict):
-            raise LSPStartError("its answer to initialize is no object", name)
+            raise LSPStartError("its answer to initialize is not an object", name)
         documents = OpenDocuments(workspace, connection.notify, limits.open_documents)
         follower = Follower(spec, documents, connection.notify)
-        running = Running(
+        running = InitializedServer(
             connection,
             ready,
             documents,
@@ -105,18 +102,18 @@ async def start_server(
             encoding=position_encoding(answer),
         )
         _collect_diagnostics(running)
-        connection.notify(types.INITIALIZED, types.InitializedParams())
+        connection.notify("initialized", {})
         follower.begin(snapshot, read)
         ready.begin()
     except BaseException:
-        # It was given up, or failed: there is nothing to wait for.
+        # Cancelled or failed: nothing is left to wait for.
         await asyncio.shield(connection.close(min(limits.grace, CLOSING_GRACE)))
         raise
     return running
 
 
-def _collect_diagnostics(running: Running) -> None:
-    def take(params: Any) -> None:
+def _collect_diagnostics(running: InitializedServer) -> None:
+    def collect(params: Any) -> None:
         uri, found = params.get("uri"), params.get("diagnostics")
         if isinstance(uri, str) and isinstance(found, list):
             running.diagnostics[uri] = found
@@ -124,4 +121,4 @@ def _collect_diagnostics(running: Running) -> None:
             running.diagnosed.set()
             running.diagnosed = asyncio.Event()
 
-    running.connection.on("textDocument/publishDiagnostics", take)
+    running.connection.on("textDocument/publishDiagnostics", collect)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.backends import budget as budgets
-from foldline.backends.line_pages import (
+from foldline.backends.formatting import budget as budgets
+from foldline.backends.formatting.line_pages import (
     columns_note,
     make_line_cursor,
     page_lines,
     read_line_cursor,
 )
+from foldline.backends.formatting.outline_text import fit_rows, short_symbol
+from foldline.backends.formatting.text import symbol_line
+from foldline.backends.formatting.visible import visible
 from foldline.backends.models import FileOutline, SymbolInfo
-from foldline.backends.outline_text import fit_rows, short_symbol
-from foldline.backends.text import symbol_line
-from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from foldline.backends.models import SymbolDetail
@@ -28,7 +28,7 @@ _ROOM = 160
 def page_symbol(detail: SymbolDetail, budget: int | None, cursor: str | None) -> SymbolDetail:
     """The symbol with as much of its source as the budget holds, in whole lines where they fit.
 
-    One that has symbols inside and does not fit is first shown as their outline.
+    A symbol with symbols inside that does not fit is first shown as their outline.
     """
     budgets.check_budget(budget)
     if budget is None and cursor is None:
@@ -76,7 +76,7 @@ def page_symbol(detail: SymbolDetail, budget: int | None, cursor: str | None) ->
 
 
 def _shortened(detail: SymbolDetail, budget: int) -> SymbolDetail:
-    """The symbol without what a budget isn't asked about: its children as far as they fit."""
+    """The symbol with short texts, and as many of its children as fit."""
     children = [replace(short_symbol(child), children=()) for child in detail.children]
     kept = budgets.how_many_fit(
         (symbol_line(child, 0, docstring=True) for child in children), budget

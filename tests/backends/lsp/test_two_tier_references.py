@@ -7,11 +7,12 @@ import pytest
 
 from foldline.backends import LocalFileBackend, Reference, SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.engine import Confirmation, Engine, EngineQuery
 from foldline.backends.errors import LSPTimeoutError, SymbolNotFoundError
-from foldline.backends.merging import targets_of
-from foldline.backends.models import COMPLETE, FileOutline, SymbolDetail
-from foldline.backends.semantics import CodeLocation, Confirmation, Target
+from foldline.backends.locations import Position
+from foldline.backends.models import COMPLETE
 from foldline.backends.text import format_references
+from foldline.backends.two_tier_references import targets_of
 
 SOURCE = """class A:
     def go(self): ...
@@ -27,64 +28,54 @@ print(LIMIT)
 """
 
 
-class Engine:
-    """A semantic engine, and its own query, that answers what it was given, or fails."""
+class Spy(Engine, EngineQuery):
+    """An engine, and its own query, that answers what it was given, or fails."""
+
+    needs_targets = True
 
     name = "engine"
 
     def __init__(self, answer: Confirmation | Exception) -> None:
         self.answer = answer
         self.begun = False
-        self.prefetched: tuple[Target, ...] = ()
+        self.prefetched: tuple[Position, ...] = ()
         self.files = object()
-        self.asked: list[tuple[Target, ...]] = []
+        self.asked: list[tuple[Position, ...]] = []
 
-    def begin(self, since: float) -> "Engine":
+    def begin(self, name: str, scope: str | None, since: float) -> EngineQuery:
         self.begun = True
         return self
 
-    def prefetch(self, targets: Sequence[Target]) -> None:
+    def prefetch(self, targets: Sequence[Position]) -> None:
         self.prefetched = tuple(targets)
 
     async def seen(self, seconds: float) -> object:
         return self.files
 
     async def confirm(
-        self, targets: Sequence[Target], candidates: Sequence[str], seconds: float
+        self, targets: Sequence[Position], candidates: Sequence[str], seconds: float
     ) -> Confirmation:
         self.asked.append(tuple(targets))
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
 
-    def get_outline(self, file_path: str, *, source: str | None = None) -> FileOutline:
-        raise RuntimeError("no outline")
 
-    def read_symbol(
-        self, file_path: str, symbol_name: str, *, source: str | None = None
-    ) -> SymbolDetail | None:
-        raise RuntimeError("no symbol")
-
-    def find_references(
-        self, symbol_name: str, scope: str | None = None, *, source: str | None = None
-    ) -> Sequence[Reference]:
-        raise RuntimeError("no references")
-
-
-def access_with(tmp_path: Path, engine: Engine) -> SmartFileAccess:
+def access_with(tmp_path: Path, engine: Spy) -> SmartFileAccess:
     (tmp_path / "a.py").write_text(SOURCE)
     files = LocalFileBackend(tmp_path)
     return SmartFileAccess(files, ASTFileAnalysisBackend(files), engine)
 
 
-def location(line: int, column: int, column_end: int) -> CodeLocation:
-    return CodeLocation("a.py", line, column, column_end, SOURCE.split("\n")[line - 1])
+def use(line: int, column: int, column_end: int) -> Reference:
+    context = SOURCE.split("\n")[line - 1]
+    return Reference("a.py", line, context, column=column, column_end=column_end)
 
 
 def test_only_the_definition_that_a_dotted_name_means_is_asked_about(tmp_path: Path) -> None:
-    engine = Engine(Confirmation((location(2, 9, 11), location(10, 5, 7)), "engine"))
+    engine = Spy(Confirmation((use(2, 9, 11), use(10, 5, 7)), "engine"))
     found = access_with(tmp_path, engine).find_references("A.go")
-    assert engine.asked == [(Target("a.py", 2, 9),)]
+    assert engine.asked == [(Position("a.py", 2, 9),)]
     assert [(each.line, each.column, each.tier) for each in found] == [
         (2, 9, "confirmed"),
         (10, 5, "confirmed"),
@@ -96,29 +87,29 @@ def test_only_the_definition_that_a_dotted_name_means_is_asked_about(tmp_path: P
 
 
 def test_what_the_index_knows_to_be_a_definition_is_asked_about_early(tmp_path: Path) -> None:
-    engine = Engine(Confirmation((), "engine"))
+    engine = Spy(Confirmation((), "engine"))
     (tmp_path / "a.py").write_text(SOURCE)
     access = SmartFileAccess.for_workspace(tmp_path, lsp_backend=engine)
     access.find_references("A.go")
     access.find_references("B.go")
-    assert engine.prefetched == engine.asked[-1] == (Target("a.py", 6, 9),)
+    assert engine.prefetched == engine.asked[-1] == (Position("a.py", 6, 9),)
     access.close()
 
 
 def test_a_bare_name_means_all_its_definitions(tmp_path: Path) -> None:
-    engine = Engine(Confirmation((), "engine"))
+    engine = Spy(Confirmation((), "engine"))
     access_with(tmp_path, engine).find_references("go")
-    assert engine.asked == [(Target("a.py", 2, 9), Target("a.py", 6, 9))]
+    assert engine.asked == [(Position("a.py", 2, 9), Position("a.py", 6, 9))]
 
 
 def test_a_place_that_holds_more_than_the_name_confirms_it_once(tmp_path: Path) -> None:
-    engine = Engine(Confirmation((location(10, 1, 7), location(10, 1, 7)), "engine"))
+    engine = Spy(Confirmation((use(10, 1, 7), use(10, 1, 7)), "engine"))
     found = access_with(tmp_path, engine).find_references("A.go")
     assert [(each.line, each.column) for each in found if each.tier == "confirmed"] == [(10, 5)]
 
 
 def test_a_place_without_the_name_is_added_with_its_line(tmp_path: Path) -> None:
-    engine = Engine(Confirmation((location(11, 1, 6),), "engine"))
+    engine = Spy(Confirmation((use(11, 1, 6),), "engine"))
     found = access_with(tmp_path, engine).find_references("A.go")
     assert ("print(LIMIT)", "confirmed") in {(each.context, each.tier) for each in found}
     assert found.total == 5
@@ -135,14 +126,14 @@ def test_a_place_without_the_name_is_added_with_its_line(tmp_path: Path) -> None
 def test_whatever_an_engine_raises_the_matches_are_there(
     failure: Exception, coverage: str, tmp_path: Path
 ) -> None:
-    found = access_with(tmp_path, Engine(failure)).find_references("A.go")
+    found = access_with(tmp_path, Spy(failure)).find_references("A.go")
     assert (found.total, found.confirmed, found.possible) == (4, 0, 0)
     assert (found.backend, found.coverage) == ("ast", coverage)
     assert "confirmed" not in format_references(found)
 
 
 def test_an_answer_is_kept_until_a_file_changes(tmp_path: Path) -> None:
-    engine = Engine(Confirmation((location(2, 9, 11),), "engine"))
+    engine = Spy(Confirmation((use(2, 9, 11),), "engine"))
     access = access_with(tmp_path, engine)
     first = access.find_references("A.go")
     assert access.find_references("A.go") == first
@@ -156,7 +147,7 @@ def test_an_answer_is_kept_until_a_file_changes(tmp_path: Path) -> None:
 
 
 def test_an_answer_that_may_get_better_is_not_kept(tmp_path: Path) -> None:
-    engine = Engine(Confirmation((location(2, 9, 11),), "engine", "partial: indexing"))
+    engine = Spy(Confirmation((use(2, 9, 11),), "engine", "partial: indexing"))
     access = access_with(tmp_path, engine)
     access.find_references("A.go")
     access.find_references("A.go")
@@ -164,15 +155,15 @@ def test_an_answer_that_may_get_better_is_not_kept(tmp_path: Path) -> None:
 
 
 def test_without_time_no_engine_is_asked(tmp_path: Path) -> None:
-    engine = Engine(Confirmation((), "engine"))
+    engine = Spy(Confirmation((), "engine"))
     found = access_with(tmp_path, engine).find_references("A.go", seconds=0)
     assert (engine.begun, engine.asked) == (False, [])
     assert (found.total, found.coverage) == (4, COMPLETE)
 
 
 def test_what_may_be_missing_is_said(tmp_path: Path) -> None:
-    answer = Confirmation((location(2, 9, 11),), "engine", "partial: x", ("note",), outside=2)
-    found = access_with(tmp_path, Engine(answer)).find_references("A.go")
+    answer = Confirmation((use(2, 9, 11),), "engine", "partial: x", ("note",), outside=2)
+    found = access_with(tmp_path, Spy(answer)).find_references("A.go")
     assert found.coverage == "partial: x"
     assert found.reason == "note; 2 more in files that the workspace does not show"
 
@@ -180,7 +171,7 @@ def test_what_may_be_missing_is_said(tmp_path: Path) -> None:
 def test_an_outline_and_a_symbol_come_from_the_tree_whatever_the_engine_says(
     tmp_path: Path,
 ) -> None:
-    access = access_with(tmp_path, Engine(RuntimeError()))
+    access = access_with(tmp_path, Spy(RuntimeError()))
     assert access.get_outline("a.py").backend == "ast"
     assert access.read_symbol("a.py", "A.go").line == 2
     with pytest.raises(SymbolNotFoundError):
@@ -193,11 +184,11 @@ def test_a_name_that_is_only_used_is_asked_about_where_it_is_imported() -> None:
         Reference("a.py", 1, "from x import go", "import", column=15),
         Reference("b.py", 3, "go()", "call", column=1),
     ]
-    assert targets_of(uses, "go") == [Target("a.py", 1, 15)]
+    assert targets_of(uses, "go") == [Position("a.py", 1, 15)]
 
 
 def test_pages_keep_the_tiers_apart_and_the_totals(tmp_path: Path) -> None:
-    engine = Engine(Confirmation((location(2, 9, 11), location(10, 5, 7)), "engine"))
+    engine = Spy(Confirmation((use(2, 9, 11), use(10, 5, 7)), "engine"))
     access = access_with(tmp_path, engine)
     first = access.find_references("A.go", budget=380)
     assert first.cursor is not None
@@ -207,3 +198,24 @@ def test_pages_keep_the_tiers_apart_and_the_totals(tmp_path: Path) -> None:
     assert {each.tier for each in rest} == {"possible"} or {each.tier for each in first} == {
         "confirmed"
     }
+
+
+def test_an_engine_that_cannot_begin_is_said_and_the_matches_are_there(tmp_path: Path) -> None:
+    class Closed(Spy):
+        def begin(self, name: str, scope: str | None, since: float) -> EngineQuery:
+            raise LSPTimeoutError("is closed", "engine")
+
+    found = access_with(tmp_path, Closed(Confirmation())).find_references("A.go")
+    assert (found.total, found.backend) == (4, "ast")
+    assert found.coverage == "partial: engine: is closed"
+
+
+def test_where_a_scope_only_uses_a_name_its_definition_elsewhere_is_asked_about(
+    tmp_path: Path,
+) -> None:
+    engine = Spy(Confirmation((use(2, 9, 11), use(10, 5, 7)), "engine"))
+    access = access_with(tmp_path, engine)
+    (tmp_path / "b.py").write_text("from a import A\nA().go()\n")
+    found = access.find_references("A.go", "b.py")
+    assert engine.asked == [(Position("a.py", 2, 9),)]
+    assert [(each.path, each.tier) for each in found] == [("b.py", "possible")]

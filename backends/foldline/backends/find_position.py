@@ -1,4 +1,4 @@
-"""From a name or a position, as a caller has it, to the place that a server is asked about."""
+"""From a name or a line, as a caller has it, to the position that a server is asked about."""
 
 from __future__ import annotations
 
@@ -6,35 +6,35 @@ import difflib
 import re
 from typing import TYPE_CHECKING
 
-from foldline.backends.contexts import column_in
 from foldline.backends.errors import InvalidArgumentError, SymbolNotFoundError
+from foldline.backends.formatting.contexts import column_in
+from foldline.backends.locations import Position
 from foldline.backends.models import ReferenceKind
-from foldline.backends.semantics import Place
 from foldline.backends.symbols import flatten, locate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from foldline.backends.analysis import Analysis
     from foldline.backends.files.base import BaseFileBackend
-    from foldline.backends.protocol import FileAnalysisBackend
 
 _IDENTIFIER = re.compile(r"(?<![\w$])[^\W\d][\w$]*")
 _MOST_NEAR = 5
 
 
-def find_place(
+def find_position(
     files: BaseFileBackend,
-    analysis: FileAnalysisBackend,
+    analysis: Analysis,
     file: str,
     name: str | None = None,
     *,
     line: int | None = None,
     column: int | None = None,
-) -> Place:
-    """The place that is meant: `SmartFileAccess.find_place` says how.
+) -> Position:
+    """The position of a name; `SmartFileAccess.find_position` has the rules.
 
     Raises:
-        SymbolError: The file has no such name, with near ones, or several symbols of it.
+        SymbolError: The file has no such name (near ones are listed), or several such symbols.
         InvalidArgumentError: There is no such line, or no such name on it.
     """
     source = files.read_source(file)
@@ -52,14 +52,14 @@ def find_place(
         word = name.strip().rpartition(".")[2]
         for start, found in on_line:
             if found == word and (column is None or start <= column <= start + len(found)):
-                return Place(path, line, start, found)
+                return Position(path, line, start, found)
         raise InvalidArgumentError(
             "name", f"line {line} of {path} has no {name!r}{_hint(on_line, word)}"
         )
     if column is not None:
         for start, found in on_line:
             if start <= column <= start + len(found):
-                return Place(path, line, start, found)
+                return Position(path, line, start, found)
         raise InvalidArgumentError(
             "column", f"line {line} of {path} has no name at column {column}{_hint(on_line)}"
         )
@@ -73,6 +73,8 @@ def find_place(
 
 def first_column(lines: Sequence[str], line: int, name: str) -> int | None:
     """The column, from 1, of the identifier `name` on `line`; None where it is not there."""
+    if not 1 <= line <= len(lines):
+        return None
     found = re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", lines[line - 1])
     return found.start() + 1 if found else None
 
@@ -85,9 +87,7 @@ def name_at(lines: Sequence[str], line: int, column: int) -> str:
     return ""
 
 
-def _of_name(
-    analysis: FileAnalysisBackend, path: str, lines: Sequence[str], name: str | None
-) -> Place:
+def _of_name(analysis: Analysis, path: str, lines: Sequence[str], name: str | None) -> Position:
     outline = analysis.get_outline(path)
     if name is None:
         for symbol in outline.symbols:
@@ -98,16 +98,16 @@ def _of_name(
     except SymbolNotFoundError as missing:
         owner, _, word = name.strip().rpartition(".")
         uses = list(analysis.find_references(word, path)) if word.isidentifier() else []
-        # `hmac.compare_digest` is meant where it stands so.
+        # `hmac.compare_digest` means a use that is written with its module.
         before = f"{owner}." if owner else ""
         uses = [
             use
             for use in uses
             if use.context[: column_in(use.context, use.column - 1)].endswith(before)
         ]
-        uses.sort(key=lambda each: each.kind != ReferenceKind.IMPORT)
+        uses.sort(key=lambda use: use.kind != ReferenceKind.IMPORT)
         for use in uses:
-            return Place(path, use.line, use.column, word)
+            return Position(path, use.line, use.column, word)
         if missing.near:
             raise
         names = {match.group() for line in lines for match in _IDENTIFIER.finditer(line)}
@@ -115,9 +115,9 @@ def _of_name(
     return _defined(path, lines, symbol.name_line, symbol.name)
 
 
-def _defined(path: str, lines: Sequence[str], line: int, name: str) -> Place:
-    # A heading or a quoted key stands otherwise than it is named.
-    return Place(path, line, first_column(lines, line, name) or 1, name)
+def _defined(path: str, lines: Sequence[str], line: int, name: str) -> Position:
+    # The name of a heading or a quoted key differs from its source.
+    return Position(path, line, first_column(lines, line, name) or 1, name)
 
 
 def _hint(on_line: Sequence[tuple[int, str]], word: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Symbols while an outline is collected, in any order of discovery and without recursion."""
+"""Builder of outlines: symbols in any order, without recursion."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Outline:
-    """What a parser found in a file."""
+    """The result of a parser for one file."""
 
     symbols: tuple[SymbolInfo, ...] = ()
     imports: list[str] = field(default_factory=list)
@@ -25,12 +25,12 @@ class Outline:
 _DEEPEST = 50
 
 
-class Drafts:
+class OutlineBuilder:
     """A growing list of symbols, each with the index of the one that encloses it, or -1.
 
-    An enclosing symbol is always added before what it encloses. Symbols nested deeper than any
-    reader follows, as generated code may be, count to the last level that is kept, so that whoever
-    walks the outline may recurse.
+    An enclosing symbol is always added before the symbols inside it. Symbols nested deeper than
+    `_DEEPEST`, as in generated code, move up to that level, so that code may walk outlines by
+    recursion.
     """
 
     __slots__ = ("_depths", "_fields", "_parents")
@@ -57,7 +57,7 @@ class Drafts:
         docstring: str | None = None,
         name_line: int = 0,
     ) -> int:
-        """Take a symbol in and return its index, by which others name it as their parent."""
+        """Add a symbol; returns its index, for use as the parent of others."""
         self._fields.append(
             (name, kind, line, line_end, signature, decorators, docstring, name_line or line)
         )

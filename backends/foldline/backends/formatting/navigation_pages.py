@@ -1,18 +1,18 @@
-"""What is known of one place, within a byte budget."""
+"""Locations, problems, calls and hovers within a byte budget."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.backends import budget as budgets
-from foldline.backends.navigation_text import call_line, diagnostic_line, location_line
-from foldline.backends.visible import visible
+from foldline.backends.formatting import budget as budgets
+from foldline.backends.formatting.navigation_text import call_line, diagnostic_line, location_line
+from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from foldline.backends.semantics import Calls, Diagnostics, Hover, Locations
+    from foldline.backends.locations import Calls, Diagnostics, Hover, Locations
 
 # The first line, the headings, and the line with the cursor.
 _ROOM = 160
@@ -20,12 +20,12 @@ _ROOM = 160
 
 def page_locations(found: Locations, budget: int | None, cursor: str | None) -> Locations:
     """The locations from the cursor on whose lines fit the budget, at least one."""
-    paths = [each.path for each in found]
+    paths = [location.path for location in found]
     lines = [
-        location_line(each)
-        if paths[i - 1 : i] == [each.path]
-        else f"{visible(each.path)}\n{location_line(each)}"
-        for i, each in enumerate(found)
+        location_line(location)
+        if paths[i - 1 : i] == [location.path]
+        else f"{visible(location.path)}\n{location_line(location)}"
+        for i, location in enumerate(found)
     ]
     first, last, rest = _page("locations", lines, found, budget, cursor)
     kept = found.locations[first:last]
@@ -68,7 +68,7 @@ def _page(
     budget: int | None,
     cursor: str | None,
 ) -> tuple[int, int, str | None]:
-    """The first line that is shown, the first that is not any more, and the cursor to that."""
+    """The first line of the page, the first after it, and the cursor to that one."""
     budgets.check_budget(budget)
     first = min(budgets.read_cursor(kind, cursor), len(lines))
     last = len(lines)

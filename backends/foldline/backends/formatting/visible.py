@@ -1,4 +1,4 @@
-r"""Text of a workspace that cannot pretend to be something else: on one line, without escape codes.
+r"""Text of a workspace, made safe to show: on one line, without escape codes.
 
 >>> visible("new\nline.py")
 'new\\nline.py'
@@ -13,7 +13,7 @@ import re
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _LONG = {written: character for character, written in _SHORT.items()}
 # C0 and C1; marks that end lines elsewhere, reverse the order of text or cannot be seen; lone
-# surrogates, which stand for bytes that are no text. Joiners stay: scripts and emoji need them.
+# surrogates, which stand for bytes that aren't text. Joiners stay: scripts and emoji need them.
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
@@ -23,7 +23,7 @@ _WRITTEN = re.compile(r"\\(?:[nrt]|u[0-9a-f]{4}|U[0-9a-f]{8})")
 
 
 def visible(name: str) -> str:
-    """The name as one line: what controls a terminal, a line or the order of text is escaped."""
+    """The name on one line; characters that control a terminal or the order of text are escaped."""
     if name.isascii() and name.isprintable():
         return name
     return _UNSAFE.sub(lambda match: _SHORT.get(match[0]) or _escaped(match[0]), name)
@@ -35,7 +35,7 @@ def restored(text: str) -> str:
 
 
 def for_terminal(text: str) -> str:
-    """The text with its lines and tabs, and without what a terminal would obey.
+    """The text with its lines and tabs, and with terminal control characters escaped.
 
     The escapes are those of JSON, so that JSON stays JSON.
     """

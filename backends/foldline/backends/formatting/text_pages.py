@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.backends import budget as budgets
 from foldline.backends.errors import FileTooLargeError, InvalidArgumentError
 from foldline.backends.files.source import split_lines
-from foldline.backends.line_pages import (
+from foldline.backends.formatting import budget as budgets
+from foldline.backends.formatting.line_pages import (
     columns_note,
     make_line_cursor,
     page_lines,
     read_line_cursor,
 )
+from foldline.backends.formatting.visible import visible
 from foldline.backends.models import FileText
-from foldline.backends.visible import visible
 
 if TYPE_CHECKING:
     from foldline.backends.files.base import BaseFileBackend

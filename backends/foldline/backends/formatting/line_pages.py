@@ -1,12 +1,12 @@
-"""As many lines as a byte budget holds; of a line that is longer than that, a part."""
+"""As many lines as a byte budget holds, or a part of a line that is longer than that."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.backends.budget import size_of
 from foldline.backends.errors import InvalidArgumentError
+from foldline.backends.formatting.budget import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ _CURSOR = re.compile(r"([0-9]{1,15})(?::([0-9]{1,15}))?\Z")
 
 
 class LinePage(NamedTuple):
-    """Some lines joined by newlines, and where they stand.
+    """Some lines joined by newlines, and their place in the text.
 
     Attributes:
         text: The first line from the column that was asked for, the last one as far as it fits.
@@ -38,10 +38,10 @@ def page_lines(
 ) -> LinePage:
     """The lines from `column`, counted from 1, of the first of them, within `budget` bytes.
 
-    They leave room for `overhead`, as far as there is any. Whole lines are shown where one fits;
-    of a longer line as much as fits, and its next page begins after that. Joined by a newline after
-    each page whose `column_end` is 0, all pages are the lines. A page is never empty, so that it
-    takes up to four bytes of whatever budget.
+    They leave room for `overhead` where the budget allows. A page holds whole lines if at least
+    one fits; otherwise it holds as much of the line as fits, and the next page continues it. With a
+    newline after each page whose `column_end` is 0, all pages together are the lines. A page is
+    never empty, so it takes up to four bytes of any budget.
     """
     shown = [lines[0][column - 1 :], *lines[1:]] if lines else []
     if budget is None:
@@ -63,7 +63,7 @@ def page_lines(
 
 
 def make_line_cursor(kind: str, line: int, column: int) -> str:
-    """The cursor with which an answer of `kind` goes on at a column, from 1, of a line."""
+    """The cursor that continues an answer of `kind` at a column, from 1, of a line."""
     return f"{kind}@{line}:{column}" if column > 1 else f"{kind}@{line}"
 
 

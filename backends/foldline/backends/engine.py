@@ -1,0 +1,192 @@
+"""Semantic engines: what `SmartFileAccess` asks beside its analysis.
+
+A user's own backend is wrapped once, by `engine_of`, into an `Engine` that has every method, so
+that no caller has to find out what an engine can do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.backends.errors import LSPUnavailableError
+from foldline.backends.models import COMPLETE, Reference
+from foldline.backends.own_backend import OwnBackend
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.locations import Calls, Diagnostics, Hover, Locations, Position
+    from foldline.backends.lsp import ServerStatus
+    from foldline.backends.models import FileOutline, SymbolDetail
+    from foldline.backends.protocol import MinimalBackend
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """The uses that an engine knows of.
+
+    A reference without a column stands for every use on its line. `notes` say what may be missing
+    although the engine has finished; `outside` counts the uses in files that the workspace doesn't
+    show.
+    """
+
+    references: tuple[Reference, ...] = ()
+    engine: str = ""
+    coverage: str = COMPLETE
+    notes: tuple[str, ...] = ()
+    outside: int = 0
+
+
+class EngineQuery:
+    """One question about the uses of a name, in parts that may run in different threads.
+
+    This one knows of no uses. Coroutines await futures alone (`foldline.backends.waiting`).
+
+    Attributes:
+        needs_targets: `confirm` is asked about definitions, and isn't called without any.
+    """
+
+    needs_targets = False
+
+    def prefetch(self, targets: Sequence[Position]) -> None:
+        """Begin to ask about these in the background: `confirm` will ask about some of them."""
+
+    async def seen(self, seconds: float) -> object:
+        """The versions of all files: the same object as long as none of them changes.
+
+        None where that is unknown, or takes longer than `seconds`.
+        """
+        del seconds
+        return None
+
+    async def confirm(
+        self, targets: Sequence[Position], candidates: Sequence[str], seconds: float
+    ) -> Confirmation:
+        """The uses of the definitions at `targets`, within `seconds`.
+
+        `candidates` are the files that contain the name. An answer that comes too late is there at
+        once the next time.
+        """
+        del targets, candidates, seconds
+        return Confirmation()
+
+
+class Engine:
+    """An engine with every method; this one knows nothing, and subclasses override what they know.
+
+    Any method may raise: the analysis then answers. Coroutines await futures alone
+    (`foldline.backends.waiting`).
+    """
+
+    name = ""
+
+    async def preferred_outline(self, file_path: str) -> FileOutline | None:
+        """The outline that goes before the analysis' own."""
+        del file_path
+        return None
+
+    async def spare_outline(self, file_path: str) -> FileOutline | None:
+        """The outline of a file in whose language the analysis has no grammar."""
+        del file_path
+        return None
+
+    async def preferred_symbol(self, file_path: str, symbol_name: str) -> SymbolDetail | None:
+        """The definition that goes before the analysis' own."""
+        del file_path, symbol_name
+        return None
+
+    def begin(self, name: str, scope: str | None, since: float) -> EngineQuery:
+        """Begin in the background what every part of the query needs first; returns at once.
+
+        The question was asked at `since`, a time of `time.monotonic`.
+        """
+        del name, scope, since
+        return EngineQuery()
+
+    async def goto_definition(self, target: Position, *, seconds: float) -> Locations:
+        """The definitions of the symbol, also outside the workspace."""
+        raise _no_server()
+
+    async def find_implementations(self, target: Position, *, seconds: float) -> Locations:
+        """The implementations and overrides of the symbol."""
+        raise _no_server()
+
+    async def hover(self, target: Position, *, seconds: float) -> Hover:
+        """The type and documentation of the symbol."""
+        raise _no_server()
+
+    async def diagnostics(self, path: str, *, seconds: float) -> Diagnostics:
+        """The problems of the file."""
+        raise _no_server()
+
+    async def call_hierarchy(self, target: Position, *, seconds: float) -> Calls:
+        """Callers and callees of the function."""
+        raise _no_server()
+
+    def status(self) -> tuple[ServerStatus, ...]:
+        """The servers behind the engine that were used so far."""
+        return ()
+
+    def restart(self, name: str | None = None) -> tuple[ServerStatus, ...]:
+        """Stop these servers, or those called `name`; returns what they were."""
+        del name
+        return ()
+
+    def close(self) -> None:
+        """Stop what runs. May be called twice."""
+
+
+class OwnEngine(Engine):
+    """A user's own backend in front of the analysis: its answers come first."""
+
+    def __init__(self, backend: MinimalBackend, files: BaseFileBackend) -> None:
+        self._own = OwnBackend(backend, files, "lsp")
+        self._close = getattr(backend, "close", None)
+        self.name = self._own.name
+
+    async def preferred_outline(self, file_path: str) -> FileOutline | None:
+        return self._own.get_outline(file_path)
+
+    async def preferred_symbol(self, file_path: str, symbol_name: str) -> SymbolDetail | None:
+        return self._own.read_symbol(file_path, symbol_name)
+
+    def begin(self, name: str, scope: str | None, since: float) -> EngineQuery:
+        del since
+        return OwnQuery(self._own, name, scope)
+
+    def close(self) -> None:
+        close, self._close = self._close, None
+        if close is not None:
+            close()
+
+
+class OwnQuery(EngineQuery):
+    """A question to a user's own backend, which knows names rather than definitions."""
+
+    def __init__(self, own: OwnBackend, name: str, scope: str | None) -> None:
+        self._own = own
+        self._name = name
+        self._scope = scope
+
+    async def confirm(
+        self, targets: Sequence[Position], candidates: Sequence[str], seconds: float
+    ) -> Confirmation:
+        del targets, candidates, seconds
+        found = self._own.find_references(self._name, self._scope)
+        return Confirmation(found.references, self._own.name, found.coverage)
+
+
+NO_ENGINE = Engine()
+
+
+def engine_of(backend: Engine | MinimalBackend | None, files: BaseFileBackend) -> Engine:
+    """The backend with every method of an engine."""
+    if backend is None:
+        return NO_ENGINE
+    return backend if isinstance(backend, Engine) else OwnEngine(backend, files)
+
+
+def _no_server() -> LSPUnavailableError:
+    return LSPUnavailableError("no language server was asked")

@@ -1,0 +1,133 @@
+"""Positions in files, and what engines know about them; lines and columns count from 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.backends.models import COMPLETE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A stretch of one line; `context` is the line, cut around it where long.
+
+    `path` is relative to the root, or absolute for a file outside the workspace, of which only the
+    name is shown.
+    """
+
+    path: str
+    line: int
+    column: int
+    column_end: int
+    context: str = ""
+    outside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Locations:
+    """Locations, the engine that found them, and their coverage; `reason` says why there are none.
+
+    `left_out` counts those over the budget, and `cursor` asks for them, as in all answers.
+    """
+
+    locations: tuple[Location, ...]
+    backend: str = ""
+    coverage: str = COMPLETE
+    reason: str = ""
+    left_out: int = 0
+    cursor: str | None = None
+
+    def __iter__(self) -> Iterator[Location]:
+        return iter(self.locations)
+
+    def __len__(self) -> int:
+        return len(self.locations)
+
+
+@dataclass(frozen=True, slots=True)
+class Hover:
+    """The type and documentation of a symbol, from an engine."""
+
+    text: str
+    backend: str = ""
+    coverage: str = COMPLETE
+    reason: str = ""
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CodeDiagnostic:
+    """One problem that an engine reports; `severity` is error, warning, information or hint."""
+
+    path: str
+    line: int
+    column: int
+    severity: str
+    message: str
+    code: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostics:
+    """The problems of one file."""
+
+    path: str
+    diagnostics: tuple[CodeDiagnostic, ...]
+    backend: str = ""
+    coverage: str = COMPLETE
+    reason: str = ""
+    left_out: int = 0
+    cursor: str | None = None
+
+    def __iter__(self) -> Iterator[CodeDiagnostic]:
+        return iter(self.diagnostics)
+
+    def __len__(self) -> int:
+        return len(self.diagnostics)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function that calls, or is called; `lines` are those of the calls."""
+
+    name: str
+    path: str
+    line: int
+    lines: tuple[int, ...] = ()
+    outside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The callers and the callees of one function."""
+
+    incoming: tuple[Call, ...]
+    outgoing: tuple[Call, ...]
+    backend: str = ""
+    coverage: str = COMPLETE
+    reason: str = ""
+    left_out: int = 0
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The first code point of an identifier, counted from 1; `name` is empty where it is unknown.
+
+    Line 0 stands for the whole file.
+    """
+
+    path: str
+    line: int
+    column: int
+    name: str = ""
+
+    @property
+    def at(self) -> tuple[str, int, int]:
+        """The file, line and column, as `SmartFileAccess` takes them."""
+        return self.path, self.line, self.column

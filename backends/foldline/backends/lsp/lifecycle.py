@@ -1,0 +1,105 @@
+"""The life of a server: its states, its limits, and the changes that it hears of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, StrEnum, auto
+
+# How long a server may take to leave while a user waits: it has nothing to save.
+CLOSING_GRACE = 0.5
+
+
+class ServerState(StrEnum):
+    """The state of a server."""
+
+    STOPPED = "stopped"
+    STARTING = "starting"
+    INDEXING = "indexing"
+    READY = "ready"
+    RESTARTING = "restarting"
+    DOWN = "down"
+
+
+class Change(Enum):
+    """The change of a workspace between two snapshots: none, contents only, or its files."""
+
+    NONE = auto()
+    CONTENTS = auto()
+    FILES = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """Language server status, as `foldline.server.status` shows it.
+
+    `latency` is the median of the last answers in seconds; `memory` is that of the server and all
+    its children in bytes, when it was last measured; `problem` is why it isn't up.
+    """
+
+    name: str
+    root: str
+    command: tuple[str, ...]
+    state: str
+    pid: int | None = None
+    memory: int = 0
+    latency: float | None = None
+    requests: int = 0
+    restarts: int = 0
+    pending: int = 0
+    open_documents: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one server; times are in seconds.
+
+    Attributes:
+        start: From the start of the process to its answer to `initialize`.
+        request: A request is abandoned after this time; callers wait far shorter.
+        ready: After this time answers are used although the server may still be indexing.
+        quiet: A server that reports progress and begins no work within this time is ready.
+        rescan: A server that logs when it has looked for files gets this long to do it again.
+        reading: A server that knows open files alone gets this long to read those just opened.
+        idle: A server without requests for this long is stopped.
+        grace: The time to obey `shutdown`, and then to obey a signal.
+        watch: How often memory and idleness are checked.
+        memory: The bytes of the server and all its children above which it is restarted.
+        backoff: How long to wait before each further restart; the last one holds for all more.
+        crashes: This many crashes, each within `healthy` of its start, take it down for `down`.
+        open_documents: How many files stay open that aren't open in an editor.
+    """
+
+    start: float = 20.0
+    request: float = 60.0
+    ready: float = 60.0
+    quiet: float = 1.0
+    rescan: float = 4.0
+    reading: float = 10.0
+    idle: float = 900.0
+    grace: float = 2.0
+    watch: float = 5.0
+    memory: int = 3 << 30
+    backoff: tuple[float, ...] = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
+    crashes: int = 4
+    healthy: float = 60.0
+    down: float = 300.0
+    open_documents: int = 32
+
+
+def tree_memory(pid: int) -> int:
+    """The resident bytes of the process and all its descendants; 0 where it has ended."""
+    import psutil
+
+    total = 0
+    try:
+        process = psutil.Process(pid)
+        family = [process, *process.children(recursive=True)]
+    except psutil.Error:
+        return 0
+    for member in family:
+        try:
+            total += int(member.memory_info().rss)
+        except psutil.Error:
+            continue  # It ended meanwhile.
+    return total

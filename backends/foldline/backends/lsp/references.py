@@ -1,0 +1,249 @@
+"""The uses of a name that servers confirm; all its definitions are asked about at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.backends.engine import Confirmation, EngineQuery
+from foldline.backends.errors import LSPError, LSPTimeoutError, LSPUnavailableError
+from foldline.backends.jedi.engine import SEARCH_SECONDS, JediEngine, JediPlaces
+from foldline.backends.lsp.configuration import hiding_settings
+from foldline.backends.lsp.locations import LocationCollector
+from foldline.backends.lsp.pool import Answered, Question, ServerPool
+from foldline.backends.lsp.requests import ServerRequests, coverage_of
+from foldline.backends.lsp.servers import Answer, language_id
+from foldline.backends.models import COMPLETE, Reference
+from foldline.backends.references import is_test_path
+from foldline.backends.waiting import result_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from concurrent.futures import Future
+
+    from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.locations import Location, Position
+    from foldline.backends.lsp.documents import Snapshot
+    from foldline.backends.lsp.session import ServerSession
+
+# More definitions of one name are not asked for: names like `get` have hundreds.
+MAX_TARGETS = 24
+_METHOD = "textDocument/references"
+_MOST_FAILURES = 2
+# `confirm` ends by itself at its deadline; this is for a loop that is busy.
+_SPARE_SECONDS = 5.0
+# One server reads the languages of a family together.
+_FAMILIES = {
+    "c": "cpp",
+    "javascript": "script",
+    "javascriptreact": "script",
+    "typescript": "script",
+    "typescriptreact": "script",
+}
+
+
+class ServerReferences(ServerRequests):
+    """References from servers, and from jedi for Python where none of them answers."""
+
+    def begin(self, name: str, scope: str | None, since: float) -> ServerQuery:
+        """List the files, and start the server for most of them; returns at once."""
+        del name, scope
+        if self._closed:
+            raise LSPUnavailableError("the language servers have been closed")
+        snapshot = self._loop.start(self._pool.prepare(Answer.REFERENCES, since))
+        return ServerQuery(self, self._files, self._pool, self._jedi, snapshot)
+
+
+@dataclass(frozen=True, slots=True)
+class JediAnswered:
+    """The answer of jedi, and why no server gave one."""
+
+    places: JediPlaces
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerQuery(EngineQuery):
+    """One question to the servers, as of the snapshot that was begun for it."""
+
+    servers: ServerRequests
+    files: BaseFileBackend
+    pool: ServerPool
+    jedi: JediEngine | None
+    snapshot: Future[Snapshot]
+
+    needs_targets = True
+
+    def prefetch(self, targets: Sequence[Position]) -> None:
+        """Begin to ask a server about these; returns at once, and failures are for `confirm`."""
+        for target in targets[:MAX_TARGETS]:
+            question = Question(Answer.REFERENCES, _METHOD, target)
+            self.servers.start(self.pool.prefetch(question, self.snapshot))
+
+    async def seen(self, seconds: float) -> object:
+        """The versions of all files: one object until one of them changes."""
+        try:
+            return await result_of(self.snapshot, max(seconds, 0))
+        except (TimeoutError, CancelledError):
+            return None
+
+    async def confirm(
+        self, targets: Sequence[Position], candidates: Sequence[str], seconds: float
+    ) -> Confirmation:
+        """The uses of all targets together; the failures of servers become the coverage."""
+        questions = [_question(target, candidates) for target in targets[:MAX_TARGETS]]
+        elsewhere, skipped = self.pool.in_other_projects(questions)
+        asked = [*questions, *elsewhere]
+        outcomes = await self.servers.wait(self._ask_all(asked, seconds), seconds + _SPARE_SECONDS)
+        remarks = []
+        if len(targets) > len(questions):
+            remarks.append(f"asked about {len(questions)} of {len(targets)} definitions")
+        if skipped:
+            remarks.append(f"{skipped} more projects with that name were not asked")
+        return _Outcomes(outcomes).confirmation(self.files, remarks)
+
+    async def _ask_all(
+        self, questions: Sequence[Question], seconds: float
+    ) -> list[Answered | JediAnswered | LSPError]:
+        """The outcome of each question at the deadline; runs on the background loop."""
+        snapshot = asyncio.ensure_future(asyncio.wrap_future(self.snapshot))
+        tasks = [asyncio.create_task(self._ask(question, snapshot)) for question in questions]
+        for task in tasks:
+            # The caller may have left: the next question asks again.
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        if tasks:
+            await asyncio.wait(tasks, timeout=max(seconds, 0))
+        return [self._outcome(task, questions[0].target.path, seconds) for task in tasks]
+
+    async def _ask(
+        self, question: Question, begun: asyncio.Future[Snapshot]
+    ) -> Answered | JediAnswered:
+        """The answer of a server, or else of jedi."""
+        snapshot = await asyncio.shield(begun)
+        try:
+            return await self.pool.ask(question, snapshot)
+        except LSPError as error:
+            if question.project or language_id(question.target.path) != "python":
+                raise
+            return await self._ask_jedi(question, snapshot, error)
+
+    async def _ask_jedi(
+        self, question: Question, snapshot: Snapshot, failure: LSPError
+    ) -> JediAnswered:
+        if self.jedi is None:
+            raise failure
+        path = question.target.path
+        candidates = [name for name in question.candidates if name.endswith((".py", ".pyi"))]
+        if path not in candidates:
+            candidates.append(path)
+        try:
+            found = await self.jedi.references(question.target, candidates, snapshot)
+        except LSPError as error:
+            raise LSPUnavailableError(f"{failure}; {error}") from error
+        return JediAnswered(found, str(failure))
+
+    def _outcome(
+        self, task: asyncio.Task[Answered | JediAnswered], path: str, seconds: float
+    ) -> Answered | JediAnswered | LSPError:
+        if not task.done():
+            return self._late(path, seconds)
+        if task.cancelled():
+            return LSPUnavailableError("the language servers have been closed")
+        try:
+            return task.result()
+        except LSPError as error:
+            return error
+
+    def _late(self, path: str, seconds: float) -> LSPError:
+        session = self.pool.session_for(path, Answer.REFERENCES)
+        engine = session.spec.name if session else "the language server"
+        state = session.state.value if session else "starting"
+        doing = f"is {state}" if state in {"starting", "indexing"} else "goes on"
+        return LSPTimeoutError(f"timed out after {seconds:.3g} s; {engine} {doing}, ask again")
+
+
+class _Outcomes:
+    """The outcomes of the questions of one query: answers, answers of jedi, and failures."""
+
+    def __init__(self, outcomes: Sequence[Answered | JediAnswered | LSPError]) -> None:
+        self._answers = [outcome for outcome in outcomes if isinstance(outcome, Answered)]
+        self._jedi = [outcome for outcome in outcomes if isinstance(outcome, JediAnswered)]
+        self._failures = [outcome for outcome in outcomes if isinstance(outcome, LSPError)]
+
+    def confirmation(self, files: BaseFileBackend, remarks: Sequence[str]) -> Confirmation:
+        """All uses once; `remarks` and what failed make the coverage."""
+        gaps = [*dict.fromkeys(map(str, self._failures))][:_MOST_FAILURES]
+        gaps += [*self._gaps_of_jedi(), *remarks]
+        if not self._answers and not self._jedi:
+            return Confirmation(coverage=_partial(gaps))
+        coverages = dict.fromkeys(map(coverage_of, self._answers))
+        gaps += [part.removeprefix("partial: ") for part in coverages if part != COMPLETE]
+        found = LocationCollector(files)
+        for answer in self._answers:
+            found.add(answer)
+        for answer_of_jedi in self._jedi:
+            found.add_all(answer_of_jedi.places.places)
+        return Confirmation(
+            tuple(map(reference_at, found.found)),
+            self._engines(),
+            _partial(gaps),
+            tuple(self._notes()),
+            found.outside,
+        )
+
+    def _engines(self) -> str:
+        names = [answer.session.spec.name for answer in self._answers]
+        return "+".join(dict.fromkeys([*names, *("jedi" for _ in self._jedi)]))
+
+    def _notes(self) -> list[str]:
+        reasons = dict.fromkeys(answer.why for answer in self._jedi)
+        notes = [f"jedi answered: {why}" for why in reasons]
+        sessions: dict[ServerSession, None] = dict.fromkeys(
+            answer.session for answer in self._answers
+        )
+        return notes + [
+            f"{session.spec.name} may not see every file: {setting}"
+            for session in sessions
+            for setting in hiding_settings(session.spec, session.root)
+        ]
+
+    def _gaps_of_jedi(self) -> list[str]:
+        gaps = []
+        if any(answer.places.cut for answer in self._jedi):
+            gaps.append(f"jedi looked at some files only, for {SEARCH_SECONDS:.0f} s")
+        for missing in dict.fromkeys(answer.places.missing for answer in self._jedi):
+            if missing:
+                names = ", ".join(missing)
+                gaps.append(f"jedi may leave files out: the installed version has no {names}")
+        return gaps
+
+
+def reference_at(location: Location) -> Reference:
+    """The confirmed use at a location."""
+    return Reference(
+        location.path,
+        location.line,
+        location.context,
+        test=is_test_path(location.path),
+        column=location.column,
+        column_end=location.column_end,
+        tier="confirmed",
+    )
+
+
+def _question(target: Position, candidates: Sequence[str]) -> Question:
+    family = _family(target.path)
+    related = tuple(path for path in candidates if _family(path) == family)
+    return Question(Answer.REFERENCES, _METHOD, target, related)
+
+
+def _family(path: str) -> str:
+    """The languages that one server reads together with that of the file."""
+    language = language_id(path)
+    return _FAMILIES.get(language, language)
+
+
+def _partial(gaps: Sequence[str]) -> str:
+    return f"partial: {'; '.join(gaps)}" if gaps else COMPLETE
