@@ -37,9 +37,10 @@ ALLOWED = {
     ("ide/analysis/project.py", "read_text"): "the one function",
     ("agent/preview_page.py", "read_text"): "the one function",
     ("ide/scoped_context.py", "access.read_text"): "SmartFileAccess",
-    ("server/prompt_index.py", "project.open"): "takes a buffer",
+    ("ide/workspace.py", "project.open"): "takes a buffer",
     ("server/commands/prompt_preview.py", "ls.previews.open"): "begins a preview",
     ("server/commands/prompt_serve.py", "ls.previews.open"): "begins a preview",
+    ("agent/preview_page.py", "previews.open"): "begins a preview",
 }
 
 

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from foldline.agent.mcp.folders import FolderCache, Folders
+from foldline.agent import folders
+from foldline.agent.folders import Folders
+from foldline.ide.workspace import Workspace
 
 
 @pytest.fixture(autouse=True)
@@ -17,10 +19,12 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 @pytest.fixture
 def open_folders() -> Iterator[Callable[..., Folders]]:
     """Opens folders for the tools."""
-    folders = FolderCache()
+    workspaces: list[Workspace] = []
 
     def open_(*roots: Path) -> Folders:
-        return folders.open(roots)
+        workspaces.append(Workspace())
+        return folders.open_folders(workspaces[-1], roots)
 
     yield open_
-    folders.close()
+    for workspace in workspaces:
+        workspace.close()

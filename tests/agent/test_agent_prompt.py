@@ -12,7 +12,7 @@ from foldline.agent.agent_prompt import (
 )
 from foldline.agent.mcp.calls import Tools
 from foldline.agent.mcp.server import INSTRUCTIONS
-from foldline.backends import SmartFileAccess
+from foldline.ide.workspace import Workspace
 
 
 def test_sf13_the_steps_come_in_their_order_with_their_tools() -> None:
@@ -47,12 +47,12 @@ def test_an_agent_hears_only_of_the_tools_that_it_has() -> None:
 
 
 def test_the_prompt_is_a_template_that_carries_the_tools(tmp_path: Path) -> None:
-    access = SmartFileAccess.for_workspace(tmp_path)
-    rendered = agent_template(access).render()
+    workspace = Workspace.at(tmp_path)
+    rendered = agent_template(workspace).render()
     assert [tool.name for tool in rendered.tools] == list(ALL_TOOLS)
     assert rendered.text == agent_prompt()
     assert AGENT_PROMPT.render(ReadingCode.with_tools(ALL_TOOLS)).text == agent_prompt()
-    access.close()
+    workspace.close()
 
 
 def test_the_mcp_server_tells_of_its_tools_and_of_the_rule() -> None:

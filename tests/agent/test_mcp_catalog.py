@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from foldline.agent.folders import open_folders
 from foldline.agent.mcp.catalog import CatalogPrompt, find_prompts, kind_of
-from foldline.agent.mcp.folders import FolderCache
+from foldline.ide.workspace import Workspace
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
 
@@ -49,11 +50,11 @@ template = PromptTemplate(ns="{ns}", key="greeting", sections=[
 
 
 def prompts_of(*roots: Path) -> dict[str, CatalogPrompt]:
-    cache = FolderCache()
+    workspace = Workspace()
     try:
-        return {each.name: each for each in find_prompts(cache.open(roots))}
+        return {each.name: each for each in find_prompts(open_folders(workspace, roots))}
     finally:
-        cache.close()
+        workspace.close()
 
 
 def write(root: Path, **files: str) -> Path:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from foldline.agent.folder_operations import call_operation
+from foldline.agent.folders import Folders
 from foldline.agent.mcp.calls import Tools
-from foldline.agent.mcp.folders import Folders
-from foldline.agent.mcp.operations import call_operation
 from foldline.ide.errors import REFUSALS
 
 from .mcp_process import EXAMPLE

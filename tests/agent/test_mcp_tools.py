@@ -10,9 +10,10 @@ from pathlib import Path
 import mcp_types as types
 import pytest
 
+from foldline.agent.folder_operations import call_operation
+from foldline.agent.folders import Folders, NoFolderError
+from foldline.agent.folders import open_folders as folders_of
 from foldline.agent.mcp.calls import Tools
-from foldline.agent.mcp.folders import FolderCache, Folders, NoFolderError
-from foldline.agent.mcp.operations import call_operation
 from foldline.backends.errors import (
     BackendError,
     InvalidArgumentError,
@@ -20,6 +21,7 @@ from foldline.backends.errors import (
     PathError,
 )
 from foldline.ide.errors import ArgumentsError
+from foldline.ide.workspace import AccessOptions, Workspace
 
 TOOLS_LIST_BYTES = 4_000
 TOOLS = Tools()
@@ -89,13 +91,12 @@ def test_answers_name_paths_relative_to_the_only_folder(
 
 def test_a_symbol_that_is_imported_is_shown_from_where_it_is_defined(workspace: Path) -> None:
     (workspace / "main.py").write_text("from pkg.sums import Adder as Sum\n", encoding="utf-8")
-    cache = FolderCache(language_servers=True)
+    opened = Workspace(access=AccessOptions(language_servers=True))
     try:
-        shown = ask(
-            cache.open([workspace]), "read_symbol", {"path": "main.py", "name": "Sum.again"}
-        )
+        folders = folders_of(opened, [workspace])
+        shown = ask(folders, "read_symbol", {"path": "main.py", "name": "Sum.again"})
     finally:
-        cache.close()
+        opened.close()
     assert shown.splitlines()[:2] == [
         "pkg/sums.py:10-11 Adder.again",
         "(defined in pkg/sums.py, shown from there)",

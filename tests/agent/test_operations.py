@@ -7,23 +7,26 @@ import asyncio
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from foldline.agent.code import add_operation
+from foldline.agent.folders import open_folders
 from foldline.agent.mcp.calls import Tools
-from foldline.agent.mcp.folders import FolderCache
 from foldline.agent.tools import code_tools
-from foldline.backends import SmartFileAccess
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.arguments import FileArguments
 from foldline.ide.operations.operation import Between, Doc, Operation, Role
+from foldline.ide.workspace import Workspace
 from foldline.prompts import ToolContext
 from foldline.prompts.errors import ToolValidationError
 from foldline.server.app import create_server
+
+if TYPE_CHECKING:
+    from foldline.backends import SmartFileAccess
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +60,7 @@ def root(tmp_path: Path) -> Path:
 def test_a_new_operation_is_a_server_command(root: Path) -> None:
     server = create_server([*OPERATIONS, SHOUT])
     assert "foldline.server.code.shout" in server.protocol.fm.commands
-    server.files.set_roots([root.as_uri()])
+    server.core.set_roots([root])
     execute = server.protocol.fm.commands["foldline.server.code.shout"]
 
     async def run(**arguments: object) -> Any:
@@ -81,8 +84,8 @@ def test_a_new_operation_is_an_mcp_tool(root: Path) -> None:
         "times": {"type": "integer", "description": "how often"},
     }
     assert listed.input_schema["required"] == ["path"]
-    cache = FolderCache()
-    folders = cache.open([root])
+    workspace = Workspace()
+    folders = open_folders(workspace, [root])
 
     def call(**arguments: object) -> Any:
         return asyncio.run(tools.call(SHOUT, folders, arguments))
@@ -94,7 +97,7 @@ def test_a_new_operation_is_an_mcp_tool(root: Path) -> None:
         assert refused.is_error
         assert "did you mean 'times'?" in refused.content[0].text
     finally:
-        cache.close()
+        workspace.close()
 
 
 def test_a_new_operation_is_a_verb(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,8 +117,8 @@ def test_a_new_operation_is_a_verb(root: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_a_new_operation_is_a_python_tool(root: Path) -> None:
-    access = SmartFileAccess.for_workspace(root)
-    tool = next(one for one in code_tools(access, [SHOUT]) if one.name == "shout_file")
+    workspace = Workspace.at(root)
+    tool = next(one for one in code_tools(workspace, [SHOUT]) if one.name == "shout_file")
     assert tool.parameters["required"] == ["path"]
     result = tool.handler(tool.decode('{"path": "a.txt"}'), context=ToolContext())
     assert result.value == "HEY HEY "
@@ -124,7 +127,7 @@ def test_a_new_operation_is_a_python_tool(root: Path) -> None:
     missing = tool.handler(tool.decode({"path": "b.txt"}), context=ToolContext())
     assert not missing.success
     assert "b.txt" in missing.message
-    access.close()
+    workspace.close()
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)

@@ -16,7 +16,7 @@ from foldline.backends.parsing import Parsed, Refused
 from foldline.backends.parsing_pool import PoolParsing
 from foldline.backends.references import references_in_source
 from foldline.backends.syntax import ParseCostlyError, parse
-from foldline.server.workspace import WorkspaceFiles
+from foldline.ide.workspace import AccessOptions, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,12 +125,11 @@ def test_the_server_and_the_command_line_survive(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "poison.c").write_bytes(POISON * 10)
-    files = WorkspaceFiles()
-    files.set_roots([tmp_path.as_uri()])
+    workspace = Workspace.at(tmp_path, access=AccessOptions(parse_in_workers=True))
     try:
-        outline = files.access(tmp_path).get_outline("poison.c")
+        outline = workspace.access(tmp_path).get_outline("poison.c")
     finally:
-        files.close()
+        workspace.close()
     assert "not parsed" in outline.reason
     main(["outline", "poison.c", "--root", str(tmp_path)])
     printed = capsys.readouterr()

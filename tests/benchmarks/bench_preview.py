@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from foldline.ide.render.interpreter import Interpreter
+from foldline.ide.render.render import Render
 from foldline.ide.render.renderer import Job, Renderer
 from foldline.ide.render.token_costs import with_costs
 from foldline.ide.token_counter import token_counter
@@ -72,7 +73,7 @@ async def milliseconds(renderer: Renderer, root: Path, text: str) -> float:
     file = root / "prompt.py"
     action: dict[str, object] = {"action": "render", "name": None, "params": {}, "overrides": {}}
     start = time.perf_counter()
-    answer = await renderer.run(PYTHON, Job(file, root, {str(file): text}, 60.0, action))
+    answer = await renderer.run(PYTHON, Job(file, root, {str(file): text}, 60.0, action), Render)
     with_costs(answer, token_counter())
     return (time.perf_counter() - start) * 1000
 

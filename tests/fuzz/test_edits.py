@@ -17,6 +17,7 @@ from lsprotocol import types
 
 from foldline.ide.analysis import top_level as statements
 from foldline.ide.analysis.modules import with_line_feeds
+from foldline.ide.workspace import Workspace
 from foldline.server.commands import prompt_list
 from foldline.server.convert import LineIndex
 from foldline.server.documents import Documents
@@ -29,9 +30,6 @@ from foldline.server.features import (
     inlay_hint,
     semantic_tokens,
 )
-from foldline.server.focus import Focus
-from foldline.server.prompt_index import PromptIndex
-from foldline.server.workspace import WorkspaceFiles
 
 from .conftest import TIME_LIMIT, seeds
 
@@ -101,10 +99,7 @@ class Client:
     def __init__(self, root: Path, text: str, encoding: types.PositionEncodingKind) -> None:
         self.uri = (root / "prompts.py").as_uri()
         self.documents = Documents(None, position_encoding=encoding)
-        self.files = WorkspaceFiles()
-        self.files.set_roots([root.as_uri()])
-        self.focus = Focus()
-        self.prompts = PromptIndex(self.files)
+        self.core = Workspace.at(root)
         self._version = 1
         item = types.TextDocumentItem(self.uri, "python", 1, text)
         self.documents.put_text_document(item)
@@ -126,7 +121,7 @@ class Client:
     def _take(self) -> None:
         document = self.documents.document(self.uri)
         assert document is not None
-        self.prompts.take(self.uri, document.index, document.version)
+        self.core.open_document(self.uri, document.source, document.version)
 
     async def answers(self) -> dict[str, Any]:
         """All that is said of the document without executing it."""

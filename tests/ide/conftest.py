@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 
 from foldline.ide.analysis.project import Project
-from foldline.server.workspace import WorkspaceFiles
+from foldline.ide.workspace import Workspace
+
+from .viewer import View, Viewer, viewers
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
 
 HEAD = """\
 from dataclasses import dataclass, field
@@ -80,13 +86,24 @@ class Fixtures:
 
 
 @pytest.fixture(scope="session")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> WorkspaceFiles:
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """An empty folder to open files in that are not on disk."""
-    files = WorkspaceFiles()
-    files.set_roots([tmp_path_factory.mktemp("editor").as_uri()])
-    return files
+    return Workspace.at(tmp_path_factory.mktemp("editor"))
 
 
 @pytest.fixture(scope="session")
 def fixtures() -> Fixtures:
     return Fixtures()
+
+
+@pytest.fixture
+async def view() -> AsyncIterator[View]:
+    """What opens a workspace in this process: `view(root, trusted=True, …)`."""
+    async with viewers() as open_:
+        yield open_
+
+
+@pytest.fixture
+def editor(view: View) -> Viewer:
+    """The example workspace, trusted."""
+    return view(trusted=True)

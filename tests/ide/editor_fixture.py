@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
 
-from foldline.ide.settings import Settings
+from foldline.ide.workspace import Workspace
 from foldline.server.convert import LineIndex
-from foldline.server.prompt_index import PromptIndex
 
 from .conftest import HEAD, MARKS
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import ModuleType
 
-    from foldline.server.workspace import WorkspaceFiles
 
 WIDE = '"🎉é𝔘"; '
 """A statement that takes 6, 7, 9 and 12 units of the encodings before what follows in its line."""
@@ -194,7 +192,7 @@ class EditorFixture:
     def type(self, text: str) -> None:
         """Replace the file's text, as an edit does."""
         self.files[self.file] = self.written.way.write(text)
-        self.server.prompts.take(self.uri, self.written.lines)
+        self.server.core.open_document(self.uri, self.written.text)
 
     def edited(self, edit: types.WorkspaceEdit) -> dict[str, str]:
         """The texts of the files that an edit changes, after it."""
@@ -221,7 +219,7 @@ def split(source: str, head: str = HEAD) -> dict[str, str]:
 
 
 def set_up(
-    workspace: WorkspaceFiles, source: str, way: Way = WAYS[0], *, head: str = HEAD
+    workspace: Workspace, source: str, way: Way = WAYS[0], *, head: str = HEAD
 ) -> EditorFixture:
     """Open the files of a fixture in an editor; without `$0` in any file, there is no cursor."""
     file, cursor = "prompt.py", 0
@@ -233,14 +231,14 @@ def set_up(
             text = text.replace("$0", "", 1)
         clean[name] = text
     written = {name: way.write(text) for name, text in clean.items()}
-    prompts = PromptIndex(workspace)
+    # Each editor has its own, without the documents of another.
+    workspace = Workspace.at(*workspace.roots)
     folder = workspace.roots[0]
     server = SimpleNamespace(
-        prompts=prompts,
-        settings=Settings(),
+        core=workspace,
         documents=SimpleNamespace(position_codec=SimpleNamespace(encoding=way.encoding)),
     )
     editor = EditorFixture(folder, written, written[file].position(cursor), file, head, server)
     for name, each in written.items():
-        prompts.take(editor.uri_of(name), each.lines)
+        workspace.open_document(editor.uri_of(name), each.text)
     return editor

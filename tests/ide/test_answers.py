@@ -14,13 +14,13 @@ from .answers import ANSWERS
 from .editor_fixture import PLAIN_WAYS, WAYS, cases, set_up
 
 if TYPE_CHECKING:
-    from foldline.server.workspace import WorkspaceFiles
+    from foldline.ide.workspace import Workspace
 
 CASES = cases("answers.txt")
 
 
 @pytest.mark.parametrize("title", CASES)
-def test_an_editor_gets_what_is_expected(workspace: WorkspaceFiles, title: str) -> None:
+def test_an_editor_gets_what_is_expected(workspace: Workspace, title: str) -> None:
     source, _, expected = CASES[title].partition("---\n")
     feature, _, about = title.partition(":")
     for way in PLAIN_WAYS if "unfinished" in about else WAYS:

@@ -16,7 +16,7 @@ from foldline.server.features import diagnostic
 from .editor_fixture import WAYS, Way, cases, set_up
 
 if TYPE_CHECKING:
-    from foldline.server.workspace import WorkspaceFiles
+    from foldline.ide.workspace import Workspace
 
     from .conftest import Fixtures
     from .editor_fixture import EditorFixture
@@ -37,7 +37,7 @@ def found_in(editor: EditorFixture) -> list[types.Diagnostic]:
 
 
 def check_diagnostics(
-    fixtures: Fixtures, workspace: WorkspaceFiles, source: str, way: Way, about: str
+    fixtures: Fixtures, workspace: Workspace, source: str, way: Way, about: str
 ) -> None:
     editor = set_up(workspace, source, way)
     spans = []
@@ -57,7 +57,7 @@ ELSEWHERE = {Code.TOKEN_BUDGET, Code.NOT_EVALUATED}
 
 @pytest.mark.parametrize("title", CASES)
 def test_a_mistake_is_found_and_nothing_else(
-    fixtures: Fixtures, workspace: WorkspaceFiles, title: str
+    fixtures: Fixtures, workspace: Workspace, title: str
 ) -> None:
     for way in WAYS:
         check_diagnostics(fixtures, workspace, CASES[title], way, title.partition(":")[0])
@@ -72,18 +72,18 @@ def test_every_code_has_cases_that_are_found_and_cases_that_are_not() -> None:
 
 
 @pytest.mark.parametrize("code", sorted(set(Code) - ELSEWHERE))
-def test_every_code_can_be_turned_off_and_down(workspace: WorkspaceFiles, code: Code) -> None:
+def test_every_code_can_be_turned_off_and_down(workspace: Workspace, code: Code) -> None:
     source = next(case for case in CASES.values() if f"^ {code}\n" in case)
     editor = set_up(workspace, source)
     for severity, expected in (("hint", types.DiagnosticSeverity.Hint), ("off", None)):
-        assert editor.server.prompts.set_client_options({"severity": {str(code): severity}}) == ()
+        assert editor.server.core.set_client_options({"severity": {str(code): severity}}) == ()
         found = {each.severity for each in found_in(editor) if each.code == code}
         assert found == ({expected} if expected is not None else set())
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_a_prompt_over_its_budget_is_told_at_its_name(
-    fixtures: Fixtures, workspace: WorkspaceFiles, way: Way
+    fixtures: Fixtures, workspace: Workspace, way: Way
 ) -> None:
     source = """
 SMALL = PromptTemplate(ns="a", key="b", sections=[MarkdownSection[None](title="T", key="k", template="t")])
@@ -91,12 +91,12 @@ LARGE = PromptTemplate(ns="a", key="c", sections=[MarkdownSection[None](title="T
 ^^^^^ token-budget
 """
     editor = set_up(workspace, source, way)
-    editor.server.prompts.set_client_options({"tokenBudget": 10})
+    editor.server.core.set_client_options({"tokenBudget": 10})
     spans = [
         (*editor.span(each.range), str(each.code))
         for each in found_in(editor)
         if each.code == Code.TOKEN_BUDGET
     ]
     assert fixtures.render(editor.written.fixture, spans) == source
-    editor.server.prompts.set_client_options({"tokenBudget": 1000})
+    editor.server.core.set_client_options({"tokenBudget": 1000})
     assert all(each.code != Code.TOKEN_BUDGET for each in found_in(editor))

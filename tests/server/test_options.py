@@ -8,9 +8,7 @@ import pytest
 
 from foldline.ide.checks import Severity
 from foldline.ide.config import PromptOptions, read_options, read_project_options
-from foldline.server.convert import LineIndex
-from foldline.server.prompt_index import PromptIndex
-from foldline.server.workspace import WorkspaceFiles
+from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,25 +48,23 @@ def test_the_client_wins_over_the_project(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(
         "[tool.foldline]\ntoken-budget = 5\n[tool.foldline.severity]\nlong-summary = 'error'\n"
     )
-    files = WorkspaceFiles()
-    files.set_roots([tmp_path.as_uri()])
-    index = PromptIndex(files)
-    assert index.set_client_options({"tokenBudget": 7}) == ()
-    (folder,) = index.folders()
+    workspace = Workspace.at(tmp_path)
+    assert workspace.set_client_options({"tokenBudget": 7}) == ()
+    (folder,) = workspace.folders()
     assert folder.options.token_budget == 7
     assert folder.options.severity == {"long-summary": Severity.ERROR}
-    index.set_client_options(None)
+    workspace.set_client_options(None)
     assert folder.options.token_budget == 5
 
 
 def test_a_document_that_is_no_file_is_read_by_itself() -> None:
-    index = PromptIndex(WorkspaceFiles())
+    workspace = Workspace()
     text = (
         "import os\nfrom foldline.prompts import MarkdownSection\n"
         'S = MarkdownSection[None](title="", key="k", template="")\n'
     )
-    index.take("untitled:Untitled-1", LineIndex.of(text))
-    found = index.answer(
-        "untitled:Untitled-1", "utf-16", lambda asked: len(list(asked.analysis.sections))
+    workspace.open_document("untitled:Untitled-1", text)
+    found = workspace.with_snapshot(
+        "untitled:Untitled-1", lambda snapshot: len(list(snapshot.analysis.sections))
     )
     assert found == 1

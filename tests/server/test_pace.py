@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.ide.previews.debounce import LONGEST_SECONDS, SHORTEST_SECONDS, Pace
+from foldline.ide.previews.debounce import LONGEST_SECONDS, SHORTEST_SECONDS, Debounce
 
 
 def after(*seconds: float) -> float:
-    pace = Pace()
+    pace = Debounce()
     for each in seconds:
         pace.took(each)
     return pace.seconds

@@ -6,7 +6,7 @@ import select
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ import psutil
 import pytest
 
 from foldline.ide.previews.session import Preview
+from foldline.ide.previews.state import PreviewState
+from foldline.ide.render.render import Block
 from foldline.server.app import create_server
 from foldline.server.page import listener
 from foldline.server.page.feed import Feed
@@ -110,7 +112,7 @@ async def here() -> AsyncIterator[FoldlineServer]:
 
 @pytest.fixture
 async def url(here: FoldlineServer) -> str:
-    return here.pages.serve(here, "preview-1")
+    return here.pages.serve("preview-1")
 
 
 @pytest.fixture
@@ -203,7 +205,7 @@ async def test_who_takes_too_long_for_a_head_is_closed(
 async def test_each_asking_gives_another_address_of_the_same_page(
     here: FoldlineServer, visitor: Visitor
 ) -> None:
-    other = await Visitor.admitted(here.pages.serve(here, "preview-1"))
+    other = await Visitor.admitted(here.pages.serve("preview-1"))
     assert (other.authority, other.path) == (visitor.authority, visitor.path)
     assert other.cookie != visitor.cookie
     assert (await visitor.get()).status == (await other.get()).status == 200
@@ -359,17 +361,17 @@ async def test_the_markdown_of_a_prompt_makes_no_markup(connect: Connect, tmp_pa
 
 async def test_a_slow_reader_is_told_the_sum_of_what_changed() -> None:
     feed = Feed(state("a", "b"))
-    feed.push(state("b", order=["a", "b"], version=2))
-    feed.push(state("c", order=["a", "c"], version=3))
-    event = await feed.next()
-    assert event is not None
-    assert (event["whole"], event["version"]) == (True, 3)
-    assert [block["id"] for block in event["blocks"]] == ["a", "c"]
-    feed.push(state("c", order=["a", "c"], version=4))
+    feed.push(state("b", order=("a", "b"), version=2))
+    feed.push(state("c", order=("a", "c"), version=3))
+    update = await feed.next()
+    assert update is not None
+    assert (update.whole, update.state.version) == (True, 3)
+    assert [block.id for block in update.state.blocks] == ["a", "c"]
+    feed.push(state("c", order=("a", "c"), version=4))
     feed.push(None)
     last = await feed.next()
     assert last is not None
-    assert (last["whole"], last["version"]) == (False, 4)
+    assert (last.whole, last.state.version) == (False, 4)
     assert await feed.next() is None
     assert await feed.next() is None
 
@@ -386,9 +388,13 @@ def test_a_page_remembers_as_many_browsers_as_a_person_has() -> None:
     assert not tokens.admits("\udcff")
 
 
-def state(*blocks: str, order: list[str] | None = None, version: int = 1) -> dict[str, Any]:
-    shown = [{"id": id_, "version": version} for id_ in blocks]
-    return {"order": order or list(blocks), "blocks": shown, "version": version}
+def state(*ids: str, order: tuple[str, ...] | None = None, version: int = 1) -> PreviewState:
+    blocks = tuple(
+        Block(id_, (id_,), id_, "1", "", 0, "FULL", enabled=True, text="", segments=())
+        for id_ in ids
+    )
+    shown = Preview("preview-1", "file:///p.py", "p").state(blocks)
+    return replace(shown, order=order or ids, version=version)
 
 
 def listening() -> list[str]:

@@ -1,4 +1,4 @@
-"""A preview follows its document, opens and closes sections, and keeps the last good blocks."""
+"""Previews over the wire: notifications, and a server that answers while user code runs."""
 
 import asyncio
 from pathlib import Path
@@ -16,20 +16,6 @@ both = PromptTemplate(ns="demo", key="both", sections=[first, second])
 """
 
 
-async def test_a_preview_shows_all_blocks_in_order(editor: Editor) -> None:
-    editor.open("reviewer_prompt.py")
-    preview = await editor.command("prompt.preview")
-    assert preview["order"] == [
-        "guidance",
-        "reference-docs",
-        "workspace",
-        "workspace/history",
-        "review-task",
-    ]
-    assert [block["id"] for block in preview["blocks"]] == preview["order"]
-    assert preview["stale"] is None
-
-
 async def test_an_edit_sends_only_the_blocks_that_changed(connect: Connect, tmp_path: Path) -> None:
     editor = await connect(tmp_path, trusted=True)
     uri = editor.open("both.py", PROMPT)
@@ -40,52 +26,6 @@ async def test_an_edit_sends_only_the_blocks_that_changed(connect: Connect, tmp_
     assert [block["id"] for block in update["blocks"]] == ["second"]
     assert update["blocks"][0]["text"] == "## 2. Second\n\nZwei."
     assert update["documentVersion"] == 2
-
-
-async def test_a_broken_edit_keeps_the_last_good_blocks_and_says_why(
-    connect: Connect, tmp_path: Path
-) -> None:
-    editor = await connect(tmp_path, trusted=True)
-    uri = editor.open("both.py", PROMPT)
-    await editor.command("prompt.preview")
-    editor.change(uri, PROMPT + "\nbroken = (")
-    update = await editor.update(1)
-    assert update["order"] == ["first", "second"]
-    assert update["blocks"] == []
-    assert update["stale"]["line"] == 8
-    assert "SyntaxError" in update["stale"]["message"]
-    editor.change(uri, PROMPT, version=3)
-    assert (await editor.update(2))["stale"] is None
-
-
-async def test_a_prompt_that_is_broken_from_the_start_is_followed_until_it_is_mended(
-    connect: Connect, tmp_path: Path
-) -> None:
-    editor = await connect(tmp_path, trusted=True)
-    hidden = PROMPT.replace("both =", "globals()['both'] =") + "\nraise ValueError('not yet')\n"
-    uri = editor.open("both.py", hidden)
-    preview = await editor.command("prompt.preview", uri=uri, name="both")
-    assert (preview["order"], preview["blocks"], preview["name"]) == ([], [], "both")
-    assert (preview["stale"]["kind"], preview["stale"]["line"]) == ("exception", 8)
-    editor.change(uri, PROMPT)
-    update = await editor.update(1)
-    assert update["stale"] is None
-    assert [block["id"] for block in update["blocks"]] == ["first", "second"]
-
-
-async def test_an_edit_ends_a_render_that_does_not_end(connect: Connect, tmp_path: Path) -> None:
-    editor = await connect(tmp_path, trusted=True, render_deadline=600)
-    uri = editor.open("both.py", PROMPT)
-    await editor.command("prompt.preview")
-    started = tmp_path / "started"
-    editor.change(uri, f"{PROMPT}\nopen({str(started)!r}, 'w').close()\nwhile True: pass\n")
-    async with asyncio.timeout(30):
-        while not started.exists():
-            await asyncio.sleep(0.01)
-    editor.change(uri, PROMPT.replace("Two.", "Mended."), version=3)
-    update = await editor.update(1)
-    assert update["documentVersion"] == 3
-    assert update["blocks"][0]["text"] == "## 2. Second\n\nMended."
 
 
 HOSTILE = {
@@ -117,21 +57,6 @@ async def test_the_server_answers_while_hostile_code_runs(connect: Connect, tmp_
         assert update["blocks"][0]["text"] == f"## 2. Second\n\n{number}.", case
 
 
-async def test_an_unsaved_import_is_seen(connect: Connect, tmp_path: Path) -> None:
-    editor = await connect(tmp_path, trusted=True)
-    (tmp_path / "texts.py").write_text("BODY = 'saved'\n", encoding="utf-8")
-    imported = editor.open("texts.py", "BODY = 'unsaved'\n")
-    text = PROMPT.replace('template="Two."', "template=BODY").replace(
-        "\n\n", "\nfrom texts import BODY\n\n", 1
-    )
-    editor.open("both.py", text)
-    preview = await editor.command("prompt.preview")
-    assert preview["blocks"][1]["text"] == "## 2. Second\n\nunsaved"
-    editor.change(imported, "BODY = 'changed'\n")
-    update = await editor.update(1)
-    assert update["blocks"][0]["text"] == "## 2. Second\n\nchanged"
-
-
 async def test_an_import_that_changes_on_disk_is_seen(connect: Connect, tmp_path: Path) -> None:
     editor = await connect(tmp_path, trusted=True)
     texts = tmp_path / "texts.py"
@@ -144,140 +69,6 @@ async def test_an_import_that_changes_on_disk_is_seen(connect: Connect, tmp_path
     editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
     update = await editor.update(1)
     assert update["blocks"][0]["text"] == "## 2. Second\n\nsaved again"
-
-
-async def test_sections_open_and_close(editor: Editor) -> None:
-    editor.open("reviewer_prompt.py")
-    preview = await editor.command("prompt.preview")
-    session = preview["sessionId"]
-    opened = await editor.command(
-        "prompt.openSections", sessionId=session, section_keys=["reference-docs"]
-    )
-    block = next(block for block in opened["blocks"] if block["id"] == "reference-docs")
-    assert (block["visibility"], block["opened"]) == ("FULL", True)
-    assert "reference-docs/security" in opened["order"]
-    update = await editor.update(1)
-    assert update["order"] == opened["order"]
-    closed = await editor.command(
-        "prompt.closeSections", sessionId=session, section_keys=["reference-docs"]
-    )
-    assert closed["order"] == preview["order"]
-    _, data = await editor.refusal(
-        "prompt.closeSections", sessionId=session, section_keys=["reference-docs"]
-    )
-    assert data["kind"] == "tool"
-
-
-async def test_steps_are_undone_one_by_one_and_reset_at_once(editor: Editor) -> None:
-    editor.open("reviewer_prompt.py")
-    first = await editor.command("prompt.preview")
-    await editor.command("prompt.setParams", params={"Project": {"project": "billing"}})
-    opened = await editor.command(
-        "prompt.openSections", sessionId=first["sessionId"], section_keys=["reference-docs"]
-    )
-    assert "You review billing" in opened["blocks"][0]["text"]
-    assert "reference-docs/security" in opened["order"]
-    steps = (await editor.command("prompt.history"))["steps"]
-    assert [step["action"] for step in steps] == ["start", "params", "open"]
-    assert [step["version"] for step in steps] == [1, 2, 3]
-    assert steps[2]["section_keys"] == ["reference-docs"]
-    undone = await editor.command("prompt.undo")
-    assert undone["order"] == first["order"]
-    assert "You review billing" in undone["blocks"][0]["text"]
-    reset = await editor.command("prompt.reset")
-    assert (reset["blocks"], reset["params"]) == (first["blocks"], {})
-    again = await editor.command("prompt.undo")
-    assert again["blocks"] == undone["blocks"]
-    assert (await editor.command("prompt.undo"))["blocks"] == first["blocks"]
-    assert (await editor.command("prompt.undo"))["version"] == 7
-    assert [update["version"] for update in editor.updates] == [2, 3, 4, 5, 6, 7]
-
-
-async def test_opening_a_section_shows_what_it_costs_and_what_a_cache_keeps(
-    editor: Editor,
-) -> None:
-    editor.open("reviewer_prompt.py")
-    preview = await editor.command("prompt.preview")
-    folded = {block["id"]: block["tokens"] for block in preview["blocks"]}
-    assert preview["kept"] is None
-    assert preview["tokens"]["text"] == sum(tokens["self"] for tokens in folded.values())
-    assert preview["tokens"]["tools"] == sum(tool["tokens"] for tool in preview["tools"])
-    assert folded["guidance"]["if_opened"] is None
-    (schema,) = (tool["schema"] for tool in preview["tools"] if tool["name"] == "open_sections")
-    assert schema["required"] == ["section_keys", "reason"]
-    opened = await editor.command(
-        "prompt.openSections", sessionId=preview["sessionId"], section_keys=["reference-docs"]
-    )
-    now = {block["id"]: block["tokens"] for block in opened["blocks"]}
-    # The blank line after the section is counted with it where others follow.
-    assert 0 <= now["reference-docs"]["subtree"] - folded["reference-docs"]["if_opened"] <= 1
-    below = [tokens["self"] for id_, tokens in now.items() if id_.startswith("reference-docs")]
-    assert now["reference-docs"]["subtree"] == sum(below)
-    # The heading stays, the block as a whole does not: only the one before it is kept.
-    assert opened["kept"]["tokens"] == folded["guidance"]["self"]
-    assert opened["kept"]["characters"] > len(opened["blocks"][0]["text"])
-    assert opened["kept"]["tools"] is False
-
-
-async def test_values_that_do_not_fit_change_nothing(editor: Editor) -> None:
-    editor.open("reviewer_prompt.py")
-    await editor.command("prompt.preview")
-    _, data = await editor.refusal("prompt.setParams", params={"Project": {"projct": "x"}})
-    assert (data["kind"], data["near"]) == ("prompt", ["project", "language"])
-    history = await editor.command("prompt.history")
-    assert [step["action"] for step in history["steps"]] == ["start"]
-    assert editor.updates == []
-
-
-async def test_an_edit_after_opening_keeps_the_instructions_that_came_with_it(
-    editor: Editor,
-) -> None:
-    uri = editor.open("reviewer_prompt.py")
-    preview = await editor.command("prompt.preview")
-    opened = await editor.command(
-        "prompt.openSections", sessionId=preview["sessionId"], section_keys=["reference-docs"]
-    )
-    assert opened["blocks"][-1] != preview["blocks"][-1]
-    text = (editor.root / "reviewer_prompt.py").read_text(encoding="utf-8")
-    editor.change(uri, text.replace("You review ", "You now review "))
-    update = await editor.update(2)
-    assert [block["id"] for block in update["blocks"]] == ["guidance"]
-
-
-SLOW = """
-import pathlib, time
-here = pathlib.Path(__file__).parent
-here.joinpath("started").touch()
-while not here.joinpath("go").exists():
-    time.sleep(0.01)
-"""
-
-
-async def test_an_answer_to_an_older_text_does_not_replace_that_to_a_newer_one(
-    connect: Connect, tmp_path: Path
-) -> None:
-    editor = await connect(tmp_path, trusted=True)
-    folded = PROMPT.replace(
-        'template="One.")', 'template="One.", summary="1", visibility=SectionVisibility.SUMMARY)'
-    ).replace("PromptTemplate\n", "PromptTemplate, SectionVisibility\n", 1)
-    uri = editor.open("both.py", folded)
-    session = (await editor.command("prompt.preview"))["sessionId"]
-    editor.change(uri, folded + SLOW)
-    opening = asyncio.create_task(
-        editor.command("prompt.openSections", sessionId=session, section_keys=["first"])
-    )
-    async with asyncio.timeout(30):
-        while not (tmp_path / "started").exists():
-            await asyncio.sleep(0.01)
-    editor.change(uri, folded.replace("Two.", "Newest."), version=3)
-    assert (await editor.update(1))["documentVersion"] == 3
-    (tmp_path / "go").touch()
-    opened = await opening
-    assert opened["documentVersion"] == 3
-    assert [block["text"] for block in opened["blocks"]] == [
-        "## 1. First\n\nOne.\n\n",
-        "## 2. Second\n\nNewest.",
-    ]
 
 
 async def test_a_closed_preview_is_gone(editor: Editor) -> None:
@@ -303,3 +94,36 @@ async def test_status_and_previews_say_which_python_it_is_and_with_which_foldlin
     assert preview["interpreter"]["foldline"] == status["version"]
     assert preview["interpreter"]["python"] == status["python"]
     assert preview["interpreter"]["mismatch"] is None
+
+
+async def test_problems_of_a_projects_options_are_shown(connect: Connect, tmp_path: Path) -> None:
+    wrong = "[tool.foldline.preview]\nparam = []\n"
+    (tmp_path / "pyproject.toml").write_text(wrong, encoding="utf-8")
+    editor = await connect(tmp_path, trusted=True)
+    editor.open("both.py", PROMPT)
+    await editor.command("prompt.preview")
+    (message,) = (message.message for message in editor.client.messages)
+    assert "tool.foldline.preview: unknown option 'param'" in message
+
+
+async def test_trust_is_given_and_taken_back(connect: Connect, tmp_path: Path) -> None:
+    editor = await connect(tmp_path)
+    editor.open("both.py", PROMPT)
+    assert (await editor.command("prompt.preview"))["fidelity"] == "static"
+    editor.client.protocol.notify("foldline/didChangeTrust", {"trusted": True})
+    assert (await editor.update(1))["fidelity"] == "executed"
+    editor.client.protocol.notify("foldline/didChangeTrust", {"trusted": False})
+    update = await editor.update(2)
+    assert (update["fidelity"], update["stale"]["kind"]) == ("static", "untrusted")
+
+
+async def test_a_version_is_compared_and_a_step_undone(editor: Editor) -> None:
+    editor.open("reviewer_prompt.py")
+    session = (await editor.command("prompt.preview"))["sessionId"]
+    await editor.command("prompt.openSections", sessionId=session, section_keys=["reference-docs"])
+    diff = await editor.command("prompt.diff")
+    assert (diff["sessionId"], diff["before"], diff["after"]) == (session, "version 1", "version 2")
+    steps = (await editor.command("prompt.history"))["steps"]
+    assert [step["action"] for step in steps] == ["start", "open"]
+    undone = await editor.command("prompt.undo")
+    assert (undone["version"], (await editor.update(2))["version"]) == (3, 3)

@@ -1,4 +1,4 @@
-"""A broken section leaves the others shown; each failure is a diagnostic where it came from."""
+"""Each failure of a preview is a diagnostic where it came from."""
 
 from pathlib import Path
 
@@ -32,27 +32,6 @@ async def opened(connect: Connect, root: Path, like: str = "visual-studio-code")
     (root / "helper.py").write_text(HELPER, encoding="utf-8")
     (root / "both.py").write_text(PROMPT, encoding="utf-8")
     return await connect(root, trusted=True, like=like)
-
-
-async def test_a_section_that_fails_is_an_error_block_among_the_others(
-    connect: Connect, tmp_path: Path
-) -> None:
-    editor = await opened(connect, tmp_path)
-    editor.open("both.py")
-    helper = editor.open("helper.py", BROKEN)
-    preview = await editor.command("prompt.preview", uri=editor.uri("both.py"))
-    assert preview["stale"] is None
-    first, second, third = preview["blocks"]
-    assert (first["error"], third["error"]) == (None, None)
-    assert third["text"] == "## 3. Third\n\nThree."
-    error = second["error"]
-    assert (error["file"], error["line"]) == (str(tmp_path / "helper.py"), 3)
-    assert error["type"] == "AttributeError"
-    assert "[not rendered: helper.py:3: " in second["text"]
-    editor.change(helper, HELPER)
-    update = await editor.update(1)
-    assert [block["id"] for block in update["blocks"]] == ["second"]
-    assert update["blocks"][0]["error"] is None
 
 
 @pytest.mark.parametrize("like", ["neovim", "emacs"])
@@ -113,12 +92,3 @@ async def test_what_a_closed_preview_found_is_cleared(connect: Connect, tmp_path
     assert found.message == "ValueError: not yet"
     await editor.command("prompt.closePreview", sessionId=preview["sessionId"])
     assert await editor.diagnostics(uri) == []
-
-
-async def test_a_single_render_stays_strict(connect: Connect, tmp_path: Path) -> None:
-    editor = await opened(connect, tmp_path)
-    editor.open("both.py")
-    editor.open("helper.py", BROKEN)
-    message, data = await editor.refusal("prompt.render", uri=editor.uri("both.py"))
-    assert (data["kind"], data["line"]) == ("exception", 3)
-    assert "PromptRenderError" in message

@@ -11,11 +11,9 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import make_test_lsp_client
 
+from foldline.ide.workspace import Workspace
 from foldline.server.client_configuration import configure
-from foldline.server.convert import LineIndex
 from foldline.server.diagnostics_publisher import DiagnosticsPublisher
-from foldline.server.prompt_index import PromptIndex
-from foldline.server.workspace import WorkspaceFiles
 
 from .conftest import SERVE, Editor
 
@@ -148,12 +146,10 @@ async def test_what_is_wrong_is_pushed_with_its_version_and_cleared(root: Path) 
 
 async def test_what_is_pushed_has_the_version_of_the_text_that_was_checked(root: Path) -> None:
     uri = (root / "prompt.py").as_uri()
-    files = WorkspaceFiles()
-    files.set_roots([root.as_uri()])
     pushed: list[types.PublishDiagnosticsParams] = []
     codec = SimpleNamespace(encoding=types.PositionEncodingKind.Utf16)
     server = SimpleNamespace(
-        prompts=PromptIndex(files),
+        core=Workspace.at(root),
         # The editor sends version 2 between the two: while the text waits to be checked.
         documents=SimpleNamespace(
             position_codec=codec, document=lambda _: SimpleNamespace(version=1)
@@ -161,7 +157,7 @@ async def test_what_is_pushed_has_the_version_of_the_text_that_was_checked(root:
         client_capabilities=types.ClientCapabilities(),
         text_document_publish_diagnostics=pushed.append,
     )
-    server.prompts.take(uri, LineIndex.of(WRONG), 2)
+    server.core.open_document(uri, WRONG, 2)
     await DiagnosticsPublisher(cast("FoldlineServer", server))._publish(uri, ())
     assert [each.version for each in pushed] == [2]
 
@@ -252,10 +248,8 @@ async def test_the_clients_settings_win_and_what_is_wrong_is_said_once(root: Pat
 
 
 async def test_what_a_client_pushed_holds_when_the_server_is_initialized_later(root: Path) -> None:
-    files = WorkspaceFiles()
-    files.set_roots([root.as_uri()])
     server = SimpleNamespace(
-        prompts=PromptIndex(files),
+        core=Workspace.at(root),
         client_capabilities=types.ClientCapabilities(),
         reported=set(),
         diagnostics=SimpleNamespace(schedule=lambda: None),
@@ -263,7 +257,7 @@ async def test_what_a_client_pushed_holds_when_the_server_is_initialized_later(r
     ls = cast("FoldlineServer", server)
     await configure(ls, {"foldline": {"tokenBudget": 7}})
     await configure(ls)
-    assert ls.prompts.folder(root / "prompt.py").options.token_budget == 7
+    assert ls.core.folder(root / "prompt.py").options.token_budget == 7
 
 
 async def test_a_client_that_is_not_asked_sends_its_settings(root: Path) -> None:

@@ -9,8 +9,8 @@ from lsprotocol import types
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import RevisionError
 from foldline.ide.render.revisions import texts_at
+from foldline.ide.uris import local_path
 from foldline.server.commands import show
-from foldline.server.workspace import local_path
 
 from .conftest import Connect, Editor
 

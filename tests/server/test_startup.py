@@ -17,7 +17,7 @@ LATER = (
     "foldline.backends.models",
     "foldline.backends.locations",
     "foldline.server.diagnostic_items",
-    "foldline.server.prompt_folder",
+    "foldline.ide.folder",
     "foldline.ide.analysis",
     "foldline.prompts",
     "jedi",

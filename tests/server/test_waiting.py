@@ -10,7 +10,7 @@ import pytest
 from tests.backends.lsp.faulty import PATIENCE, write_workspace
 
 from foldline.backends.waiting import LONG, PROMPTS, QUICK, STATUS, WALKS
-from foldline.server.workspace import WorkspaceFiles
+from foldline.ide.workspace import Workspace
 
 from .conftest import Connect, Editor
 
@@ -102,8 +102,8 @@ async def test_two_hundred_waiting_questions_hold_no_thread(frozen: Frozen) -> N
 
 
 async def test_the_status_of_servers_takes_no_lock() -> None:
-    files = WorkspaceFiles()
+    workspace = Workspace()
     async with asyncio.timeout(PATIENCE):
         # As while a folder's files are opened.
-        with files._lock:
-            assert await files.server_status() == []
+        with workspace._lock:
+            assert await workspace.server_status() == []

@@ -12,6 +12,7 @@ import pytest
 
 from foldline.ide.errors import RenderError
 from foldline.ide.render.interpreter import Interpreter
+from foldline.ide.render.render import Render
 from foldline.ide.render.renderer import Job, Renderer
 
 PROMPT = """
@@ -61,11 +62,11 @@ async def render(
     interpreter: Interpreter = OURS,
     overlays: Mapping[str, str] | None = None,
     **action: object,
-) -> dict[str, Any]:
+) -> Render:
     job = job_of(root, text, name=name, deadline=deadline, overlays=overlays, **action)
     renderer = Renderer()
     try:
-        return await renderer.run(interpreter, job)
+        return await renderer.run(interpreter, job, Render)
     finally:
         await renderer.stop()
 
@@ -78,7 +79,7 @@ async def failure(root: Path, text: str, **options: Any) -> RenderError:
 
 async def test_a_prompt_renders(tmp_path: Path) -> None:
     answer = await render(tmp_path, PROMPT)
-    assert (answer["name"], answer["text"]) == ("p", "## 1. T\n\nbody")
+    assert (answer.name, answer.text) == ("p", "## 1. T\n\nbody")
 
 
 RAISING = {
@@ -174,7 +175,7 @@ async def test_hostile_code_gets_an_answer(tmp_path: Path, case: str) -> None:
         assert error.kind == "exit"
         return
     answer = await render(tmp_path, HOSTILE[case] + "\n" + PROMPT, name=name)
-    assert answer["text"] == "## 1. T\n\nbody"
+    assert answer.text == "## 1. T\n\nbody"
 
 
 async def test_what_it_leaves_behind_is_killed(tmp_path: Path) -> None:
@@ -241,13 +242,13 @@ open(__file__)
 async def test_what_a_module_does_beside_its_prompts_is_reported(tmp_path: Path) -> None:
     (tmp_path / "prompt.py").touch()
     answer = await render(tmp_path, EFFECTS + PROMPT)
-    assert [(each["line"], each["message"], each["subject"]) for each in answer["effects"]] == [
+    assert [(each.line, each.message, each.subject) for each in answer.effects] == [
         (2, "started a process", "true"),
         (3, "wrote a file", "written.txt"),
         (5, "opened a connection", "('127.0.0.1', 9)"),
         (6, "removed a file", "written.txt"),
     ]
-    assert {each["file"] for each in answer["effects"]} == {str(tmp_path / "prompt.py")}
+    assert {each.file for each in answer.effects} == {str(tmp_path / "prompt.py")}
 
 
 async def test_the_network_can_be_denied(tmp_path: Path) -> None:
@@ -258,7 +259,7 @@ async def test_the_network_can_be_denied(tmp_path: Path) -> None:
 
 
 async def test_a_prompt_that_touches_nothing_has_no_effects(tmp_path: Path) -> None:
-    assert (await render(tmp_path, PROMPT))["effects"] == []
+    assert (await render(tmp_path, PROMPT)).effects == ()
 
 
 async def test_cancelling_ends_the_process(tmp_path: Path) -> None:
@@ -302,10 +303,8 @@ async def test_a_process_that_holds_the_output_open_holds_up_nobody(tmp_path: Pa
 async def test_a_job_that_waits_when_the_renderer_closes_is_not_run(tmp_path: Path) -> None:
     renderer = Renderer()
     proof = tmp_path / "executed"
-    jobs = [
-        asyncio.create_task(renderer.run(OURS, job_of(tmp_path, f"open({str(proof)!r}, 'w')\n")))
-        for _ in range(6)
-    ]
+    job = job_of(tmp_path, f"open({str(proof)!r}, 'w')\n")
+    jobs = [asyncio.create_task(renderer.run(OURS, job, Render)) for _ in range(6)]
     # Two are about to start their workers; the others wait for their turn.
     await asyncio.sleep(0)
     renderer.close()
@@ -335,7 +334,7 @@ REPLACED = {
 @pytest.mark.parametrize("case", REPLACED)
 async def test_what_a_module_replaces_forges_no_answer(tmp_path: Path, case: str) -> None:
     answer = await render(tmp_path, f"{REPLACED[case]}\n{PROMPT}")
-    assert answer["text"] == "## 1. T\n\nbody"
+    assert answer.text == "## 1. T\n\nbody"
 
 
 @pytest.mark.parametrize(
@@ -363,12 +362,12 @@ async def test_modules_are_imported_under_their_own_names(tmp_path: Path) -> Non
         '"body"', "WORD"
     )
     answer = await render(tmp_path, text, name="package/prompt.py")
-    assert answer["text"] == "## 1. T\n\nrelative"
+    assert answer.text == "## 1. T\n\nrelative"
 
 
 async def test_a_file_whose_name_is_no_identifier_renders(tmp_path: Path) -> None:
     answer = await render(tmp_path, PROMPT, name="my-prompt.v2.py")
-    assert answer["text"] == "## 1. T\n\nbody"
+    assert answer.text == "## 1. T\n\nbody"
 
 
 async def test_rendering_leaves_no_compiled_file_of_unsaved_text(tmp_path: Path) -> None:
@@ -414,10 +413,10 @@ async def test_params_that_do_not_fit_are_told(tmp_path: Path) -> None:
     error = await failure(tmp_path, text, params={"P": {"nme": "x"}})
     assert error.data["near"] == ["name", "tags"]
     answer = await render(tmp_path, text, params={"P": {"name": "x", "tags": ["a", "b"]}})
-    assert answer["text"] == "## 1. T\n\nx ('a', 'b')"
+    assert answer.text == "## 1. T\n\nx ('a', 'b')"
     text = text.replace("template=", "default_params=P('default', ('c',)), template=")
     answer = await render(tmp_path, text, params={"P": {"name": "x"}})
-    assert answer["text"] == "## 1. T\n\nx ('c',)"
+    assert answer.text == "## 1. T\n\nx ('c',)"
 
 
 SAYS = """
@@ -437,8 +436,8 @@ async def ask(tmp_path: Path) -> AsyncIterator[Ask]:
         action: dict[str, object] = {"action": "render", "name": None, "params": {}}
         action["overrides"] = {}
         job = Job(file, tmp_path, {str(file): text + SAYS}, 30.0, action)
-        answer = await renderer.run(OURS, job)
-        return str(answer["text"]).partition("\n\n")[2]
+        answer = await renderer.run(OURS, job, Render)
+        return answer.text.partition("\n\n")[2]
 
     yield said
     await renderer.stop()
@@ -585,9 +584,9 @@ async def test_rendering_leaves_nothing_beside_the_modules(
         for _ in range(2):
             for name, body in (("prompt.py", "inner"), ("my-prompt.py", "body")):
                 job = Job(folder / name, folder, {}, 20.0, action)
-                answer = await renderer.run(OURS, job)
-                assert answer["text"] == f"## 1. T\n\n{body}"
-                assert answer["effects"] == []
+                answer = await renderer.run(OURS, job, Render)
+                assert answer.text == f"## 1. T\n\n{body}"
+                assert answer.effects == ()
     finally:
         await renderer.stop()
     assert sorted(path.name for path in folder.rglob("*")) == [
@@ -609,10 +608,12 @@ async def test_many_renders_side_by_side_are_all_answered(tmp_path: Path) -> Non
         text = PROMPT.replace('"body"', f'"body {number}"')
         action: dict[str, object] = {"action": "render", "name": None, "params": {}}
         action["overrides"] = {}
-        jobs.append(renderer.run(OURS, Job(file, tmp_path, {str(file): text}, 30.0, action)))
+        jobs.append(
+            renderer.run(OURS, Job(file, tmp_path, {str(file): text}, 30.0, action), Render)
+        )
     answers = await asyncio.gather(*jobs)
     await renderer.stop()
-    assert [answer["text"] for answer in answers] == [f"## 1. T\n\nbody {n}" for n in range(8)]
+    assert [answer.text for answer in answers] == [f"## 1. T\n\nbody {n}" for n in range(8)]
 
 
 async def test_a_foldline_that_lacks_what_is_needed_is_named_with_its_version(

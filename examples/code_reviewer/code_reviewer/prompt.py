@@ -6,7 +6,7 @@ from code_reviewer.planning import PlanningStrategy, PlanningToolsSection
 from code_reviewer.scope import files, focus
 from code_reviewer.workspace import WorkspaceDigestSection, with_reading
 from foldline.agent.tools import code_tools
-from foldline.backends import SmartFileAccess
+from foldline.ide.workspace import Workspace
 from foldline.prompts import PromptTemplate, TaskSection
 from foldline.prompts.runtime import Session
 from reviewer_prompt import (
@@ -23,7 +23,7 @@ GOAL = "review-task"
 """The section by which an evaluation decides about the chapters."""
 
 
-def build_template(session: Session, access: SmartFileAccess) -> PromptTemplate[Review]:
+def build_template(session: Session, opened: Workspace) -> PromptTemplate[Review]:
     """The reviewer's prompt, bound to a session and to the code that it reads."""
     return PromptTemplate[Review](
         ns="examples/code-reviewer",
@@ -34,7 +34,7 @@ def build_template(session: Session, access: SmartFileAccess) -> PromptTemplate[
             WorkspaceDigestSection(session=session),
             reference_docs.clone(),
             PlanningToolsSection(session=session, strategy=PlanningStrategy.PLAN_ACT_REFLECT),
-            with_reading(workspace, code_tools(access)),
+            with_reading(workspace, code_tools(opened)),
             TaskSection[CodeReviewTask](
                 title="Review Task", key=GOAL, children=(focus.clone(), files.clone())
             ),

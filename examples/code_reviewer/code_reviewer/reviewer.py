@@ -7,7 +7,7 @@ from pathlib import Path
 
 from code_reviewer.prompt import GOAL, build_template
 from code_reviewer.workspace import WorkspaceDigest, digest_of
-from foldline.backends import SmartFileAccess
+from foldline.ide.workspace import Workspace
 from foldline.prompts import ChaptersExpansionPolicy, Deadline
 from foldline.prompts.adapters import ProviderAdapter
 from foldline.prompts.errors import VisibilityExpansionRequired
@@ -36,7 +36,7 @@ class CodeReviewer:
         self.session[WorkspaceDigest].replace(digest_of(root, folder))
         self._adapter = adapter
         self._on_expansion = on_expansion
-        self._template = build_template(self.session, SmartFileAccess.for_workspace(root))
+        self._template = build_template(self.session, Workspace.at(root))
 
     def review(
         self, task: CodeReviewTask, *, deadline: Deadline | None = None

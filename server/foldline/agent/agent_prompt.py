@@ -16,7 +16,7 @@ from foldline.prompts.dataclasses import FrozenDataclass
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from foldline.backends import SmartFileAccess
+    from foldline.ide.workspace import Workspace
 
 ALL_TOOLS = tuple(operation.tool for operation in OPERATIONS if operation.tool)
 
@@ -81,8 +81,8 @@ def agent_prompt(tools: Collection[str] = ALL_TOOLS) -> str:
     return AGENT_PROMPT.render(ReadingCode.with_tools(tools)).text
 
 
-def agent_template(access: SmartFileAccess) -> PromptTemplate[object]:
-    """Return a template with the instructions and the tools, for the files of `access`."""
+def agent_template(workspace: Workspace) -> PromptTemplate[object]:
+    """Return a template with the instructions and the tools, for the files of a workspace."""
     section = reading_code.clone()
-    section.tools = code_tools(access)
+    section.tools = code_tools(workspace)
     return PromptTemplate(ns="foldline/agent", key="reading-code", sections=[section])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.index_bar import index_bar
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from foldline.ide.operations.operation import Argument, Operation
 
 FOUND, NOTHING, FAILED = 0, 1, 2
+# Processes that haven't ended by then end with this one.
+CLOSE_SECONDS = 10.0
 SECONDS = 20.0
 """Longer than for models: each command starts its own server."""
 
@@ -100,33 +103,34 @@ def _add_argument(parser: argparse.ArgumentParser, argument: Argument, *, severa
 
 def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
     """Run the operation, print the result, and return the exit status."""
-    from foldline.backends import BackendError, SmartFileAccess
+    from foldline.backends import BackendError
     from foldline.backends.errors import SymbolError
-    from foldline.backends.parsing_pool import PoolParsing
     from foldline.backends.waiting import run
     from foldline.ide.errors import ArgumentsError
     from foldline.ide.operations.reading import read_arguments
+    from foldline.ide.settings import Settings
     from foldline.ide.structuring import unstructure
+    from foldline.ide.workspace import AccessOptions, Workspace
 
-    parsing = PoolParsing()
     try:
-        access = SmartFileAccess.for_workspace(
-            options.root,
-            parsing=parsing,
-            no_ignore=options.no_ignore,
-            patience=None,
-            language_servers=getattr(options, "seconds", 0) > 0,
-            trusted=getattr(options, "trust", False),
-            progress=index_bar(),
+        workspace = Workspace(
+            Settings(trusted=getattr(options, "trust", False)),
+            AccessOptions(
+                language_servers=getattr(options, "seconds", 0) > 0,
+                parse_in_workers=True,
+                no_ignore=options.no_ignore,
+                patient=True,
+            ),
         )
+        workspace.progress_of = lambda _: index_bar()
+        access = workspace.access(Path(options.root))
         try:
             all_arguments = [
                 read_arguments(operation, values) for values in _values(operation, options)
             ]
             results = [run(operation.run(access, arguments)) for arguments in all_arguments]
         finally:
-            access.close()
-            parsing.close()
+            workspace.close_files(CLOSE_SECONDS)
     except SymbolError as error:
         return _refuse(error, NOTHING)
     except (ArgumentsError, BackendError) as error:

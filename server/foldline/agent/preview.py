@@ -1,6 +1,6 @@
 """`foldline preview`: one prompt as a model would get it, in a terminal.
 
-The file is executed: whoever names it trusts it.
+The file is executed: the user who names it trusts it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from foldline.agent.verbs import Verbs
-    from foldline.ide.render.renderer import Job, Renderer
+    from foldline.ide.render.jobs import Action
+    from foldline.ide.render.render import Chapter, OpenedSections, Render
+    from foldline.ide.render.render_options import RenderOptions
+    from foldline.ide.resolve import PromptTarget
+    from foldline.ide.workspace import Workspace
 
 RENDER_SECONDS = 30.0
 
@@ -75,94 +79,103 @@ def run(options: argparse.Namespace) -> int:
 
 async def _serve(options: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
-    from foldline.agent.preview_page import Served, ServeError, serve
-    from foldline.ide.errors import ValuesError
+    from foldline.agent.preview_page import Served, serve
+    from foldline.backends.errors import PathError
+    from foldline.ide.errors import REFUSALS, ValuesError
+    from foldline.ide.workspace import Workspace
 
+    workspace = Workspace()
+    workspace.report = _complain
     try:
         file, name = _file_and_name(options.target)
-        values = {"params": _read_params(options), "parameter_set": options.parameter_set}
-        sections, chapters = options.open, options.chapter
-        root = _root_of(file)
-        served = Served(file, name, root, options.interpreter, sections, chapters, values)
+        params, parameter_set = _read_params(options), options.parameter_set
+        _open_workspace(workspace, file, options)
+        served = Served(file, name, options.open, options.chapter, params, parameter_set)
     except (ValuesError, FileNotFoundError) as error:
         complain(f"foldline preview: {error}")
         return 2
     try:
-        await serve(served)
-    except ServeError as error:
+        await serve(workspace, served)
+    except PathError as error:
+        complain(f"foldline preview: {error.summary}")
+        return 1
+    except REFUSALS as error:
         complain(f"foldline preview: {error}")
         return 1
     return 0
 
 
 async def _run(options: argparse.Namespace) -> int:
-    from foldline.ide.render.renderer import Renderer
+    from foldline.ide.render.renderer import STOP_SECONDS
+    from foldline.ide.workspace import Workspace
 
-    renderer = Renderer()
+    workspace = Workspace()
+    workspace.report = _complain
     try:
-        shown = await _render(renderer, options)
+        shown = await _render(workspace, options)
         _print(shown)
         if options.watch:
             from foldline.agent.watching import changed_files
 
             file, _ = _file_and_name(options.target)
             async for _ in changed_files(file, _root_of(file)):
-                shown = await _render(renderer, options)
+                shown = await _render(workspace, options)
                 # What fails leaves the last good text where it is.
                 if shown.text is not None:
                     _clear()
                 _print(shown)
         return shown.status
     finally:
-        await renderer.stop()
+        await workspace.stop(STOP_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What is printed of one render, and the exit status of that; None for a text that failed."""
+    """The output of one render, and its exit status; the text is None where it failed."""
 
     status: int
     text: str | None
     problems: tuple[str, ...] = ()
 
 
-async def _render(renderer: Renderer, options: argparse.Namespace) -> _Shown:
+async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     from foldline.ide.errors import RenderError, RevisionError, ValuesError
-    from foldline.ide.render.interpreter import find_interpreter
+    from foldline.ide.render.render import OpenedSections
+    from foldline.ide.structuring import unstructured
 
     try:
-        job = _job(options)
-        interpreter = find_interpreter(job.file, options.interpreter)
+        prompt = _named_prompt(workspace, options)
         if options.diff is not None:
             from foldline.agent.preview_diff import diff, format_diff
 
-            found = await diff(renderer, interpreter, job, options.diff)
-            return _Shown(0, json.dumps(found, indent=2) if options.json else format_diff(found))
-        answer = await renderer.run(interpreter, job)
+            found = await diff(prompt, options.diff)
+            text = json.dumps(unstructured(found), indent=2) if options.json else format_diff(found)
+            return _Shown(0, text)
+        answer = await prompt.execute(tolerant=True)
     except (RenderError, RevisionError, ValuesError, FileNotFoundError) as error:
         of_user = isinstance(error, RenderError) and error.kind not in ("prompt", "tool")
         return _Shown(1 if of_user else 2, None, (str(error),))
-    render: dict[str, Any] = answer["render"] if options.open else answer
-    closed = list(_closed_chapters(answer["chapters"], options.chapter))
-    failed = [block for block in render["blocks"] if block["error"] is not None]
-    problems = [f"{block['key']}: {block['error']['message']}" for block in failed]
+    render = answer.render if isinstance(answer, OpenedSections) else answer
+    closed = list(_closed_chapters(answer.chapters, options.chapter))
+    failed = [(block.key, block.error) for block in render.blocks if block.error is not None]
+    problems = [f"{key}: {error.message}" for key, error in failed]
     problems += closed
     if options.json:
-        text = json.dumps({**answer, "fidelity": "executed"}, indent=2)
+        text = json.dumps({**unstructured(answer), "fidelity": "executed"}, indent=2)
     else:
-        text = str(render["text"])
-        problems = [f"{name} was made up: give --params" for name in answer["generated"]] + problems
+        text = render.text
+        problems = [f"{name} was made up: give --params" for name in answer.generated] + problems
     return _Shown(1 if failed or closed else 0, text, tuple(problems))
 
 
-def _closed_chapters(chapters: Sequence[Mapping[str, Any]], wanted: Iterable[str]) -> Iterator[str]:
+def _closed_chapters(chapters: Sequence[Chapter], wanted: Iterable[str]) -> Iterator[str]:
     """Why the wanted chapters that are not open are closed."""
-    known = {each["key"]: each for each in chapters}
+    known = {chapter.key: chapter for chapter in chapters}
     for key in wanted:
         if key not in known:
             yield f"there is no chapter {key!r}; there is {', '.join(known) or 'none'}"
-        elif not known[key]["open"]:
-            yield f"the chapter {key!r} stays closed: {'; '.join(known[key]['reasons'])}"
+        elif not known[key].open:
+            yield f"the chapter {key!r} stays closed: {'; '.join(known[key].reasons)}"
 
 
 def _print(shown: _Shown) -> None:
@@ -183,28 +196,74 @@ def _clear() -> None:
         print()  # noqa: T201
 
 
-def _job(options: argparse.Namespace) -> Job:
-    from foldline.ide.render.jobs import prompt_job
+@dataclass(frozen=True, slots=True)
+class NamedPrompt:
+    """The prompt that the command line names, and how it's rendered."""
+
+    workspace: Workspace
+    target: PromptTarget
+    options: RenderOptions
+    opening: Action[OpenedSections] | None
+    params_file: Path | None
+
+    async def execute(
+        self, texts: Mapping[str, str] | None = None, *, tolerant: bool = False
+    ) -> Render | OpenedSections:
+        """Render it, with `texts` in place of files."""
+        from foldline.ide.render.execution import execute
+        from foldline.ide.render.jobs import RENDER, Circumstances
+
+        circumstances = Circumstances(
+            texts=texts or {}, tolerant=tolerant, params_file=self.params_file
+        )
+        given = (self.options, circumstances)
+        if self.opening is not None:
+            return await execute(self.workspace, self.target, self.opening, *given)
+        return await execute(self.workspace, self.target, RENDER, *given)
+
+    async def render(self, texts: Mapping[str, str] | None = None) -> Render:
+        """Render it, with `texts` in place of files; what can't be rendered is a failure."""
+        from foldline.ide.render.render import OpenedSections
+
+        answer = await self.execute(texts)
+        return answer.render if isinstance(answer, OpenedSections) else answer
+
+
+def _named_prompt(workspace: Workspace, options: argparse.Namespace) -> NamedPrompt:
+    from foldline.ide.render.jobs import open_sections
+    from foldline.ide.render.render_options import RenderOptions
+    from foldline.ide.resolve import PromptTarget
 
     file, name = _file_and_name(options.target)
-    job, problems = prompt_job(
-        "open" if options.open else "render",
-        file,
-        _root_of(file),
-        name=name or _first_prompt(file),
-        deadline=RENDER_SECONDS,
-        params_file=options.params,
-        params=_read_params(options),
-        parameter_set=options.parameter_set,
-        chapters=options.chapter,
-        overrides={},
-        section_keys=options.open,
-        reason="Opened on the command line",
-        tolerant=True,
+    _open_workspace(workspace, file, options)
+    opening = open_sections(options.open, "Opened on the command line")
+    return NamedPrompt(
+        workspace,
+        PromptTarget.on_disk(file, _root_of(file), name or _first_prompt(workspace, file)),
+        RenderOptions(
+            params=_read_params(options),
+            parameter_set=options.parameter_set,
+            chapters=frozenset(options.chapter),
+        ),
+        opening if options.open else None,
+        options.params,
     )
+
+
+def _open_workspace(workspace: Workspace, file: Path, options: argparse.Namespace) -> None:
+    """Open the folder of a file, which is trusted: the user named it to be run."""
+    from foldline.ide.settings import Settings
+
+    settings = Settings(
+        trusted=True, interpreter=options.interpreter, render_deadline=RENDER_SECONDS
+    )
+    workspace.set_settings(settings)
+    workspace.set_roots([_root_of(file)])
+
+
+def _complain(problems: Sequence[str]) -> None:
     for problem in problems:
         complain(f"foldline preview: {problem}")
-    return job
 
 
 def _root_of(file: Path) -> Path:
@@ -224,14 +283,14 @@ def _file_and_name(target: str) -> tuple[Path, str | None]:
     return path.resolve(), name if separator else None
 
 
-def _first_prompt(file: Path) -> str | None:
-    """The prompt to show of `file` where none is named: the first that has values, or the first."""
-    from foldline.agent.scan import root_of
-    from foldline.ide.analysis.project import Project
+def _first_prompt(workspace: Workspace, file: Path) -> str | None:
+    """The prompt to show of `file` where none is named."""
+    from foldline.ide.resolve import first_prompt
+    from foldline.ide.uris import uri_of
 
-    analysis = Project(root_of(file)).analysis(str(file))
-    prompts = analysis.module.prompts if analysis is not None else ()
-    return next((prompt.name for prompt in sorted(prompts, key=lambda each: not each.bound)), None)
+    return workspace.with_snapshot(
+        uri_of(file), lambda snapshot: first_prompt(snapshot.analysis.module.prompts)
+    )
 
 
 def _read_params(options: argparse.Namespace) -> dict[str, dict[str, Any]]:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.backends import SmartFileAccess
 from foldline.backends.errors import cut
 from foldline.backends.formatting.visible import visible
-from foldline.ide.analysis.project import Project
-from foldline.ide.analysis.prompt_files import PromptFiles
-from foldline.ide.config import PromptOptions, read_project_options
+from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.config import PromptOptions
+    from foldline.ide.folder import Folder
 
 _ROOT_MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 
@@ -30,22 +28,25 @@ class ScanError(ValueError):
 class Scan:
     """The prompt modules below some paths of one project."""
 
-    root: Path
-    options: PromptOptions
+    folder: Folder
     files: tuple[str, ...]
-    project: Project
+
+    @property
+    def options(self) -> PromptOptions:
+        """The project's options."""
+        return self.folder.options
 
     def analyses(self) -> Iterator[ModuleAnalysis]:
         """Yield the modules' analyses one at a time, so that not all are in memory at once."""
         for file in self.files:
-            analysis = self.project.analysis(file)
+            analysis = self.folder.project.analysis(file)
             if analysis is not None:
                 yield analysis
 
     def relative(self, file: str) -> str:
         """Return a file's path relative to the root, with `/`."""
-        path = Path(file)
-        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else file
+        path, root = Path(file), self.folder.root
+        return path.relative_to(root).as_posix() if path.is_relative_to(root) else file
 
 
 def scan(paths: Sequence[str]) -> Scan:
@@ -63,20 +64,14 @@ def scan(paths: Sequence[str]) -> Scan:
     if outside:
         named, around = visible(str(outside[0])), visible(str(root))
         raise ScanError(f"{named} lies outside {around}: check it separately")
-    options, problems = read_project_options(root)
-    if problems:
-        raise ScanError("; ".join(problems))
-    project = Project(root)
-    project.search = lru_cache(maxsize=1)(PromptFiles(partial(_walk, root, [root])).refresh)
-    found: dict[str, None] = {}
-    for path in resolved:
-        if path.is_file():
-            found[str(path)] = None
-    folders = [path for path in resolved if path.is_dir()]
-    if folders:
-        candidates = PromptFiles(partial(_walk, root, folders)).refresh()
-        found.update(dict.fromkeys(candidates))
-    return Scan(root, options, tuple(found), project)
+    (folder,) = Workspace.at(root).folders()
+    if folder.problems:
+        raise ScanError("; ".join(folder.problems))
+    found = dict.fromkeys(str(path) for path in resolved if path.is_file())
+    below = [path.relative_to(root).as_posix() for path in resolved if path.is_dir()]
+    if below:
+        found.update(dict.fromkeys(folder.prompt_files(below).refresh()))
+    return Scan(folder, tuple(found))
 
 
 def root_of(path: Path) -> Path:
@@ -86,13 +81,3 @@ def root_of(path: Path) -> Path:
         if any((folder / mark).exists() for mark in _ROOT_MARKS):
             return folder
     return start
-
-
-def _walk(
-    root: Path, folders: Iterable[Path], check: Callable[[], None]
-) -> Iterator[tuple[str, object]]:
-    backend = SmartFileAccess.for_workspace(root).file_backend
-    for folder in folders:
-        start = backend.resolve(folder.relative_to(root).as_posix())
-        for stamp in backend.walk_folder(start, check=check):
-            yield str(root / stamp.path), stamp

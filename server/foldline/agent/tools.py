@@ -1,8 +1,8 @@
 """The code operations as tools for agents written in Python.
 
 >>> from foldline.agent.tools import code_tools
->>> from foldline.backends import SmartFileAccess
->>> tools = code_tools(SmartFileAccess.for_workspace("."))
+>>> from foldline.ide.workspace import Workspace
+>>> tools = code_tools(Workspace.at("."))
 >>> tools[0].name
 'get_tree'
 """
@@ -12,6 +12,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from foldline.agent.folder_operations import arguments_by_folder, text_of
+from foldline.agent.folders import NoFolderError, open_folders
 from foldline.backends.errors import IgnoredPathError
 from foldline.backends.waiting import run
 from foldline.ide.errors import REFUSALS, ArgumentsError
@@ -23,19 +25,19 @@ from foldline.prompts.errors import ToolValidationError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from foldline.backends import SmartFileAccess
     from foldline.ide.operations.operation import Operation
+    from foldline.ide.workspace import Workspace
     from foldline.prompts.schema import JsonSchema
 
 
 def code_tools(
-    access: SmartFileAccess, operations: Iterable[Operation[Any, Any]] = OPERATIONS
+    workspace: Workspace, operations: Iterable[Operation[Any, Any]] = OPERATIONS
 ) -> tuple[Tool[Any, str], ...]:
-    """Return the operations for models as tools on the files of `access`, cheapest first.
+    """Return the operations for models as tools on the files of a workspace, cheapest first.
 
     Handlers block; names, arguments, sizes and failures are the same as in the MCP server.
     """
-    return tuple(_tool(operation, access) for operation in operations if operation.tool)
+    return tuple(_tool(operation, workspace) for operation in operations if operation.tool)
 
 
 def failure_text(operation: Operation[Any, Any], error: Exception) -> str:
@@ -50,7 +52,7 @@ def failure_text(operation: Operation[Any, Any], error: Exception) -> str:
     return str(error)
 
 
-def _tool(operation: Operation[Any, Any], access: SmartFileAccess) -> Tool[Any, str]:
+def _tool(operation: Operation[Any, Any], workspace: Workspace) -> Tool[Any, str]:
     arguments = operation.arguments
 
     class OperationTool(Tool[arguments, str]):  # type: ignore[valid-type]  # Known at run time.
@@ -70,7 +72,13 @@ def _tool(operation: Operation[Any, Any], access: SmartFileAccess) -> Tool[Any, 
     def handle(params: Any, *, context: ToolContext) -> ToolResult[str]:
         del context
         try:
-            text = operation.text(run(operation.run(access, params)), params)
+            folders = open_folders(workspace, workspace.roots)
+            text = "\n".join(
+                text_of(operation, run(operation.run(folder.access, own)), folder, own)
+                for folder, own in arguments_by_folder(operation, folders, params)
+            )
+        except NoFolderError as error:
+            return ToolResult(str(error), success=False)
         except REFUSALS as error:
             return ToolResult(failure_text(operation, error), success=False)
         return ToolResult(text, text)

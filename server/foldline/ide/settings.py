@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
 from foldline.ide.errors import ArgumentsError
-from foldline.ide.structuring import structure
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -67,6 +66,9 @@ def structure_valid(
 
     All fields of `kind` have defaults; `what` is the word for one of them.
     """
+    # It takes long to load, and most verbs of the command line read no settings.
+    from foldline.ide.structuring import structure
+
     known = {field.name for field in fields(kind)}
     problems = [f"unknown {what} {name!r}" for name in table if name not in known]
     values = {name: value for name, value in table.items() if name in known}

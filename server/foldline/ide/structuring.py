@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
 from enum import StrEnum
-from typing import Any, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
 from cattrs import BaseValidationError, Converter, ForbiddenExtraKeysError, transform_error
 from cattrs.errors import IterableValidationError, IterableValidationNote
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from foldline.ide.errors import ArgumentsError
+
+if TYPE_CHECKING:
+    from cattrs.types import SimpleStructureHook
 
 T = TypeVar("T")
 
@@ -58,6 +62,35 @@ def _is_array(kind: Any) -> bool:
     return get_origin(kind) is tuple and get_args(kind)[1:] == (...,)
 
 
+OMITTED = {"omitted": True}
+"""Metadata of a dataclass field that JSON lacks where it has its default."""
+
+
+def renamed(name: str) -> dict[str, str]:
+    """Metadata of a dataclass field that JSON has under another name."""
+    return {"renamed": name}
+
+
+def _overrides(kind: type) -> dict[str, Any]:
+    return {
+        one.name: override(
+            rename=one.metadata.get("renamed"), omit_if_default=one.metadata.get("omitted")
+        )
+        for one in fields(kind)
+        if one.metadata
+    }
+
+
+def _dataclass_structure(kind: type[T]) -> SimpleStructureHook[Mapping[str, Any], T]:
+    return make_dict_structure_fn(kind, _converter, **_overrides(kind))
+
+
+def _dataclass_unstructure(kind: type[T]) -> Callable[[T], dict[str, Any]]:
+    return make_dict_unstructure_fn(kind, _converter, **_overrides(kind))
+
+
+_converter.register_structure_hook_factory(is_dataclass, _dataclass_structure)
+_converter.register_unstructure_hook_factory(is_dataclass, _dataclass_unstructure)
 for _kind in (str, int, bool):
     _converter.register_structure_hook(_kind, _structure_exactly)
 _converter.register_structure_hook(float, _structure_number)
@@ -101,3 +134,10 @@ def _problem(error: BaseException, _: type | None) -> str:
 def unstructure(value: object) -> object:
     """Convert a value made of dataclasses, enums and collections to JSON."""
     return _converter.unstructure(value)
+
+
+def unstructured(model: object) -> dict[str, Any]:
+    """The JSON object of a dataclass."""
+    value = unstructure(model)
+    assert isinstance(value, dict)
+    return value

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from foldline.backends.waiting import in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations import OPERATIONS
-from foldline.ide.structuring import structure
+from foldline.ide.structuring import structure, unstructure
 from foldline.ide.version import VERSION
 from foldline.server.commands import (
     prompt_close_preview,
@@ -160,7 +160,9 @@ def _refusing(handle: Callable[..., Any]) -> Callable[..., Any]:
 
 def _register_command(server: FoldlineServer, command: ModuleType) -> None:
     async def execute(ls: FoldlineServer, value: object) -> Any:
-        return await command.handle(ls, structure(value, command.Arguments))
+        answer = await command.handle(ls, structure(value, command.Arguments))
+        # It may be of any size, and the event loop has others to answer.
+        return await in_thread(partial(unstructure, answer))
 
     _register(server, command.COMMAND, execute)
 

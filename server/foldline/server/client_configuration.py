@@ -20,6 +20,8 @@ from lsprotocol.types import (
 from foldline.backends.waiting import in_thread
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from foldline.server.server import FoldlineServer
 
 SECTION = "foldline"
@@ -31,17 +33,17 @@ async def configure(ls: FoldlineServer, pushed: object = None) -> None:
     if workspace is not None and workspace.configuration:
         items = [ConfigurationItem(section=SECTION)]
         answers = await ls.workspace_configuration_async(ConfigurationParams(items))
-        problems = ls.prompts.set_client_options(answers[0] if answers else None)
+        problems = ls.core.set_client_options(answers[0] if answers else None)
     elif isinstance(pushed, Mapping):
-        problems = ls.prompts.set_client_options(pushed.get(SECTION, pushed))
+        problems = ls.core.set_client_options(pushed.get(SECTION, pushed))
     else:
         problems = ()  # What it pushed before still holds.
-    folders = await in_thread(ls.prompts.folders)
+    folders = await in_thread(ls.core.folders)
     report(ls, [*problems, *(problem for folder in folders for problem in folder.problems)])
     ls.diagnostics.schedule()
 
 
-def report(ls: FoldlineServer, problems: list[str]) -> None:
+def report(ls: FoldlineServer, problems: Sequence[str]) -> None:
     """Shows what was not shown before."""
     new = [problem for problem in dict.fromkeys(problems) if problem not in ls.reported]
     ls.reported.update(new)

@@ -18,7 +18,7 @@ from foldline.ide.checks.budget import check_budget
 from foldline.ide.checks.diagnostic import Severity
 
 if TYPE_CHECKING:
-    from foldline.server.prompt_index import Asked
+    from foldline.server.snapshots import LspSnapshot
 
 SOURCE = "foldline"
 PAGES = Path(checks.__file__).parent / "pages"
@@ -31,30 +31,30 @@ _SEVERITIES = {
 }
 
 
-def found_in(asked: Asked) -> tuple[checks.Diagnostic, ...]:
+def found_in(snapshot: LspSnapshot) -> tuple[checks.Diagnostic, ...]:
     """What is wrong with the prompts of a document."""
-    options = asked.options
+    options = snapshot.options
     return checks.diagnostics(
-        asked.analysis,
+        snapshot.analysis,
         severities=options.severity,
-        more=check_budget(asked.analysis, options.token_budget, asked.counter),
+        more=check_budget(snapshot.analysis, options.token_budget, snapshot.counter),
     )
 
 
-def lsp_diagnostics(asked: Asked) -> list[Diagnostic]:
+def lsp_diagnostics(snapshot: LspSnapshot) -> list[Diagnostic]:
     """The same, as the client takes it."""
-    return [lsp_diagnostic(each, asked) for each in found_in(asked)]
+    return [lsp_diagnostic(each, snapshot) for each in found_in(snapshot)]
 
 
-def lsp_diagnostic(found: checks.Diagnostic, asked: Asked) -> Diagnostic:
+def lsp_diagnostic(found: checks.Diagnostic, snapshot: LspSnapshot) -> Diagnostic:
     """One of them, as the client takes it."""
     related: list[DiagnosticRelatedInformation] = []
     for each in found.related:
-        location = asked.location(each.place)
+        location = snapshot.location(each.place)
         if location is not None:
             related.append(DiagnosticRelatedInformation(location, each.message))
     return Diagnostic(
-        range=asked.range(found.place),
+        range=snapshot.range(found.place),
         message=found.message,
         severity=_SEVERITIES[found.severity],
         code=str(found.code),

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import PublishDiagnosticsParams
 
 from foldline.server.preview_diagnostics import problem_diagnostics
-from foldline.server.prompt_index import ask
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from lsprotocol.types import Diagnostic
 
     from foldline.server.preview_diagnostics import Problem
-    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 log = logging.getLogger(__name__)
 
@@ -49,15 +49,15 @@ class DiagnosticsPublisher:
             self._task = asyncio.get_running_loop().create_task(self._publish_all())
 
     async def _publish_all(self) -> None:
-        prompts, previews = self._ls.prompts, self._ls.previews
+        workspace, problems_of = self._ls.core, self._ls.problems
         documents_seen = problems_seen = -1
-        while (documents_seen, problems_seen) != (prompts.version, previews.problems.version):
+        while (documents_seen, problems_seen) != (workspace.version, problems_of.version):
             await asyncio.sleep(PAUSE_SECONDS)
-            if self.pulled and documents_seen != prompts.version:
+            if self.pulled and documents_seen != workspace.version:
                 self._refresh()
-            documents_seen, problems_seen = prompts.version, previews.problems.version
-            problems = previews.problems.by_uri(prompts.open_documents())
-            documents = () if self.pulled else prompts.open_documents().values()
+            documents_seen, problems_seen = workspace.version, problems_of.version
+            problems = problems_of.by_uri(workspace.open_documents())
+            documents = () if self.pulled else workspace.open_documents().values()
             for uri in dict.fromkeys((*documents, *problems, *self._published)):
                 try:
                     await self._publish(uri, problems.get(uri, ()))
@@ -70,7 +70,7 @@ class DiagnosticsPublisher:
         found: list[Diagnostic] = []
         if not self.pulled and self._is_open(uri):
             # The text may have changed in the meantime, and the version is that of the answer.
-            version, found = await ask(self._ls, uri, _wrong) or (version, [])
+            version, found = await with_snapshot(self._ls, uri, _wrong) or (version, [])
         if problems:
             found += await problem_diagnostics(self._ls, uri, problems)
         if not problems and not self._is_open(uri):
@@ -83,18 +83,18 @@ class DiagnosticsPublisher:
             self._published.pop(uri, None)
 
     def _is_open(self, uri: str) -> bool:
-        return uri in self._ls.prompts.open_documents().values()
+        return uri in self._ls.core.open_documents().values()
 
     def _refresh(self) -> None:
         """Other documents' diagnostics may have changed with one: the client asks for them."""
         workspace = self._ls.client_capabilities.workspace
         refreshed = workspace.diagnostics if workspace is not None else None
-        several = len(self._ls.prompts.open_documents()) > 1
+        several = len(self._ls.core.open_documents()) > 1
         if several and refreshed is not None and refreshed.refresh_support:
             self._ls.workspace_diagnostic_refresh(None, partial(lambda _: None))
 
 
-def _wrong(asked: Asked) -> tuple[int | None, list[Diagnostic]]:
+def _wrong(snapshot: LspSnapshot) -> tuple[int | None, list[Diagnostic]]:
     from foldline.server.diagnostic_items import lsp_diagnostics
 
-    return asked.version, lsp_diagnostics(asked)
+    return snapshot.version, lsp_diagnostics(snapshot)

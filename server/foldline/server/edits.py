@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from foldline.ide.checks.diagnostic import Change
-    from foldline.server.prompt_index import Asked
+    from foldline.server.snapshots import LspSnapshot
 
 
-def workspace_edit(asked: Asked, changes: Iterable[Change]) -> WorkspaceEdit:
+def workspace_edit(snapshot: LspSnapshot, changes: Iterable[Change]) -> WorkspaceEdit:
     """The changes by document."""
     edits: dict[str, list[TextEdit]] = {}
     for change in changes:
-        location = asked.location(change.place)
+        location = snapshot.location(change.place)
         if location is not None:
             edits.setdefault(location.uri, []).append(TextEdit(location.range, change.text))
     return WorkspaceEdit(changes=edits)

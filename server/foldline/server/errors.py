@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcException
 
 from foldline.backends.errors import LONGEST_MESSAGE, cut
 from foldline.ide.errors import ArgumentsError, data_of
-from foldline.server.workspace import uri_of
+from foldline.ide.uris import uri_of
 
 _MOST_ITEMS = 20
 

@@ -14,8 +14,8 @@ from foldline.ide.operations.arguments import PositionArguments
 from foldline.ide.operations.operation import Role
 from foldline.ide.operations.reading import read_arguments
 from foldline.ide.structuring import structure, unstructure
+from foldline.ide.uris import path_of
 from foldline.server.convert import LineIndex
-from foldline.server.workspace import path_of
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -168,18 +168,18 @@ def find_folder(ls: FoldlineServer, uri: str | None) -> SmartFileAccess:
     Raises:
         IdeError: There is no such folder.
     """
-    roots = ls.files.roots
+    roots = ls.core.roots
     if uri is None and roots:
-        return ls.files.access(roots[0])
-    uri = uri or ls.focus.uri
+        return ls.core.access(roots[0])
+    uri = uri or ls.core.focus.uri
     if uri is None:
         raise NoDocument("No workspace folder is open: open one, or a document")
     path = path_of(uri)
-    root = path if path in roots else ls.files.root_of(path)
+    root = path if path in roots else ls.core.root_of(path)
     if roots and root not in roots:
         # An open document outside of the workspace may be read, but not its neighbours.
         raise PathRefused(f"{visible(str(path))} is outside the workspace", path=str(path))
-    return ls.files.access(root)
+    return ls.core.access(root)
 
 
 def find_file(ls: FoldlineServer, uri: str | None, argument: str) -> tuple[SmartFileAccess, str]:
@@ -188,11 +188,11 @@ def find_file(ls: FoldlineServer, uri: str | None, argument: str) -> tuple[Smart
     Raises:
         IdeError: There is no such file in the workspace.
     """
-    uri = uri or ls.focus.uri
+    uri = uri or ls.core.focus.uri
     if uri is None:
         raise NoDocument(f"No document has the focus: open one, or give a `{argument}`")
     file = path_of(uri)
-    return ls.files.access(ls.files.root_of(file)), str(file)
+    return ls.core.access(ls.core.root_of(file)), str(file)
 
 
 def _without_text(page: FileText) -> dict[str, object]:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol.types import Diagnostic, DiagnosticSeverity, Position, Range
 
 from foldline.ide.errors import PathRefused
-from foldline.server.prompt_index import ask, file_of, uri_of_file
+from foldline.ide.uris import file_of, uri_of_file
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from foldline.server.prompt_index import Asked
+    from foldline.ide.previews.state import Stale
+    from foldline.ide.render.render import Block
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 SOURCE = "foldline preview"
 
@@ -62,21 +65,21 @@ class Problems:
         return found
 
 
-def problems_in(
-    stale: Mapping[str, Any] | None, blocks: Mapping[str, Mapping[str, Any]]
-) -> Iterator[Problem]:
+def problems_in(stale: Stale | None, blocks: Iterable[Block]) -> Iterator[Problem]:
     """The failures of which a preview can say where they are."""
-    if stale is not None and stale["file"] and stale["line"]:
-        yield Problem(stale["file"], stale["line"], stale["message"], stale["kind"])
-    for block in blocks.values():
-        error, location = block.get("error"), block["location"]
-        if error is None or stale is not None:
+    if stale is not None:
+        if stale.file and stale.line:
+            yield Problem(stale.file, stale.line, stale.message, stale.kind)
+        return
+    for block in blocks:
+        error, location = block.error, block.location
+        if error is None:
             continue
-        if error["line"]:
-            yield Problem(error["file"], error["line"], error["message"], error["type"])
+        if error.file and error.line:
+            yield Problem(error.file, error.line, error.message, error.type)
         elif location is not None:
-            line = location["range"]["start"]["line"] + 1
-            yield Problem(file_of(location["uri"]), line, error["message"], error["type"])
+            line = location.range.start.line + 1
+            yield Problem(file_of(location.uri), line, error.message, error.type)
 
 
 async def problem_diagnostics(
@@ -84,11 +87,11 @@ async def problem_diagnostics(
 ) -> list[Diagnostic]:
     """The problems of one document, as the client takes them."""
 
-    def question(asked: Asked) -> list[Range]:
-        return [asked.index.line(problem.line - 1) for problem in problems]
+    def query(snapshot: LspSnapshot) -> list[Range]:
+        return [snapshot.index.line(problem.line - 1) for problem in problems]
 
     try:
-        ranges = await ask(ls, uri, question)
+        ranges = await with_snapshot(ls, uri, query)
     except PathRefused:
         ranges = None  # No folder of the workspace holds it: its text is not ours to read.
     if ranges is None:

@@ -45,8 +45,8 @@ from pygls.protocol.json_rpc import (
 )
 
 from foldline.backends.uris import uri_of_path
+from foldline.ide.uris import local_path
 from foldline.server.documents import Documents
-from foldline.server.workspace import local_path
 
 log = logging.getLogger(__name__)
 

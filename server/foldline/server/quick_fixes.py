@@ -12,19 +12,19 @@ from foldline.server.edits import workspace_edit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from foldline.server.prompt_index import Asked
+    from foldline.server.snapshots import LspSnapshot
 
 
-def quick_fixes(asked: Asked, start: int, end: int) -> Iterator[CodeAction]:
+def quick_fixes(snapshot: LspSnapshot, start: int, end: int) -> Iterator[CodeAction]:
     """The repairs of the diagnostics that a selection touches."""
-    for found in found_in(asked):
+    for found in found_in(snapshot):
         if not (found.place.start <= end and start <= found.place.end):
             continue
         for fix in found.fixes:
             yield CodeAction(
                 title=fix.title,
                 kind=CodeActionKind.QuickFix,
-                diagnostics=[lsp_diagnostic(found, asked)],
+                diagnostics=[lsp_diagnostic(found, snapshot)],
                 is_preferred=fix.preferred or None,
-                edit=workspace_edit(asked, fix.changes),
+                edit=workspace_edit(snapshot, fix.changes),
             )

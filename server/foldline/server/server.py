@@ -3,44 +3,49 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
+from lsprotocol.types import Position, Range, ShowDocumentParams
 from pygls.exceptions import FeatureRequestError, JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from foldline.ide.render.renderer import Renderer
-from foldline.ide.settings import Settings
+from foldline.ide.previews.previews import Previews
+from foldline.ide.structuring import unstructure
+from foldline.ide.workspace import AccessOptions, Workspace
+from foldline.server.client_configuration import report
 from foldline.server.diagnostics_publisher import DiagnosticsPublisher
-from foldline.server.focus import Focus
 from foldline.server.page.pages import Pages
-from foldline.server.previews import PreviewHub
-from foldline.server.prompt_index import PromptIndex
+from foldline.server.preview_diagnostics import Problems, problems_in
 from foldline.server.protocol import FoldlineProtocol, message_converter
+from foldline.server.snapshots import locate
 from foldline.server.virtual_documents import VirtualDocuments
-from foldline.server.workspace import WorkspaceFiles, local_path
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pygls.server import ServerErrors
 
+    from foldline.ide.previews.state import PreviewState
+    from foldline.ide.render import render
     from foldline.server.documents import Documents
 
 log = logging.getLogger(__name__)
+
+DID_UPDATE = "foldline/preview/didUpdate"
 
 
 class FoldlineServer(LanguageServer):
     """State shared by the features and commands of one client.
 
     Attributes:
-        settings: What the client configured; also whether it trusts the workspace.
-        focus: The document and the prompt that the user last dealt with.
-        files: The workspace's files, open buffers before the disk.
-        renderer: Runs prompts in the user's interpreter.
-        previews: What somebody looks at.
-        pages: Which of them are web pages too.
+        core: The folders, open documents, trust and configuration.
+        previews: The open previews.
+        pages: Those of them that are web pages too.
         virtual: Prompts that the client shows as documents.
-        reported: Faults in the options that the user has been told of.
-        prompts: What is known of prompts without running them.
-        diagnostics: Tells the client what is wrong with them.
+        reported: Faults in the options that were shown to the user.
+        problems: The failures that the open previews show.
+        diagnostics: Publishes them, and what is wrong with prompts.
     """
 
     protocol: FoldlineProtocol
@@ -49,56 +54,67 @@ class FoldlineServer(LanguageServer):
         super().__init__(
             "foldline", version, protocol_cls=FoldlineProtocol, converter_factory=message_converter
         )
-        self.settings = Settings()
         self.settings_problems: tuple[str, ...] = ()
-        self.focus = Focus()
-        self.files = WorkspaceFiles()
-        self.renderer = Renderer()
-        self.previews = PreviewHub()
-        self.pages = Pages()
+        self.core = Workspace(access=AccessOptions(language_servers=True, parse_in_workers=True))
+        self.core.locate = lambda snapshot, place: locate(
+            snapshot, place, self.documents.position_codec.encoding
+        )
+        self.core.report = partial(report, self)
+        self.previews = Previews(self.core, self._preview_updated)
+        self.pages = Pages(self.previews, self._editor)
         self.virtual = VirtualDocuments()
         self.reported: set[str] = set()
-        self.prompts = PromptIndex(self.files)
+        self.problems = Problems()
         self.diagnostics = DiagnosticsPublisher(self)
+        self._analyzed = self.core.version
+        self.core.subscribe(self._workspace_changed)
 
     @property
     def documents(self) -> Documents:
         return self.protocol.get_documents()
 
-    def take_document(self, uri: str) -> None:
+    def open_document(self, uri: str) -> None:
         """Let the editor's text of the document at `uri` stand for the disk's, everywhere."""
         document = self.documents.document(uri)
-        self.focus.document(uri)
-        path = local_path(uri)
-        if document is not None and path is not None:
-            self.files.set_overlay(path, document.source)
         if document is not None:
-            self.prompts.take(uri, document.index, document.version)
-            self.diagnostics.schedule()
-        self.show_again()
-
-    def drop_document(self, uri: str) -> None:
-        """Let the disk's text of the document at `uri` stand for itself again."""
-        self.focus.forget(uri)
-        path = local_path(uri)
-        if path is not None:
-            self.files.remove_overlay(path)
-        self.prompts.drop(uri)
-        self.diagnostics.schedule()
-        self.show_again()
-
-    def show_again(self) -> None:
-        """Render what is looked at again: any document may be one that a prompt imports."""
-        self.previews.document_changed()
-        self.virtual.changed(self)
+            self.core.open_document(uri, document.source, document.version)
 
     def close(self) -> None:
         """End everything that goes on for this client. May be called twice."""
         self.pages.close()
         self.virtual.close()
         self.previews.close_all()
-        self.renderer.close()
-        self.files.close()
+        self.core.close()
+
+    def _workspace_changed(self) -> None:
+        if self._analyzed != self.core.version:
+            self._analyzed = self.core.version
+            self.diagnostics.schedule()
+        self.virtual.changed(self)
+
+    def _editor(self) -> Callable[[render.Location], None] | None:
+        """Return what shows a place in the editor, where it can."""
+        window = self.client_capabilities.window
+        shows = window.show_document if window is not None else None
+        return self._show if shows is not None and shows.support else None
+
+    def _show(self, place: render.Location) -> None:
+        start = Position(place.range.start.line, place.range.start.character)
+        selection = Range(start, start)
+        self.window_show_document(
+            ShowDocumentParams(place.uri, take_focus=True, selection=selection)
+        )
+
+    def _preview_updated(self, state: PreviewState | None) -> None:
+        if state is not None:
+            self.protocol.notify(DID_UPDATE, unstructure(state))
+        found = (
+            problem
+            for preview in self.previews.all
+            for problem in problems_in(preview.stale, preview.render.blocks)
+        )
+        if self.problems.set(found):
+            self.diagnostics.schedule()
 
     def report_server_error(self, error: Exception, source: ServerErrors) -> None:
         """Log what no request waits for, rather than open a message box for it."""

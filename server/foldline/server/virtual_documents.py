@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 from lsprotocol.types import (
@@ -25,16 +25,15 @@ from lsprotocol.types import (
 )
 
 from foldline.ide.errors import IdeError, PathRefused
-from foldline.server import execute as prompts
-from foldline.server.resolve import find_prompt
-from foldline.server.static_prompts import static_render
+from foldline.ide.render import execution
+from foldline.ide.render.static import static_render
+from foldline.ide.resolve import find_prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from lsprotocol.types import TextDocumentContentClientCapabilities
 
-    from foldline.server.resolve import PromptTarget
+    from foldline.ide.previews.state import PreviewState
+    from foldline.ide.resolve import PromptTarget
     from foldline.server.server import FoldlineServer
 
 SCHEME = "foldline-prompt"
@@ -118,8 +117,8 @@ class VirtualDocuments:
         if parsed.session_id is not None:
             state = ls.previews.state(parsed.session_id)
             self._watch(ls, parsed.session_id)
-            return "".join(block["text"] for block in state["blocks"])
-        target = await find_prompt(ls, parsed.uri, parsed.name)
+            return "".join(block.text for block in state.blocks)
+        target = await find_prompt(ls.core, parsed.uri, parsed.name)
         try:
             text = await _render(ls, target, parsed.opened)
         except IdeError as error:
@@ -148,14 +147,14 @@ class VirtualDocuments:
             self._telling.cancel()
 
     def _watch(self, ls: FoldlineServer, session_id: str) -> None:
-        def told(state: Mapping[str, Any] | None) -> None:
+        def changed(state: PreviewState | None) -> None:
             if state is None:
                 self._watched.discard(session_id)
             self.changed(ls, session_id)
 
         if session_id not in self._watched:
             self._watched.add(session_id)
-            ls.previews.watch(session_id, told)
+            ls.previews.watch(session_id, changed)
 
     async def _tell(self, ls: FoldlineServer) -> None:
         await asyncio.sleep(DEBOUNCE_SECONDS)
@@ -184,8 +183,8 @@ def _capability(ls: FoldlineServer) -> TextDocumentContentClientCapabilities | N
 
 
 async def _render(ls: FoldlineServer, target: PromptTarget, keys: tuple[str, ...]) -> str:
-    if ls.settings.trusted:
-        render = await prompts.render_opened(ls, target, keys)
+    if ls.core.settings.trusted:
+        render = await execution.render_opened(ls.core, target, keys)
     else:
-        render = await static_render(ls, target, dict.fromkeys(keys, "FULL"))
-    return str(render["text"])
+        render = await static_render(ls.core, target, dict.fromkeys(keys, "FULL"))
+    return render.text

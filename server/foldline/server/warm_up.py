@@ -12,5 +12,5 @@ def warm_up() -> None:
 
     for module in walk_packages(static.__path__, f"{static.__name__}."):
         import_module(module.name)
-    for name in ("backends.async_access", "server.prompt_folder", "server.quick_fixes"):
+    for name in ("backends.async_access", "ide.folder", "server.quick_fixes"):
         import_module(f"foldline.{name}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from foldline.agent.mcp.operations import call_operation
+from foldline.agent.folder_operations import call_operation
 from foldline.agent.tools import failure_text
 from foldline.backends.errors import LONGEST_MESSAGE, cut
 from foldline.ide.errors import REFUSALS
@@ -19,7 +19,7 @@ from foldline.prompts.errors import near_names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from foldline.agent.mcp.folders import Folders
+    from foldline.agent.folders import Folders
     from foldline.ide.operations.operation import Operation
 
 log = logging.getLogger(__name__)

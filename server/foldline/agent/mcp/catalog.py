@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.module_analysis import in_template
 from foldline.ide.analysis.modules import prompt_values
-from foldline.ide.analysis.project import Project
 from foldline.ide.analysis.values import Dataclass, InstanceValue, PromptValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from foldline.agent.mcp.folders import Folder, Folders
+    from foldline.agent.folders import Folder, Folders
     from foldline.ide.analysis.model import StaticPrompt
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.analysis.values import Field, TemplateValue
@@ -99,18 +98,16 @@ def _paths(folder: Folder) -> list[str]:
 
 
 def _prompts_of(folder: Folder) -> Iterator[tuple[str, StaticPrompt, tuple[Parameter, ...]]]:
-    project = Project(folder.root)
-    try:
-        for path in _paths(folder):
-            analysis = project.analysis(str(folder.root / path))
-            if analysis is None:
-                continue
-            with project.lock:
-                parameters = _parameters(analysis)
-                for prompt in analysis.module.prompts:
-                    yield path, prompt, parameters.get(prompt.name, ())
-    finally:
-        project.forget()
+    project = folder.project
+    project.look_at_disk()
+    for path in _paths(folder):
+        analysis = project.analysis(str(folder.root / path))
+        if analysis is None:
+            continue
+        with project.lock:
+            parameters = _parameters(analysis)
+            for prompt in analysis.module.prompts:
+                yield path, prompt, parameters.get(prompt.name, ())
 
 
 def _parameters(analysis: ModuleAnalysis) -> Mapping[str, tuple[Parameter, ...]]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import logging
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mcp_types as types
 
@@ -16,24 +15,26 @@ from foldline.backends.errors import BackendError
 from foldline.backends.formatting.visible import visible
 from foldline.backends.waiting import PROMPTS, in_thread
 from foldline.ide.errors import RenderError
-from foldline.ide.render.interpreter import find_interpreter
-from foldline.ide.render.jobs import prompt_job
+from foldline.ide.render.execution import execute
+from foldline.ide.render.jobs import RENDER, Circumstances, open_sections
+from foldline.ide.render.render_options import RenderOptions
+from foldline.ide.resolve import PromptTarget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from foldline.agent.folders import Folders
     from foldline.agent.mcp.catalog import CatalogPrompt, Parameter
-    from foldline.agent.mcp.folders import Folders
-    from foldline.ide.render.renderer import Renderer
-
-log = logging.getLogger(__name__)
+    from foldline.ide.render.render import Render
+    from foldline.ide.workspace import Workspace
 
 OPEN_SECTIONS = "open_sections"
 PAGE = 100
 COMPLETIONS = 100
 # Of the codes that JSON-RPC leaves to servers: the prompt's code failed, not foldline.
 RENDER_FAILED = -32000
-RENDER_SECONDS = 10.0
+# The user goes on with this text: what an argument leaves out is for the code.
+AS_AUTHORED = Circumstances(with_samples=False)
 _PLACEHOLDER = re.compile(r"\$[0-9]{1,3}")
 UNTRUSTED = (
     "Rendering a prompt executes its module, and this workspace is not trusted. Start the server "
@@ -42,10 +43,8 @@ UNTRUSTED = (
 
 
 class WorkspacePrompts:
-    def __init__(self, renderer: Renderer, *, trusted: bool, interpreter: str | None) -> None:
-        self._renderer = renderer
-        self._trusted = trusted
-        self._interpreter = interpreter
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
 
     async def list(self, folders: Folders, cursor: str | None) -> types.ListPromptsResult:
         """One page of the prompts."""
@@ -74,38 +73,28 @@ class WorkspacePrompts:
         prompt = _named(await _find(folders), name)
         arguments = _without_placeholders(prompt, arguments)
         params = _params(prompt, arguments)
-        if not self._trusted:
+        if not self._workspace.settings.trusted:
             raise refusal(UNTRUSTED, kind="untrusted")
         keys = _split(arguments.get(OPEN_SECTIONS, ""))
         try:
-            job, problems = await in_thread(
-                partial(
-                    prompt_job,
-                    "open" if keys else "render",
-                    prompt.file,
-                    prompt.folder.root,
-                    name=prompt.prompt.name,
-                    deadline=RENDER_SECONDS,
-                    # The user goes on with this text: what an argument leaves out is for the code.
-                    with_samples=False,
-                    params=params,
-                    overrides={},
-                    section_keys=keys,
-                    reason="Asked for by the argument open_sections",
-                )
-            )
-            for problem in problems:
-                log.warning("%s", problem)
-            answer = await self._renderer.run(find_interpreter(prompt.file, self._interpreter), job)
+            render = await self._render(prompt, RenderOptions(params=params), keys)
         except RenderError as error:
             raise _failure(error) from error
-        render = answer["render"] if keys else answer
         return types.GetPromptResult(
-            description=_state(prompt, render, answer["generated"]),
+            description=_state(prompt, render),
             messages=[
-                types.PromptMessage(role="user", content=types.TextContent(text=render["text"]))
+                types.PromptMessage(role="user", content=types.TextContent(text=render.text))
             ],
         )
+
+    async def _render(
+        self, prompt: CatalogPrompt, options: RenderOptions, keys: Sequence[str]
+    ) -> Render:
+        target = PromptTarget.on_disk(prompt.file, prompt.folder.root, prompt.prompt.name)
+        if keys:
+            action = open_sections(keys, "Asked for by the argument open_sections")
+            return (await execute(self._workspace, target, action, options, AS_AUTHORED)).render
+        return await execute(self._workspace, target, RENDER, options, AS_AUTHORED)
 
     async def complete(
         self, folders: Folders, params: types.CompleteRequestParams
@@ -245,25 +234,19 @@ def _value(parameter: Parameter, text: str) -> object:
     return text
 
 
-def _state(prompt: CatalogPrompt, render: Mapping[str, Any], generated: Sequence[str]) -> str:
+def _state(prompt: CatalogPrompt, render: Render) -> str:
     """What is shown, what can be opened, and what is not as the author would have it."""
-    summarised = [
-        block["key"]
-        for block in render["blocks"]
-        if block["enabled"] and block["visibility"] == "SUMMARY"
-    ]
+    summarised = [block.key for block in render.blocks if block.is_summarized]
     tools = [
-        tool["name"]
-        for tool in render["tools"]
-        if tool["name"] not in ("open_sections", "read_section")
+        tool.name for tool in render.tools if tool.name not in ("open_sections", "read_section")
     ]
     parts = [visible(f"{prompt.prompt.name} in {prompt.path}")]
     if summarised:
         parts.append(f"summarised, to be opened by {OPEN_SECTIONS}: {', '.join(summarised)}")
     if tools:
         parts.append(f"its own tools are not offered here: {', '.join(tools)}")
-    if generated:
-        parts.append(f"made up: {', '.join(generated)}")
+    if render.generated:
+        parts.append(f"made up: {', '.join(render.generated)}")
     return "; ".join(parts)
 
 

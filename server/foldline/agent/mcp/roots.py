@@ -20,13 +20,15 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from foldline.agent.mcp.folders import FolderCache, Folders, NoFolderError
+from foldline.agent.folders import Folders, NoFolderError, open_folders
 from foldline.backends.waiting import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mcp.server.context import ServerRequestContext
+
+    from foldline.ide.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
@@ -36,9 +38,9 @@ ANSWER_SECONDS = 10.0
 
 
 class Roots:
-    def __init__(self, given: Sequence[Path], *, trusted: bool) -> None:
+    def __init__(self, given: Sequence[Path], workspace: Workspace) -> None:
         self._given = tuple(given)
-        self._cache = FolderCache(language_servers=True, trusted=trusted)
+        self._workspace = workspace
         self._told: tuple[Path, ...] = ()
         self._current = False
         self._asking = asyncio.Lock()
@@ -77,11 +79,7 @@ class Roots:
                     if not self._current:
                         await self._ask(context)
             roots = self._told
-        return await in_thread(partial(self._cache.open, roots))
-
-    def close(self) -> None:
-        """Let go of all folders."""
-        self._cache.close()
+        return await in_thread(partial(open_folders, self._workspace, roots))
 
     def forget(self) -> None:
         """Ask the client anew at the next call: its roots changed."""

@@ -14,17 +14,17 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from foldline.agent.folders import NoFolderError
 from foldline.agent.mcp import calls
 from foldline.agent.mcp.calls import Tools
-from foldline.agent.mcp.folders import NoFolderError
 from foldline.agent.mcp.prompts import WorkspacePrompts
 from foldline.agent.mcp.roots import Roots
 from foldline.agent.mcp.wire import stdio_streams
-from foldline.backends.waiting import STATUS, in_thread
 from foldline.ide.garbage import keep_collections_short
 from foldline.ide.lifecycle import exit_with_parent
-from foldline.ide.render.renderer import Renderer
+from foldline.ide.settings import Settings
 from foldline.ide.version import VERSION
+from foldline.ide.workspace import AccessOptions, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -36,6 +36,7 @@ log = logging.getLogger(__name__)
 _P = ParamSpec("_P")
 _Result = TypeVar("_Result")
 
+CLOSE_SECONDS = 3.0
 INSTRUCTIONS = """\
 Read code at the cheapest level that answers: get_tree, search_for_files and grep_in_files (where \
 is what), get_file_outline (what is in a file), read_symbol (one definition), read_lines (an exact \
@@ -64,11 +65,12 @@ class AgentServer:
 
     def __init__(self, options: Options, tools: Tools | None = None) -> None:
         self.tools = tools or Tools()
-        self.roots = Roots(options.roots, trusted=options.trusted)
-        self.renderer = Renderer()
-        self.prompts = WorkspacePrompts(
-            self.renderer, trusted=options.trusted, interpreter=options.interpreter
+        self.workspace = Workspace(
+            Settings(trusted=options.trusted, interpreter=options.interpreter),
+            AccessOptions(language_servers=True, parse_in_workers=True),
         )
+        self.roots = Roots(options.roots, self.workspace)
+        self.prompts = WorkspacePrompts(self.workspace)
         self.protocol: Server[dict[str, Any]] = Server(
             "foldline",
             version=VERSION,
@@ -97,7 +99,7 @@ class AgentServer:
 
     async def close(self) -> None:
         """Stop everything that runs for this client, and wait until it has stopped."""
-        await asyncio.gather(self.renderer.stop(), in_thread(self.roots.close, STATUS))
+        await self.workspace.stop(CLOSE_SECONDS)
 
     async def _list_tools(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None

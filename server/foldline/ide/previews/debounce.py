@@ -6,7 +6,7 @@ SHORTEST_SECONDS = 0.02
 LONGEST_SECONDS = 0.4
 
 
-class Pace:
+class Debounce:
     """Waits about as long as the last renders took.
 
     What renders quickly is shown as it is typed. What renders slowly waits for a pause in the

@@ -1,4 +1,4 @@
-"""What a preview showed before."""
+"""Earlier versions of a preview."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ MAX_VERSIONS = 50
 MAX_BYTES = 4 << 20
 
 
-class Versions:
-    """What a preview showed, version by version; the oldest go when there are too many."""
+class History:
+    """The last versions of a preview; the oldest go when there are too many."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[int, Side] = OrderedDict()
@@ -33,4 +33,4 @@ class Versions:
     def _bytes(self) -> int:
         # Versions share the blocks that did not change between them.
         blocks = {id(block): block for side in self._kept.values() for block in side.blocks}
-        return sum(len(block["text"]) for block in blocks.values())
+        return sum(len(block.text) for block in blocks.values())

@@ -1,209 +1,218 @@
-"""One preview: the choices that led to it, what it shows, and what the client was told."""
+"""One preview: what its user chose, and what it shows."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from foldline.ide.previews.debounce import Pace
-from foldline.ide.previews.history import Versions
+from foldline.ide.errors import NoPreview
+from foldline.ide.previews.debounce import Debounce
+from foldline.ide.previews.history import History
+from foldline.ide.previews.state import Budget, PreviewState, Spent, Step
 from foldline.ide.render import token_costs as costs
 from foldline.ide.render.diff import Side
-from foldline.ide.render.render_options import TOKENS, Choices
+from foldline.ide.render.render import EXECUTED, Render
+from foldline.ide.render.render_options import TOKENS, RenderOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    Watcher = Callable[[Mapping[str, Any] | None], None]
+    from foldline.ide.previews.state import Stale
+    from foldline.ide.render.render import Block
+    from foldline.ide.render.token_costs import Kept
+
+    Watcher = Callable[[PreviewState | None], None]
 # How many of the most expensive sections a budget names.
 MOST = 5
 
 
-@dataclass(slots=True)
-class Preview:
-    """One preview, and what the client has of it.
+@dataclass(frozen=True, slots=True)
+class RenderTicket:
+    """One render of a preview.
+
+    Documents and options may change while a render goes on. Its outcome is shown only while its
+    ticket is current: no younger render is shown, and the options are still those of the preview.
 
     Attributes:
-        steps: The user's choices from the first to those that hold now. The first are none.
+        number: Renders are numbered as they start: a higher one has seen a younger text.
+    """
+
+    number: int
+    options: RenderOptions
+
+    def is_outdated(self, preview: Preview) -> bool:
+        """Whether a younger text is shown already."""
+        return self.number < preview.shown
+
+    def is_current(self, preview: Preview) -> bool:
+        """Whether its outcome is the newest of what the user chose."""
+        return not self.is_outdated(preview) and self.options is preview.options
+
+
+@dataclass(slots=True)
+class Preview:
+    """One preview.
+
+    Attributes:
+        steps: The user's options from the first to those that hold now. The first are none.
         versions: For each step, the version of the preview that first showed it.
-        shown: The number of the render whose outcome is shown. Renders are numbered as they start,
-            so a higher number has seen a younger text.
+        shown: The number of the render that is shown.
+        render: What is shown, with the options of the preview; nothing before the first render.
+        is_executed: The blocks come from running the prompt.
+        stale: Why the blocks aren't executed ones of the newest text; None where they are.
         kept: What the last version and the one before begin with alike.
-        fidelity: Whether the blocks were executed, or are what the source alone shows (`static`).
-        stale: Why the blocks are not executed ones of the newest text; None where they are.
-        past: What earlier versions showed.
-        pace: How long to wait after a change before rendering.
+        debounce: How long to wait after a change before rendering.
         changed: Set when a document has changed since the last render started.
-        turn: Held while the choices change, so that each change starts from the one before.
-        watchers: Who else is told what the client is told; None tells them that it is over.
+        turn: Held while the options change, so that each change starts from the one before.
+        watchers: Called with each state besides the client; with None at the end.
     """
 
     session_id: str
     uri: str
     name: str | None
-    steps: list[Choices] = field(default_factory=lambda: [Choices()])
+    steps: list[RenderOptions] = field(default_factory=lambda: [RenderOptions()])
     versions: list[int] = field(default_factory=lambda: [1])
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
     shown: int = 0
     version: int = 0
     document_version: int | None = None
-    blocks: dict[str, dict[str, Any]] = field(default_factory=dict)
-    tools: Sequence[Mapping[str, Any]] = ()
-    tokens: Mapping[str, Any] | None = None
-    output: Mapping[str, Any] | None = None
-    descriptor: Mapping[str, Any] | None = None
-    kept: Mapping[str, Any] | None = None
-    generated: Sequence[str] = ()
-    effects: Sequence[Mapping[str, Any]] = ()
-    parameter_set: str | None = None
-    parameter_sets: Sequence[Mapping[str, Any]] = ()
-    parameters: Sequence[Mapping[str, Any]] = ()
-    chapters: Sequence[Mapping[str, Any]] = ()
-    project_budget: int | None = None
-    interpreter: Mapping[str, Any] | None = None
-    fidelity: str = ""
-    stale: Mapping[str, Any] | None = None
-    past: Versions = field(default_factory=Versions)
-    pace: Pace = field(default_factory=Pace)
+    render: Render = field(default_factory=lambda: Render(name="", text="", blocks=()))
+    is_executed: bool = False
+    stale: Stale | None = None
+    kept: Kept | None = None
+    history: History = field(default_factory=History)
+    debounce: Debounce = field(default_factory=Debounce)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     watchers: list[Watcher] = field(default_factory=list)
 
     @property
-    def choices(self) -> Choices:
+    def options(self) -> RenderOptions:
+        """The user's options that hold now."""
         return self.steps[-1]
 
-    def take(
-        self, render: Mapping[str, Any], stale: Mapping[str, Any] | None = None
-    ) -> list[dict[str, Any]]:
-        """Take a render for what is shown, and return the blocks that it changes.
+    def ticket(self, options: RenderOptions | None = None) -> RenderTicket:
+        """The ticket of a render that starts now."""
+        return RenderTicket(next(self.numbers), options or self.options)
 
-        `stale` says why it is not one of the newest text that was executed, where it is not.
+    def show(
+        self, render: Render, ticket: RenderTicket, stale: Stale | None = None
+    ) -> tuple[Block, ...]:
+        """Make a version of a render, and return the blocks that it changes.
+
+        `stale` says why it isn't an executed one of the newest text, where it isn't.
         """
-        blocks = {}
-        changed = []
-        for told in render["blocks"]:
-            block = {**told, "opened": told["key"] in self.choices.opened}
-            # It follows from the order, and would make every block below an edit a changed one.
-            del block["span"]
-            known = self.blocks.get(block["id"])
-            if known == block:
-                block = known
-            else:
-                changed.append(block)
-            blocks[block["id"]] = block
-        if self.blocks:
-            self.kept = costs.kept(
-                self.blocks.values(), blocks.values(), self.tools, render["tools"]
-            )
-        self.blocks = blocks
-        self.name = render["name"]
-        self.tools = render["tools"]
-        self.tokens = render["tokens"]
-        self.output = render["output"]
-        self.descriptor = render["descriptor"]
-        self.generated = render["generated"]
-        self.effects = render["effects"]
-        self.parameter_set = render["parameter_set"]
-        self.parameter_sets = render["parameter_sets"]
-        self.parameters = render["parameters"]
-        self.chapters = render["chapters"]
-        self.project_budget = render["token_budget"]
-        self.interpreter = render["interpreter"]
-        self.document_version = render["version"]
-        self.fidelity = render["fidelity"]
-        self.advance(stale)
-        return changed
+        known = {block.id: block for block in self.render.blocks}
+        # The spans follow from the order, and would make every block below an edit a changed one.
+        new = [
+            replace(block, span=None, opened=block.key in self.options.opened)
+            for block in render.blocks
+        ]
+        # Versions share the blocks that didn't change.
+        blocks = tuple(known[block.id] if known.get(block.id) == block else block for block in new)
+        if known:
+            self.kept = costs.kept(self.render.blocks, blocks, self.render.tools, render.tools)
+        self.render = replace(render, blocks=blocks, text="")
+        self.name = render.name
+        self.document_version = render.version
+        self.is_executed = render.fidelity == EXECUTED
+        self.blame(ticket, stale)
+        return tuple(block for block in blocks if known.get(block.id) is not block)
 
-    def advance(self, stale: Mapping[str, Any] | None) -> None:
-        """Make a version of what is shown now."""
+    def blame(self, ticket: RenderTicket, stale: Stale | None) -> None:
+        """Make a version of the blocks that are there, which `stale` says something of."""
+        self.shown = ticket.number
         self.stale = stale
         self.version += 1
-        label = f"version {self.version}"
-        side = Side(label, tuple(self.blocks.values()), self.tools, self.tokens)
-        self.past.add(self.version, side)
+        self.history.add(self.version, Side.of(f"version {self.version}", self.render))
+
+    def version_side(self, number: int) -> Side:
+        """An earlier version, to compare.
+
+        Raises:
+            NoPreview: It isn't kept any more, or not there yet.
+        """
+        side = self.history.get(number)
+        if side is None:
+            kept = self.history.numbers
+            raise NoPreview(
+                f"{self.session_id} has no version {number} any more, or not yet; "
+                f"kept are {kept[0]} to {kept[-1]}",
+            )
+        return side
 
     def folded_around(self, section_keys: Sequence[str]) -> dict[str, str]:
-        """What to open so that these sections are shown in full: they, and summaries around them.
+        """The overrides that show these sections in full: their own, and those of summaries around.
 
         Without keys it is every summary.
         """
-        folded = [each["key"] for each in self.blocks.values() if each["visibility"] == "SUMMARY"]
+        folded = [block.key for block in self.render.blocks if block.visibility == "SUMMARY"]
         around = (
-            each for key in section_keys for each in folded if f"{key}.".startswith(f"{each}.")
+            other for key in section_keys for other in folded if f"{key}.".startswith(f"{other}.")
         )
         return dict.fromkeys((*around, *section_keys) if section_keys else folded, "FULL")
 
-    def state(self, blocks: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
-        """What a client is told: `blocks` are those that it has not seen as they are now.
+    def state(self, blocks: Sequence[Block] | None = None) -> PreviewState:
+        """The state with `blocks`, those that the client hasn't seen; without, with all of them."""
+        render = self.render
+        return PreviewState(
+            sessionId=self.session_id,
+            uri=self.uri,
+            name=self.name,
+            version=self.version,
+            documentVersion=self.document_version,
+            fidelity=render.fidelity,
+            order=tuple(block.id for block in render.blocks),
+            blocks=render.blocks if blocks is None else tuple(blocks),
+            tools=render.tools,
+            tokens=render.tokens,
+            output=render.output,
+            descriptor=render.descriptor,
+            kept=self.kept,
+            params=self.options.params,
+            parameter_set=render.parameter_set,
+            parameter_sets=render.parameter_sets,
+            parameters=render.parameters,
+            chapters=render.chapters,
+            budget=self.budget(),
+            generated=render.generated,
+            effects=render.effects,
+            interpreter=render.interpreter,
+            stale=self.stale,
+        )
 
-        Without `blocks` it is told all of them.
-        """
-        return {
-            "sessionId": self.session_id,
-            "uri": self.uri,
-            "name": self.name,
-            "version": self.version,
-            "documentVersion": self.document_version,
-            "fidelity": self.fidelity or "executed",
-            "order": list(self.blocks),
-            "blocks": list(self.blocks.values()) if blocks is None else blocks,
-            "tools": self.tools,
-            "tokens": self.tokens,
-            "output": self.output,
-            "descriptor": self.descriptor,
-            "kept": self.kept,
-            "params": self.choices.params,
-            "parameter_set": self.parameter_set,
-            "parameter_sets": self.parameter_sets,
-            "parameters": self.parameters,
-            "chapters": self.chapters,
-            "budget": self.budget(),
-            "generated": self.generated,
-            "effects": self.effects,
-            "interpreter": self.interpreter,
-            "stale": self.stale,
-        }
-
-    def budget(self) -> dict[str, Any] | None:
-        """What the text may cost and does cost, and which sections cost most; None without one."""
-        unit = self.choices.budget_unit
-        limit = self.choices.budget
+    def budget(self) -> Budget | None:
+        """The limit and the cost of the text; None without a limit."""
+        unit, limit = self.options.budget_unit, self.options.budget
         if limit is None:
-            limit, unit = self.project_budget, TOKENS
+            limit, unit = self.render.token_budget, TOKENS
         if not limit:
             return None
-        spent = {key: costs.spent(block, unit) for key, block in self.blocks.items()}
-        used = sum(spent.values())
-        most = sorted(spent, key=lambda key: -spent[key])[:MOST]
-        return {
-            "limit": limit,
-            "unit": unit,
-            "used": used,
-            "over": max(0, used - limit),
-            "largest": [{"key": self.blocks[id_]["key"], "used": spent[id_]} for id_ in most],
-        }
+        spent = [Spent(block.key, costs.spent(block, unit)) for block in self.render.blocks]
+        used = sum(one.used for one in spent)
+        largest = sorted(spent, key=lambda one: -one.used)[:MOST]
+        return Budget(limit, unit, used, max(0, used - limit), tuple(largest))
 
-    def tell(self, state: Mapping[str, Any] | None) -> None:
-        """Tell the watchers what the client is told."""
+    def notify(self, state: PreviewState | None) -> None:
+        """Call the watchers with what the client is sent."""
         for watcher in tuple(self.watchers):
             watcher(state)
 
-    def history(self) -> list[dict[str, Any]]:
+    def undo_steps(self) -> tuple[Step, ...]:
         """The steps that undo goes back through, the oldest first."""
-        return [
-            {
-                "action": step.action,
-                "section_keys": step.section_keys,
-                "reason": step.reason,
-                "params": step.params,
-                "parameter_set": step.parameter_set,
-                "chapters": sorted(step.chapters),
-                "budget": step.budget,
-                "overrides": step.overrides,
-                "version": version,
-            }
+        return tuple(
+            Step(
+                action=step.action,
+                section_keys=step.section_keys,
+                reason=step.reason,
+                params=step.params,
+                parameter_set=step.parameter_set,
+                chapters=tuple(sorted(step.chapters)),
+                budget=step.budget,
+                overrides=step.overrides,
+                version=version,
+            )
             for step, version in zip(self.steps, self.versions, strict=True)
-        ]
+        )

@@ -1,15 +1,17 @@
-"""What differs between two versions of a prompt, section by section and as one text."""
+"""The differences of two versions of a prompt, section by section and as one text."""
 
 from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from foldline.ide.render.token_costs import kept
+from foldline.ide.render.token_costs import Kept, kept
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from foldline.ide.render.render import Block, Render, RenderedTool, Tokens
 
 CONTEXT_LINES = 3
 
@@ -19,88 +21,129 @@ class Side:
     """One of the versions; `label` is what people call it."""
 
     label: str
-    blocks: Sequence[Mapping[str, Any]]
-    tools: Sequence[Mapping[str, Any]]
-    tokens: Mapping[str, Any] | None
+    blocks: Sequence[Block] = ()
+    tools: Sequence[RenderedTool] = ()
+    tokens: Tokens | None = None
 
     @classmethod
-    def of(cls, label: str, render: Mapping[str, Any]) -> Side:
-        return cls(label, render["blocks"], render["tools"], render["tokens"])
+    def of(cls, label: str, render: Render) -> Side:
+        return cls(label, render.blocks, render.tools, render.tokens)
 
     @property
     def text(self) -> str:
-        return "".join(block["text"] for block in self.blocks)
+        return "".join(block.text for block in self.blocks)
 
     @property
     def total(self) -> int:
-        return 0 if self.tokens is None else int(self.tokens["total"])
+        return 0 if self.tokens is None else self.tokens.total
 
 
-def compare(before: Side, after: Side) -> dict[str, Any]:
-    """The sections and tools that were added, removed or changed, and the texts as a unified diff.
+@dataclass(frozen=True, slots=True)
+class Visibilities:
+    """A section's visibility on both sides; None where it isn't."""
 
-    `tokens` are those of each change (what `after` has more), and of all of it with the tools;
-    `kept` is what a provider's prompt cache keeps.
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SectionChange:
+    """A section that was `added`, `removed` or `changed`; `tokens` are what `after` has more."""
+
+    id: str
+    key: str
+    title: str
+    change: str
+    visibility: Visibilities
+    tokens: int
+    unified: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChange:
+    """A tool that was `added`, `removed` or `changed`."""
+
+    name: str
+    change: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The tokens of both sides, tools included."""
+
+    before: int
+    after: int
+    delta: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The differences of two versions.
+
+    Attributes:
+        kept: What a provider's prompt cache keeps.
+        unified: The texts as a unified diff.
     """
-    return {
-        "before": before.label,
-        "after": after.label,
-        "changes": list(_sections(before, after)),
-        "tools": list(_tools(before, after)),
-        "tokens": {
-            "before": before.total,
-            "after": after.total,
-            "delta": after.total - before.total,
-        },
-        "kept": kept(before.blocks, after.blocks, before.tools, after.tools),
-        "unified": _unified(before.text, after.text, before.label, after.label),
-    }
+
+    before: str
+    after: str
+    changes: tuple[SectionChange, ...]
+    tools: tuple[ToolChange, ...]
+    tokens: Totals
+    kept: Kept
+    unified: str
 
 
-def _sections(before: Side, after: Side) -> Iterator[dict[str, Any]]:
-    old = {block["id"]: block for block in before.blocks}
-    new = {block["id"]: block for block in after.blocks}
+def compare(before: Side, after: Side) -> Comparison:
+    """Compare two versions."""
+    return Comparison(
+        before.label,
+        after.label,
+        tuple(_sections(before, after)),
+        tuple(_tools(before, after)),
+        Totals(before.total, after.total, after.total - before.total),
+        kept(before.blocks, after.blocks, before.tools, after.tools),
+        _unified(before.text, after.text, before.label, after.label),
+    )
+
+
+def _sections(before: Side, after: Side) -> Iterator[SectionChange]:
+    old = {block.id: block for block in before.blocks}
+    new = {block.id: block for block in after.blocks}
     for id_ in dict.fromkeys((*new, *old)):
         was, now = old.get(id_), new.get(id_)
         if was is not None and now is not None and _same(was, now):
             continue
         shown = now or was
         assert shown is not None
-        yield {
-            "id": id_,
-            "key": shown["key"],
-            "title": shown["title"],
-            "change": "added" if was is None else "removed" if now is None else "changed",
-            "visibility": {
-                "before": was and was["visibility"],
-                "after": now and now["visibility"],
-            },
-            "tokens": _own_tokens(now) - _own_tokens(was),
-            "unified": _unified(
-                was["text"] if was else "", now["text"] if now else "", before.label, after.label
-            ),
-        }
+        yield SectionChange(
+            id_,
+            shown.key,
+            shown.title,
+            _change(was, now),
+            Visibilities(was.visibility if was else None, now.visibility if now else None),
+            (now.own_tokens if now else 0) - (was.own_tokens if was else 0),
+            _unified(was.text if was else "", now.text if now else "", before.label, after.label),
+        )
 
 
-def _same(was: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    return all(was[name] == now[name] for name in ("text", "visibility", "enabled"))
+def _same(was: Block, now: Block) -> bool:
+    return (was.text, was.visibility, was.enabled) == (now.text, now.visibility, now.enabled)
 
 
-def _own_tokens(block: Mapping[str, Any] | None) -> int:
-    return 0 if block is None else int(block["tokens"]["self"])
+def _change(was: object, now: object) -> str:
+    return "added" if was is None else "removed" if now is None else "changed"
 
 
-def _tools(before: Side, after: Side) -> Iterator[dict[str, Any]]:
-    old = {tool["name"]: tool for tool in before.tools}
-    new = {tool["name"]: tool for tool in after.tools}
+def _tools(before: Side, after: Side) -> Iterator[ToolChange]:
+    old = {tool.name: tool for tool in before.tools}
+    new = {tool.name: tool for tool in after.tools}
     for name in dict.fromkeys((*new, *old)):
         was, now = old.get(name), new.get(name)
         if was != now:
-            yield {
-                "name": name,
-                "change": "added" if was is None else "removed" if now is None else "changed",
-                "tokens": (now["tokens"] if now else 0) - (was["tokens"] if was else 0),
-            }
+            tokens = ((now.tokens or 0) if now else 0) - ((was.tokens or 0) if was else 0)
+            yield ToolChange(name, _change(was, now), tokens)
 
 
 def _unified(before: str, after: str, old_label: str, new_label: str) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from foldline.ide.render.render import UsedInterpreter
+
 ENVIRONMENT_VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
 ENVIRONMENT_FOLDERS = (".venv", "venv")
 IDENTITY = Path(__file__).parent / "worker" / "_foldline_identity.py"
@@ -48,6 +50,14 @@ def find_interpreter(
             if python.exists():
                 return Interpreter(python, f"the nearest environment, {folder / name}", folder)
     return Interpreter(Path(sys.executable), "the server's own interpreter")
+
+
+def used(
+    interpreter: Interpreter, python: str | None, foldline: str | None, ours: str
+) -> UsedInterpreter:
+    """The interpreter with the versions that it has; `ours` is the server's foldline."""
+    wrong = mismatch(foldline, ours)
+    return UsedInterpreter(str(interpreter.path), interpreter.reason, python, foldline, wrong)
 
 
 def mismatch(installed: str | None, ours: str) -> str | None:

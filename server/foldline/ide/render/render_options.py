@@ -1,4 +1,4 @@
-"""What a user chose in a preview."""
+"""How a prompt is to be rendered."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ TOKENS, BYTES = "tokens", "bytes"
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
-    """What a user chose in a preview, and the step that led there.
+class RenderOptions:
+    """What a user chose for a render, and the step that led there.
 
     Attributes:
         overrides: `FULL` or `SUMMARY` by section key.
@@ -45,8 +45,8 @@ class Choices:
 
     def opening(
         self, opened: Mapping[str, str], *, section_keys: tuple[str, ...], reason: str
-    ) -> Choices:
-        """These choices with sections opened, by the visibility that each gets."""
+    ) -> RenderOptions:
+        """These options with sections opened, by the visibility that each gets."""
         return replace(
             self,
             overrides={**self.overrides, **opened},
@@ -56,8 +56,8 @@ class Choices:
             reason=reason,
         )
 
-    def with_chapters(self, chapters: Sequence[str], reason: str) -> Choices:
-        """These choices with chapters opened."""
+    def with_chapters(self, chapters: Sequence[str], reason: str) -> RenderOptions:
+        """These options with chapters opened."""
         return replace(
             self,
             chapters=self.chapters | set(chapters),
@@ -73,8 +73,8 @@ class Choices:
         parameter_set: str | None,
         budget: int | None,
         budget_unit: str | None,
-    ) -> Choices:
-        """These choices with other values, another parameter set or budget.
+    ) -> RenderOptions:
+        """These options with other values, another parameter set or budget.
 
         What is None stays as it is.
         """
@@ -91,8 +91,8 @@ class Choices:
 
     def closing(
         self, section_keys: Sequence[str] | None, chapters: Sequence[str] | None
-    ) -> Choices:
-        """These choices with sections and chapters closed; where neither are named, all of them.
+    ) -> RenderOptions:
+        """These options with sections and chapters closed; where neither are named, all of them.
 
         Raises:
             ToolRefused: One of them was not opened in this preview.
@@ -122,7 +122,7 @@ class Choices:
         )
 
     def request(self) -> dict[str, Any]:
-        """The choices as a worker is told them."""
+        """The fields of a worker's request."""
         return {
             "overrides": self.overrides,
             "params": self.params,

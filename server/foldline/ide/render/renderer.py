@@ -12,17 +12,23 @@ import signal
 import subprocess
 import sys
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foldline.backends.caches import cache_folder
-from foldline.ide.errors import RenderError
+from foldline.backends.waiting import in_thread
+from foldline.ide.errors import ArgumentsError, RenderError
+from foldline.ide.render.interpreter import used
+from foldline.ide.structuring import structure
+from foldline.ide.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from foldline.ide.render.interpreter import Interpreter
+    from foldline.ide.render.render import AnswerT, UsedInterpreter
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +68,14 @@ class Job:
     action: Mapping[str, object]
 
 
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The versions that an interpreter has."""
+
+    python: str | None
+    foldline: str | None
+
+
 class Renderer:
     """Runs jobs, up to a few at a time, in workers that stay for the next job where they can."""
 
@@ -72,11 +86,11 @@ class Renderer:
         self._cold: set[tuple[Path, Path]] = set()
         self._closed = 0
         self._stopped = 0
-        # What each interpreter that rendered something said of itself.
-        self.identities: dict[Path, Mapping[str, str | None]] = {}
+        # Each interpreter that rendered something, with what it said of itself.
+        self.interpreters: dict[Path, UsedInterpreter] = {}
 
-    async def run(self, interpreter: Interpreter, job: Job) -> dict[str, Any]:
-        """The worker's answer to `job`.
+    async def run(self, interpreter: Interpreter, job: Job, answers: type[AnswerT]) -> AnswerT:
+        """The worker's answer to `job`, which is one of `answers`.
 
         Cancelling the call ends the user's process and everything it started.
 
@@ -103,14 +117,15 @@ class Renderer:
                 raise RenderError({"kind": "interpreter", "message": message})
             message = f"The process that renders {job.file.name} ended with {worker.status}"
             raise RenderError({"kind": "exit", "message": message, "stderr": worker.stderr_tail})
-        reply = _reply(answer)
-        if reply is None:
-            message = f"{job.file.name} wrote into its own answer: {answer[:200]!r}"
-            raise RenderError({"kind": "output", "message": message})
-        if "failure" in reply:
-            raise RenderError(reply["failure"])
-        self.identities[interpreter.path] = reply["interpreter"]
-        return reply
+        try:
+            # It may be of any size, and the event loop has others to answer.
+            identity, found = await in_thread(partial(_structured, answer, answers))
+        except ArgumentsError as error:
+            message = f"{job.file.name} wrote into its own answer ({error}): {answer[:200]!r}"
+            raise RenderError({"kind": "output", "message": message}) from error
+        told = used(interpreter, identity.python, identity.foldline, VERSION)
+        self.interpreters[interpreter.path] = told
+        return replace(found, interpreter=told)
 
     def close(self) -> None:
         """Let go of every worker: each then kills what it started, and leaves.
@@ -200,19 +215,33 @@ class Renderer:
         self._all.discard(worker)
 
 
-def _reply(answer: bytes) -> dict[str, Any] | None:
-    """The worker's answer; None for what the user's code has made of it."""
+def _structured(answer: bytes, answers: type[AnswerT]) -> tuple[Identity, AnswerT]:
+    """The interpreter's identity, and what was asked for.
+
+    Raises:
+        RenderError: It's a failure.
+        ArgumentsError: The user's code made something else of it.
+    """
+    reply = _reply(answer)
+    if "failure" in reply:
+        raise RenderError(reply["failure"])
+    identity = structure(reply.pop("interpreter", None), Identity)
+    return identity, structure(reply, answers)
+
+
+def _reply(answer: bytes) -> dict[str, Any]:
+    """The JSON object in an answer; empty for what the user's code has made of it."""
     try:
         reply = json.loads(answer)
     except (ValueError, RecursionError):
-        return None
-    told = reply.get("failure", {}) if isinstance(reply, dict) else None
-    if not isinstance(told, dict):
-        return None
-    if "failure" in reply:
-        return reply if all(isinstance(told.get(key), str) for key in ("kind", "message")) else None
-    whole = isinstance(reply.get("interpreter"), dict) and "name" in reply
-    return reply if whole else None
+        return {}
+    if not isinstance(reply, dict):
+        return {}
+    failure = reply.get("failure", {"kind": "", "message": ""})
+    whole = isinstance(failure, dict) and all(
+        isinstance(failure.get(key), str) for key in ("kind", "message")
+    )
+    return reply if whole else {}
 
 
 class _Worker:

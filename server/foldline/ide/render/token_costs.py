@@ -4,88 +4,86 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from foldline.ide.render.render import BlockTokens, Tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
+    from foldline.ide.render.render import Block, Render, RenderedTool
     from foldline.ide.token_counter import TokenCounter
 
 
-def with_costs(render: Mapping[str, Any], counter: TokenCounter) -> dict[str, Any]:
-    """A worker's render with the tokens of each block, each tool, and the whole.
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What two versions of a prompt begin with alike, as a provider's cache compares them.
 
-    A block has those of its own text (`self`), with the blocks below it (`subtree`), and for a
-    summary those that it has with the ones below it once it is opened (`if_opened`). The sums are
-    of blocks: a tokenizer may save a few where it reads across their borders.
+    Attributes:
+        characters: Of the text.
+        tokens: Of the blocks that are alike as a whole.
+        tools: Whether the tools are alike: providers read them before the text.
     """
-    own = {tuple(block["path"]): counter.count(block["text"]) for block in render["blocks"]}
+
+    characters: int
+    tokens: int
+    tools: bool
+
+
+def with_costs(render: Render, counter: TokenCounter) -> Render:
+    """The render with the tokens of each block, each tool, and the whole.
+
+    The sums are of blocks: a tokenizer may save a few where it reads across their borders.
+    """
+    own = {block.path: counter.count(block.text) for block in render.blocks}
     subtree: Counter[tuple[str, ...]] = Counter()
     for path, count in own.items():
         for end in range(1, len(path) + 1):
             subtree[path[:end]] += count
     blocks = []
-    for block in render["blocks"]:
-        path = tuple(block["path"])
-        opened = block["opened_text"]
-        tokens = {
-            "self": own[path],
-            "subtree": subtree[path],
-            "if_opened": None if opened is None else counter.count(opened),
-        }
-        told = {key: value for key, value in block.items() if key != "opened_text"}
-        blocks.append({**told, "tokens": tokens})
-    tools = [{**tool, "tokens": _of_json(tool, counter)} for tool in render["tools"]]
-    output = render["output"]
-    totals = {
-        "text": sum(own.values()),
-        "tools": sum(tool["tokens"] for tool in tools),
-        "output": 0 if output is None else counter.count(json.dumps(output["schema"])),
-    }
-    return {
-        **render,
-        "blocks": blocks,
-        "tools": tools,
-        "tokens": {
-            **totals,
-            "total": sum(totals.values()),
-            "encoding": counter.encoding,
-            "exact": counter.exact,
-        },
-    }
+    for block in render.blocks:
+        opened = block.opened_text
+        if_opened = None if opened is None else counter.count(opened)
+        tokens = BlockTokens(own[block.path], subtree[block.path], if_opened)
+        blocks.append(replace(block, opened_text=None, tokens=tokens))
+    costs = [_of_json(tool, counter) for tool in render.tools]
+    tools = tuple(map(_with_tokens, render.tools, costs))
+    output = render.output
+    text = sum(own.values())
+    of_output = 0 if output is None else counter.count(json.dumps(output.schema))
+    total = text + sum(costs) + of_output
+    return replace(
+        render,
+        blocks=tuple(blocks),
+        tools=tools,
+        tokens=Tokens(text, sum(costs), of_output, total, counter.encoding, counter.exact),
+    )
 
 
-def spent(block: Mapping[str, Any], unit: str) -> int:
+def spent(block: Block, unit: str) -> int:
     """What a block costs by itself, in `tokens` or UTF-8 `bytes`."""
     if unit == "bytes":
-        return len(block["text"].encode("utf-8", "replace"))
-    return int(block["tokens"]["self"])
+        return len(block.text.encode("utf-8", "replace"))
+    return block.own_tokens
 
 
 def kept(
-    before: Iterable[Mapping[str, Any]],
-    after: Iterable[Mapping[str, Any]],
-    tools_before: Sequence[Mapping[str, Any]],
-    tools_after: Sequence[Mapping[str, Any]],
-) -> dict[str, Any]:
-    """What two versions of a prompt begin with alike, as a provider's cache compares them.
-
-    `characters` are those of the text, `tokens` those of the blocks that are alike as a whole, and
-    `tools` says whether the tools are: providers read them before the text.
-    """
-    old, new = list(before), list(after)
-    characters = _common("".join(b["text"] for b in old), "".join(b["text"] for b in new))
+    before: Sequence[Block],
+    after: Sequence[Block],
+    tools_before: Sequence[RenderedTool],
+    tools_after: Sequence[RenderedTool],
+) -> Kept:
+    """What two versions of a prompt begin with alike."""
+    old, new = "".join(b.text for b in before), "".join(b.text for b in after)
+    characters = _common(old, new)
     end = tokens = 0
-    for block in new:
-        end += len(block["text"])
+    for block in after:
+        end += len(block.text)
         if end > characters:
             break
-        tokens += block["tokens"]["self"]
-    return {
-        "characters": characters,
-        "tokens": tokens,
-        "tools": list(tools_before) == list(tools_after),
-    }
+        tokens += block.own_tokens
+    return Kept(characters, tokens, tuple(tools_before) == tuple(tools_after))
 
 
 def _common(one: str, other: str) -> int:
@@ -100,7 +98,11 @@ def _common(one: str, other: str) -> int:
     return low
 
 
-def _of_json(tool: Mapping[str, Any], counter: TokenCounter) -> int:
+def _of_json(tool: RenderedTool, counter: TokenCounter) -> int:
     """The tokens of a tool as providers are sent it, apart from what each puts around it."""
-    sent = {name: tool[name] for name in ("name", "description", "schema")}
+    sent = {"name": tool.name, "description": tool.description, "schema": tool.schema}
     return counter.count(json.dumps(sent, ensure_ascii=False))
+
+
+def _with_tokens(tool: RenderedTool, tokens: int) -> RenderedTool:
+    return replace(tool, tokens=tokens)

@@ -19,4 +19,4 @@ class Arguments:
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> None:
-    ls.previews.close(ls, arguments.sessionId)
+    ls.previews.close(arguments.sessionId)

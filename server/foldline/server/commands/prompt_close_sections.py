@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
@@ -20,7 +20,7 @@ class Arguments:
     sessionId: str | None = None  # noqa: N815  # The name on the wire.
 
 
-async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
+async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
     return await ls.previews.close_sections(
-        ls, arguments.sessionId, arguments.section_keys, arguments.chapters
+        arguments.sessionId, arguments.section_keys, arguments.chapters
     )

@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from foldline.ide.render.render_options import Choices
-from foldline.server import execute as prompts
-from foldline.server.resolve import find_prompt
+from foldline.ide.render import execution
+from foldline.ide.render.jobs import open_sections
+from foldline.ide.render.render_options import RenderOptions
+from foldline.ide.resolve import find_prompt
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
@@ -32,14 +33,14 @@ class Arguments:
     overrides: dict[str, str] = field(default_factory=dict)
 
 
-async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
+async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
     keys, reason = arguments.section_keys, arguments.reason
     session = arguments.sessionId
     if session is None and not arguments.chapters:
-        target = await find_prompt(ls, arguments.uri, arguments.name)
-        choices = Choices(params=arguments.params, overrides=arguments.overrides)
-        return await prompts.open_sections(ls, target, choices, section_keys=keys, reason=reason)
+        target = await find_prompt(ls.core, arguments.uri, arguments.name)
+        options = RenderOptions(params=arguments.params, overrides=arguments.overrides)
+        return await execution.open_sections(ls.core, target, open_sections(keys, reason), options)
     if not arguments.chapters:
-        return await ls.previews.open_sections(ls, session, keys, reason)
-    state = await ls.previews.open_chapters(ls, session, arguments.chapters, reason)
-    return await ls.previews.open_sections(ls, session, keys, reason) if keys else state
+        return await ls.previews.open_sections(session, keys, reason)
+    state = await ls.previews.open_chapters(session, arguments.chapters, reason)
+    return await ls.previews.open_sections(session, keys, reason) if keys else state

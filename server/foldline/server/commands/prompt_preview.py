@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
@@ -17,5 +17,5 @@ class Arguments:
     name: str | None = None
 
 
-async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
-    return await ls.previews.open(ls, arguments.uri, arguments.name)
+async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
+    return await ls.previews.open(arguments.uri, arguments.name)

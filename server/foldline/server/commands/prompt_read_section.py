@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from foldline.server import execute as prompts
-from foldline.server.resolve import find_prompt
+from foldline.ide.render import execution
+from foldline.ide.render.jobs import read_section
+from foldline.ide.render.render_options import RenderOptions
+from foldline.ide.resolve import find_prompt
 
 if TYPE_CHECKING:
+    from foldline.ide.render.jobs import Action
+    from foldline.ide.render.render import AnswerT
     from foldline.server.server import FoldlineServer
 
 COMMAND = "foldline.server.prompt.readSection"
@@ -25,20 +29,12 @@ class Arguments:
     overrides: dict[str, str] = field(default_factory=dict)
 
 
-async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
-    return await answer(ls, arguments, "read")
+async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
+    return await answer(ls, arguments, read_section(arguments.section_key))
 
 
-async def answer(
-    ls: FoldlineServer, arguments: Arguments, action: Literal["read", "summary"]
-) -> dict[str, Any]:
-    """What `action` tells of the section that `arguments` name."""
-    target = await find_prompt(ls, arguments.uri, arguments.name)
-    return await prompts.ask_section(
-        ls,
-        target,
-        action,
-        section_key=arguments.section_key,
-        params=arguments.params,
-        overrides=arguments.overrides,
-    )
+async def answer(ls: FoldlineServer, arguments: Arguments, action: Action[AnswerT]) -> AnswerT:
+    """The answer of `action` about the section that `arguments` name."""
+    target = await find_prompt(ls.core, arguments.uri, arguments.name)
+    options = RenderOptions(params=arguments.params, overrides=arguments.overrides)
+    return await execution.execute(ls.core, target, action, options)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from foldline.ide.errors import ArgumentsError
-from foldline.ide.render.render_options import Choices
-from foldline.server import execute as prompts
-from foldline.server.resolve import find_prompt
-from foldline.server.static_prompts import static_render
+from foldline.ide.render import execution
+from foldline.ide.render.render_options import RenderOptions
+from foldline.ide.render.static import static_render
+from foldline.ide.resolve import find_prompt
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
@@ -40,16 +40,16 @@ class Arguments:
     fidelity: str = "executed"
 
 
-async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
-    target = await find_prompt(ls, arguments.uri, arguments.name)
+async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
+    target = await find_prompt(ls.core, arguments.uri, arguments.name)
     if arguments.fidelity == "static":
-        return await static_render(ls, target, arguments.overrides)
+        return await static_render(ls.core, target, arguments.overrides)
     if arguments.fidelity != "executed":
         raise ArgumentsError({"fidelity": f"executed or static, not {arguments.fidelity!r}"})
-    return await prompts.render(
-        ls,
+    return await execution.render(
+        ls.core,
         target,
-        Choices(
+        RenderOptions(
             params=arguments.params,
             parameter_set=arguments.parameter_set,
             overrides=arguments.overrides,

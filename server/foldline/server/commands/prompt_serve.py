@@ -1,6 +1,6 @@
 """`foldline.server.prompt.serve`: a preview as a web page on the loopback.
 
-Nothing listens before this is called. The address opens once; asked again, there is another.
+Nothing listens before this is called. The address opens once; snapshot again, there is another.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Arguments:
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, str]:
     named = arguments.uri is not None or arguments.name is not None
-    if arguments.sessionId is None and (named or not ls.previews.count):
-        state = await ls.previews.open(ls, arguments.uri, arguments.name)
+    if arguments.sessionId is None and (named or not len(ls.previews.all)):
+        state = await ls.previews.open(arguments.uri, arguments.name)
     else:
         state = ls.previews.state(arguments.sessionId)
-    session_id = str(state["sessionId"])
-    return {"url": ls.pages.serve(ls, session_id), "sessionId": session_id}
+    session_id = state.sessionId
+    return {"url": ls.pages.serve(session_id), "sessionId": session_id}

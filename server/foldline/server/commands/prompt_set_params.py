@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from foldline.ide.errors import ArgumentsError, Untrusted
-from foldline.server import execute as prompts
+from foldline.ide.errors import ArgumentsError
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
@@ -38,22 +37,14 @@ class Arguments:
     sessionId: str | None = None  # noqa: N815  # The name on the wire.
 
 
-async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
+async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
     """Without anything to set it takes back the values that were."""
     if arguments.budget is not None and arguments.budget < 0:
         raise ArgumentsError({"budget": "0 for none, or more"})
-    given = (arguments.params, arguments.parameter_set, arguments.budget, arguments.budget_unit)
-    params = {} if all(each is None for each in given) else arguments.params
-    if not ls.settings.trusted and (params, arguments.parameter_set) != (None, None):
-        # Without executing the prompt, values would change nothing of what is shown.
-        raise Untrusted(prompts.UNTRUSTED)
-    return await ls.previews.choose(
-        ls,
+    return await ls.previews.set_values(
         arguments.sessionId,
-        lambda choices: choices.with_values(
-            params,
-            parameter_set=arguments.parameter_set,
-            budget=arguments.budget,
-            budget_unit=arguments.budget_unit,
-        ),
+        arguments.params,
+        parameter_set=arguments.parameter_set,
+        budget=arguments.budget,
+        budget_unit=arguments.budget_unit,
     )

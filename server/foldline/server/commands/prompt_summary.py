@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from foldline.ide.render.jobs import summarize_section
 from foldline.server.commands.prompt_read_section import Arguments, answer
 
 if TYPE_CHECKING:
@@ -14,5 +15,5 @@ __all__ = ["COMMAND", "Arguments", "handle"]
 COMMAND = "foldline.server.prompt.summary"
 
 
-async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
-    return await answer(ls, arguments, "summary")
+async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
+    return await answer(ls, arguments, summarize_section(arguments.section_key))

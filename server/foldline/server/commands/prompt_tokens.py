@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from foldline.server.resolve import find_prompt
-from foldline.server.static_prompts import static_tokens
+from foldline.ide.render.static import static_tokens
+from foldline.ide.resolve import find_prompt
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
@@ -20,6 +20,6 @@ class Arguments:
     name: str | None = None
 
 
-async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, Any]:
-    target = await find_prompt(ls, arguments.uri, arguments.name)
-    return await static_tokens(ls, target)
+async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
+    target = await find_prompt(ls.core, arguments.uri, arguments.name)
+    return await static_tokens(ls.core, target)

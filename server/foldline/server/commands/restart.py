@@ -30,14 +30,15 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     Who waits for one of them is answered all the same: from syntax trees, or by a new worker.
     """
     if arguments.server is None:
-        stopped, workers = await in_thread(ls.files.restart, LONG), await ls.renderer.stop()
-        ls.prompts.forget()
-        ls.diagnostics.schedule()
-        ls.show_again()
+        stopped, workers = (
+            await in_thread(ls.core.restart, LONG),
+            await ls.core.renderer.stop(),
+        )
+        ls.core.changed()
     else:
         name = arguments.server
-        running = await ls.files.server_status()
-        stopped, workers = await in_thread(partial(ls.files.restart_servers, name), LONG), 0
+        running = await ls.core.server_status()
+        stopped, workers = await in_thread(partial(ls.core.restart_servers, name), LONG), 0
         if not stopped:
             near = sorted({each.name for each in running})
             raise NoServer(

@@ -18,11 +18,12 @@ from lsprotocol.types import MessageType, ShowDocumentParams, ShowMessageParams
 from foldline.backends.waiting import in_thread
 from foldline.ide.errors import PathRefused
 from foldline.ide.operations import code_outline, code_tree
-from foldline.server import execute as prompts
+from foldline.ide.render import execution
+from foldline.ide.resolve import find_document, find_prompt
+from foldline.ide.structuring import unstructure
+from foldline.ide.uris import uri_of
 from foldline.server.commands import status
 from foldline.server.operation_commands import OperationCommand
-from foldline.server.resolve import find_document, find_prompt
-from foldline.server.workspace import uri_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +57,9 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     """Answers the text, and the address of the file that holds it until it is shown again."""
     title, text = await _text(ls, arguments)
     try:
-        path = await in_thread(partial(_write, arguments.uri or ls.focus.uri or "", title, text))
+        path = await in_thread(
+            partial(_write, arguments.uri or ls.core.focus.uri or "", title, text)
+        )
     except OSError as error:
         raise PathRefused(
             f"{error.filename} cannot be written: {error.strerror}", path=error.filename
@@ -69,16 +72,16 @@ async def _text(ls: FoldlineServer, arguments: Arguments) -> tuple[str, str]:
     """A file name that says what is shown, and what it holds."""
     if arguments.what is Shown.STATUS:
         answer = await status.handle(ls, status.Arguments(arguments.uri))
-        return "status.json", json.dumps(answer, indent=2)
+        return "status.json", json.dumps(unstructure(answer), indent=2)
     if arguments.what is Shown.TREE:
         return "tree.txt", await _operation(ls, code_tree.OPERATION, arguments.uri)
     if arguments.what is Shown.OUTLINE:
-        document = await find_document(ls, arguments.uri)
+        document = await find_document(ls.core, arguments.uri)
         text = await _operation(ls, code_outline.OPERATION, document.uri)
         return f"{document.path.name}.outline.txt", text
-    target = await find_prompt(ls, arguments.uri, arguments.name)
-    render = await prompts.render_opened(ls, target, arguments.section_keys)
-    return f"{render['name']}.md", str(render["text"])
+    target = await find_prompt(ls.core, arguments.uri, arguments.name)
+    render = await execution.render_opened(ls.core, target, arguments.section_keys)
+    return f"{render.name}.md", render.text
 
 
 async def _operation(ls: FoldlineServer, operation: Operation[Any, Any], uri: str | None) -> str:

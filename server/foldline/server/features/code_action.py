@@ -15,10 +15,10 @@ from lsprotocol.types import (
     Command,
 )
 
+from foldline.ide.resolve import range_in
+from foldline.ide.uris import local_path
 from foldline.server.commands import show
-from foldline.server.prompt_index import ask
-from foldline.server.resolve import range_in
-from foldline.server.workspace import local_path
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from lsprotocol.types import CodeActionParams
 
     from foldline.ide.analysis.model import Span, StaticPrompt, StaticSection
-    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 METHOD = TEXT_DOCUMENT_CODE_ACTION
 KIND = "source.foldline"
@@ -53,29 +53,31 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
     if local_path(params.text_document.uri) is None:
         return fixes
 
-    def question(asked: Asked) -> list[Command]:
-        start, end = asked.offset(params.range.start), asked.offset(params.range.end)
-        return list(_commands(asked, start, end, ls.settings.client_commands))
+    def query(snapshot: LspSnapshot) -> list[Command]:
+        start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
+        return list(_commands(snapshot, start, end, ls.core.settings.client_commands))
 
-    commands = await ask(ls, params.text_document.uri, question) or []
+    commands = await with_snapshot(ls, params.text_document.uri, query) or []
     return fixes + [
         CodeAction(title=command.title, kind=KIND, command=command) for command in commands
     ]
 
 
 async def _quick_fixes(ls: FoldlineServer, params: CodeActionParams) -> list[CodeAction]:
-    def question(asked: Asked) -> list[CodeAction]:
+    def query(snapshot: LspSnapshot) -> list[CodeAction]:
         from foldline.server.quick_fixes import quick_fixes
 
-        start, end = asked.offset(params.range.start), asked.offset(params.range.end)
-        return list(quick_fixes(asked, start, end))
+        start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
+        return list(quick_fixes(snapshot, start, end))
 
-    return await ask(ls, params.text_document.uri, question) or []
+    return await with_snapshot(ls, params.text_document.uri, query) or []
 
 
-def _commands(asked: Asked, start: int, end: int, known: Sequence[str]) -> Iterator[Command]:
-    uri, file = asked.uri, asked.analysis.file
-    for prompt in _prompts_at(asked.analysis.module.prompts, file, start, end):
+def _commands(
+    snapshot: LspSnapshot, start: int, end: int, known: Sequence[str]
+) -> Iterator[Command]:
+    uri, file = snapshot.uri, snapshot.analysis.file
+    for prompt in _prompts_at(snapshot.analysis.module.prompts, file, start, end):
         what = {"uri": uri, "name": prompt.name}
         yield _command(f"Preview prompt {prompt.name}", CLIENT_PREVIEW, what, "prompt", known)
         for section in _sections_at(prompt, file, start, end):

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_CODE_LENS, CodeLens, CodeLensOptions, Command
 
-from foldline.server.prompt_index import ask
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from lsprotocol.types import CodeLensParams
 
     from foldline.ide.features.lenses import Lens
-    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 METHOD = TEXT_DOCUMENT_CODE_LENS
 OPTIONS = CodeLensOptions(resolve_provider=False)
@@ -24,17 +24,17 @@ CLIENT_OPEN_SECTION = "foldline.openSection"
 
 
 async def handle(ls: FoldlineServer, params: CodeLensParams) -> list[CodeLens] | None:
-    def question(asked: Asked) -> list[CodeLens]:
+    def query(snapshot: LspSnapshot) -> list[CodeLens]:
         from foldline.ide.features.lenses import lenses
 
-        if not asked.options.code_lens:
+        if not snapshot.options.code_lens:
             return []
         return [
-            CodeLens(range=asked.range(lens.place), command=_command(asked.uri, lens))
-            for lens in lenses(asked.analysis, asked.counter)
+            CodeLens(range=snapshot.range(lens.place), command=_command(snapshot.uri, lens))
+            for lens in lenses(snapshot.analysis, snapshot.counter)
         ]
 
-    return await ask(ls, params.text_document.uri, question)
+    return await with_snapshot(ls, params.text_document.uri, query)
 
 
 def _command(uri: str, lens: Lens) -> Command:

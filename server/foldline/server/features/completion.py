@@ -15,13 +15,13 @@ from lsprotocol.types import (
     TextEdit,
 )
 
-from foldline.server.prompt_index import ask
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from lsprotocol.types import CompletionParams
 
-    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 METHOD = TEXT_DOCUMENT_COMPLETION
 # By default, editors don't suggest inside strings.
@@ -29,7 +29,7 @@ OPTIONS = CompletionOptions(trigger_characters=["$", "{", '"', "'", ".", "["])
 
 
 async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList | None:
-    def question(asked: Asked) -> list[CompletionItem]:
+    def query(snapshot: LspSnapshot) -> list[CompletionItem]:
         from foldline.ide.features.completion import CompletionKind, completions
 
         kinds = {
@@ -50,10 +50,10 @@ async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList
                 ),
                 filter_text=item.filter_text or None,
                 sort_text=item.sort or None,
-                text_edit=TextEdit(asked.range(item.place), item.text),
+                text_edit=TextEdit(snapshot.range(item.place), item.text),
             )
-            for item in completions(asked.analysis, asked.offset(params.position))
+            for item in completions(snapshot.analysis, snapshot.offset(params.position))
         ]
 
-    items = await ask(ls, params.text_document.uri, question)
+    items = await with_snapshot(ls, params.text_document.uri, query)
     return CompletionList(is_incomplete=False, items=items) if items else None

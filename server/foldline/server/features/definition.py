@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_DEFINITION, Location
 
-from foldline.server.prompt_index import ask
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from lsprotocol.types import DefinitionParams
 
-    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 METHOD = TEXT_DOCUMENT_DEFINITION
 OPTIONS = None
 
 
 async def handle(ls: FoldlineServer, params: DefinitionParams) -> list[Location] | None:
-    def question(asked: Asked) -> list[Location]:
+    def query(snapshot: LspSnapshot) -> list[Location]:
         from foldline.ide.features.definition import definitions
 
-        places = definitions(asked.analysis, asked.offset(params.position))
-        located = (asked.location(place) for place in places)
+        places = definitions(snapshot.analysis, snapshot.offset(params.position))
+        located = (snapshot.location(place) for place in places)
         return [location for location in located if location is not None]
 
-    return await ask(ls, params.text_document.uri, question) or None
+    return await with_snapshot(ls, params.text_document.uri, query) or None

@@ -10,13 +10,13 @@ from lsprotocol.types import (
     RelatedFullDocumentDiagnosticReport,
 )
 
-from foldline.server.prompt_index import ask
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from lsprotocol.types import Diagnostic, DocumentDiagnosticParams
 
-    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 METHOD = TEXT_DOCUMENT_DIAGNOSTIC
 OPTIONS = DiagnosticOptions(
@@ -27,10 +27,10 @@ OPTIONS = DiagnosticOptions(
 async def handle(
     ls: FoldlineServer, params: DocumentDiagnosticParams
 ) -> RelatedFullDocumentDiagnosticReport:
-    def question(asked: Asked) -> list[Diagnostic]:
+    def query(snapshot: LspSnapshot) -> list[Diagnostic]:
         from foldline.server.diagnostic_items import lsp_diagnostics
 
-        return lsp_diagnostics(asked)
+        return lsp_diagnostics(snapshot)
 
-    found = await ask(ls, params.text_document.uri, question)
+    found = await with_snapshot(ls, params.text_document.uri, query)
     return RelatedFullDocumentDiagnosticReport(items=found or [])

@@ -16,4 +16,4 @@ OPTIONS = None
 
 
 def handle(ls: FoldlineServer, params: DidChangeTextDocumentParams) -> None:
-    ls.take_document(params.text_document.uri)
+    ls.open_document(params.text_document.uri)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.ide.structuring import structure
@@ -21,9 +21,4 @@ class Trust:
 
 def handle(ls: FoldlineServer, params: object) -> None:
     trust = structure(params, Trust)
-    ls.settings = replace(ls.settings, trusted=trust.trusted)
-    ls.files.set_trusted(trusted=trust.trusted)
-    if not trust.trusted:
-        ls.renderer.close()
-    # Each preview then reports what it may show.
-    ls.show_again()
+    ls.core.set_trusted(trusted=trust.trusted)

@@ -16,12 +16,4 @@ OPTIONS = None
 
 
 async def handle(ls: FoldlineServer, params: DidChangeWatchedFilesParams) -> None:
-    # Only previews read the others, which are files of values.
-    read = [
-        change.uri for change in params.changes if change.uri.endswith((".py", "/pyproject.toml"))
-    ]
-    for uri in read:
-        ls.prompts.changed_on_disk(uri)
-    if read:
-        ls.diagnostics.schedule()
-    ls.show_again()
+    ls.core.changed_on_disk([change.uri for change in params.changes])

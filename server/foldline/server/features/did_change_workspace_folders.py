@@ -16,4 +16,4 @@ OPTIONS = None
 
 
 def handle(ls: FoldlineServer, params: DidChangeWorkspaceFoldersParams) -> None:
-    ls.files.set_roots(folder.uri for folder in ls.documents.folders.values())
+    ls.core.set_root_uris(folder.uri for folder in ls.documents.folders.values())

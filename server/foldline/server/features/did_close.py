@@ -16,4 +16,4 @@ OPTIONS = None
 
 
 def handle(ls: FoldlineServer, params: DidCloseTextDocumentParams) -> None:
-    ls.drop_document(params.text_document.uri)
+    ls.core.close_document(params.text_document.uri)

@@ -16,4 +16,4 @@ OPTIONS = None
 
 
 def handle(ls: FoldlineServer, params: DidOpenTextDocumentParams) -> None:
-    ls.take_document(params.text_document.uri)
+    ls.open_document(params.text_document.uri)

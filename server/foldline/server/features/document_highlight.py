@@ -10,13 +10,13 @@ from lsprotocol.types import (
     DocumentHighlightKind,
 )
 
-from foldline.server.prompt_index import ask
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from lsprotocol.types import DocumentHighlightParams
 
-    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 METHOD = TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT
 OPTIONS = None
@@ -25,7 +25,7 @@ OPTIONS = None
 async def handle(
     ls: FoldlineServer, params: DocumentHighlightParams
 ) -> list[DocumentHighlight] | None:
-    def question(asked: Asked) -> list[DocumentHighlight]:
+    def query(snapshot: LspSnapshot) -> list[DocumentHighlight]:
         from foldline.ide.features.fields import Role
         from foldline.ide.features.references import highlights
 
@@ -36,8 +36,8 @@ async def handle(
             Role.PLACEHOLDER: DocumentHighlightKind.Read,
         }
         return [
-            DocumentHighlight(asked.range(use.place), kinds[use.role])
-            for use in highlights(asked.analysis, asked.offset(params.position))
+            DocumentHighlight(snapshot.range(use.place), kinds[use.role])
+            for use in highlights(snapshot.analysis, snapshot.offset(params.position))
         ]
 
-    return await ask(ls, params.text_document.uri, question) or None
+    return await with_snapshot(ls, params.text_document.uri, query) or None

@@ -7,28 +7,28 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_DOCUMENT_LINK, DocumentLink, DocumentLinkOptions
 
-from foldline.server.prompt_index import ask
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from lsprotocol.types import DocumentLinkParams
 
-    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 METHOD = TEXT_DOCUMENT_DOCUMENT_LINK
 OPTIONS = DocumentLinkOptions(resolve_provider=False)
 
 
 async def handle(ls: FoldlineServer, params: DocumentLinkParams) -> list[DocumentLink] | None:
-    def question(asked: Asked) -> list[DocumentLink]:
+    def query(snapshot: LspSnapshot) -> list[DocumentLink]:
         from foldline.ide.features.structure import links
 
         return [
-            DocumentLink(asked.range(link.span), target=_target(link.target))
-            for link in links(asked.analysis)
+            DocumentLink(snapshot.range(link.span), target=_target(link.target))
+            for link in links(snapshot.analysis)
         ]
 
-    return await ask(ls, params.text_document.uri, question) or None
+    return await with_snapshot(ls, params.text_document.uri, query) or None
 
 
 def _target(target: str) -> str:

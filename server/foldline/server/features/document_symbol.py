@@ -11,26 +11,26 @@ from lsprotocol.types import (
     SymbolKind,
 )
 
-from foldline.server.prompt_index import ask
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from lsprotocol.types import DocumentSymbolParams
 
     from foldline.ide.features import symbols
-    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 METHOD = TEXT_DOCUMENT_DOCUMENT_SYMBOL
 OPTIONS = DocumentSymbolOptions(label="foldline")
 
 
 async def handle(ls: FoldlineServer, params: DocumentSymbolParams) -> list[DocumentSymbol] | None:
-    def question(asked: Asked) -> list[DocumentSymbol]:
+    def query(snapshot: LspSnapshot) -> list[DocumentSymbol]:
         from foldline.ide.features import symbols
 
-        return [_symbol(asked, symbol) for symbol in symbols.symbols(asked.analysis)]
+        return [_symbol(snapshot, symbol) for symbol in symbols.symbols(snapshot.analysis)]
 
-    return await ask(ls, params.text_document.uri, question)
+    return await with_snapshot(ls, params.text_document.uri, query)
 
 
 def kind_of(symbol: symbols.Symbol) -> SymbolKind:
@@ -48,12 +48,12 @@ def kind_of(symbol: symbols.Symbol) -> SymbolKind:
             return SymbolKind.Package
 
 
-def _symbol(asked: Asked, symbol: symbols.Symbol) -> DocumentSymbol:
+def _symbol(snapshot: LspSnapshot, symbol: symbols.Symbol) -> DocumentSymbol:
     return DocumentSymbol(
         name=symbol.name,
         detail=symbol.detail or None,
         kind=kind_of(symbol),
-        range=asked.range(symbol.range),
-        selection_range=asked.range(symbol.selection),
-        children=[_symbol(asked, child) for child in symbol.children],
+        range=snapshot.range(symbol.range),
+        selection_range=snapshot.range(symbol.selection),
+        children=[_symbol(snapshot, child) for child in symbol.children],
     )

@@ -6,25 +6,27 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_HOVER, Hover, MarkupContent, MarkupKind
 
-from foldline.server.prompt_index import ask
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from lsprotocol.types import HoverParams
 
-    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 METHOD = TEXT_DOCUMENT_HOVER
 OPTIONS = None
 
 
 async def handle(ls: FoldlineServer, params: HoverParams) -> Hover | None:
-    def question(asked: Asked) -> Hover | None:
+    def query(snapshot: LspSnapshot) -> Hover | None:
         from foldline.ide.features.hover import hover
 
-        found = hover(asked.analysis, asked.offset(params.position), asked.counter)
+        found = hover(snapshot.analysis, snapshot.offset(params.position), snapshot.counter)
         if found is None:
             return None
-        return Hover(MarkupContent(MarkupKind.Markdown, found.markdown), asked.range(found.place))
+        return Hover(
+            MarkupContent(MarkupKind.Markdown, found.markdown), snapshot.range(found.place)
+        )
 
-    return await ask(ls, params.text_document.uri, question)
+    return await with_snapshot(ls, params.text_document.uri, query)

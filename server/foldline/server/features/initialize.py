@@ -22,10 +22,10 @@ OPTIONS = None
 
 
 def handle(ls: FoldlineServer, params: InitializeParams) -> None:
-    ls.settings, ls.settings_problems = read_settings(params.initialization_options)
-    ls.files.set_trusted(trusted=ls.settings.trusted)
+    settings, ls.settings_problems = read_settings(params.initialization_options)
+    ls.core.set_settings(settings)
     folders = [folder.uri for folder in params.workspace_folders or ()]
     root = ls.documents.root_uri
-    ls.files.set_roots(folders or ([root] if root else []))
+    ls.core.set_root_uris(folders or ([root] if root else []))
     if params.process_id is not None:
         exit_with_process(params.process_id)

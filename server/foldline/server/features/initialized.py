@@ -28,7 +28,7 @@ async def handle(ls: FoldlineServer, params: InitializedParams) -> None:
         ls.window_show_message(ShowMessageParams(MessageType.Warning, message))
     window = ls.client_capabilities.window
     if window is not None and window.work_done_progress:
-        ls.files.progress_of = index_progress(ls, asyncio.get_running_loop())
+        ls.core.progress_of = index_progress(ls, asyncio.get_running_loop())
     await in_thread(warm_up)
     await configure(ls)
     await watch_files(ls)

@@ -12,34 +12,34 @@ from lsprotocol.types import (
     MarkupKind,
 )
 
-from foldline.server.prompt_index import ask
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from lsprotocol.types import InlayHintParams
 
-    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 METHOD = TEXT_DOCUMENT_INLAY_HINT
 OPTIONS = InlayHintOptions(resolve_provider=False)
 
 
 async def handle(ls: FoldlineServer, params: InlayHintParams) -> list[InlayHint] | None:
-    def question(asked: Asked) -> list[InlayHint]:
+    def query(snapshot: LspSnapshot) -> list[InlayHint]:
         from foldline.ide.features.lenses import inlays
 
-        if not asked.options.inlay_hints:
+        if not snapshot.options.inlay_hints:
             return []
-        start, end = asked.offset(params.range.start), asked.offset(params.range.end)
+        start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
         return [
             InlayHint(
-                position=asked.index.position(inlay.offset),
+                position=snapshot.index.position(inlay.offset),
                 label=inlay.label,
                 tooltip=MarkupContent(MarkupKind.Markdown, inlay.tooltip),
                 padding_left=True,
             )
-            for inlay in inlays(asked.analysis, asked.counter)
+            for inlay in inlays(snapshot.analysis, snapshot.counter)
             if start <= inlay.offset <= end
         ]
 
-    return await ask(ls, params.text_document.uri, question) or None
+    return await with_snapshot(ls, params.text_document.uri, query) or None

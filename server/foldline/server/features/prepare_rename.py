@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_PREPARE_RENAME, PrepareRenamePlaceholder
 
-from foldline.server.prompt_index import ask
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from lsprotocol.types import PrepareRenameParams
 
-    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 METHOD = TEXT_DOCUMENT_PREPARE_RENAME
 OPTIONS = None
@@ -21,12 +21,12 @@ OPTIONS = None
 async def handle(
     ls: FoldlineServer, params: PrepareRenameParams
 ) -> PrepareRenamePlaceholder | None:
-    def question(asked: Asked) -> PrepareRenamePlaceholder | None:
+    def query(snapshot: LspSnapshot) -> PrepareRenamePlaceholder | None:
         from foldline.ide.features.rename import renameable
 
-        target = renameable(asked.analysis, asked.offset(params.position))
+        target = renameable(snapshot.analysis, snapshot.offset(params.position))
         if target is None:
             return None
-        return PrepareRenamePlaceholder(asked.range(target.place), target.field.id)
+        return PrepareRenamePlaceholder(snapshot.range(target.place), target.field.id)
 
-    return await ask(ls, params.text_document.uri, question)
+    return await with_snapshot(ls, params.text_document.uri, query)

@@ -6,30 +6,30 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_SELECTION_RANGE, SelectionRange
 
-from foldline.server.prompt_index import ask
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from lsprotocol.types import Position, SelectionRangeParams
 
-    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 METHOD = TEXT_DOCUMENT_SELECTION_RANGE
 OPTIONS = None
 
 
 async def handle(ls: FoldlineServer, params: SelectionRangeParams) -> list[SelectionRange] | None:
-    def question(asked: Asked) -> list[SelectionRange]:
-        return [_around(asked, position) for position in params.positions]
+    def query(snapshot: LspSnapshot) -> list[SelectionRange]:
+        return [_around(snapshot, position) for position in params.positions]
 
-    return await ask(ls, params.text_document.uri, question)
+    return await with_snapshot(ls, params.text_document.uri, query)
 
 
-def _around(asked: Asked, position: Position) -> SelectionRange:
+def _around(snapshot: LspSnapshot, position: Position) -> SelectionRange:
     from foldline.ide.features.structure import selection
 
-    offset = asked.offset(position)
+    offset = snapshot.offset(position)
     around: SelectionRange | None = None
-    for span in reversed(selection(asked.analysis, offset)):
-        around = SelectionRange(asked.range(span), around)
-    return around if around is not None else SelectionRange(asked.index.range(offset, offset))
+    for span in reversed(selection(snapshot.analysis, offset)):
+        around = SelectionRange(snapshot.range(span), around)
+    return around if around is not None else SelectionRange(snapshot.index.range(offset, offset))

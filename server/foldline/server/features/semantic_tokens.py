@@ -10,13 +10,13 @@ from lsprotocol.types import (
     SemanticTokensLegend,
 )
 
-from foldline.server.prompt_index import ask
+from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from lsprotocol.types import SemanticTokensParams
 
-    from foldline.server.prompt_index import Asked
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 METHOD = TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL
 OPTIONS = SemanticTokensLegend(
@@ -25,7 +25,7 @@ OPTIONS = SemanticTokensLegend(
 
 
 async def handle(ls: FoldlineServer, params: SemanticTokensParams) -> SemanticTokens | None:
-    def question(asked: Asked) -> list[int]:
+    def query(snapshot: LspSnapshot) -> list[int]:
         from foldline.ide.features.structure import TokenKind, semantic_tokens
 
         # Indices into the legend.
@@ -37,8 +37,8 @@ async def handle(ls: FoldlineServer, params: SemanticTokensParams) -> SemanticTo
         }
         data: list[int] = []
         line = column = 0
-        for token in semantic_tokens(asked.analysis):
-            place = asked.range(token.span)
+        for token in semantic_tokens(snapshot.analysis):
+            place = snapshot.range(token.span)
             if place.start.line != line:
                 column = 0
             kind, modifier = types[token.kind]
@@ -52,5 +52,5 @@ async def handle(ls: FoldlineServer, params: SemanticTokensParams) -> SemanticTo
             line, column = place.start.line, place.start.character
         return data
 
-    data = await ask(ls, params.text_document.uri, question)
+    data = await with_snapshot(ls, params.text_document.uri, query)
     return SemanticTokens(data) if data is not None else None

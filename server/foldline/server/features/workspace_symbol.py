@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import WORKSPACE_SYMBOL, Location, WorkspaceSymbol, WorkspaceSymbolOptions
 
 from foldline.backends.waiting import PROMPTS, in_thread
-from foldline.server.client_configuration import report
+from foldline.ide.uris import uri_of_file
 from foldline.server.features.document_symbol import kind_of
-from foldline.server.prompt_index import uri_of_file
+from foldline.server.snapshots import query_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from lsprotocol.types import WorkspaceSymbolParams
 
     from foldline.ide.features.symbols import Symbol
-    from foldline.server.prompt_folder import Folder
-    from foldline.server.prompt_index import Asked
+    from foldline.ide.folder import Folder
     from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
 
 METHOD = WORKSPACE_SYMBOL
 OPTIONS = WorkspaceSymbolOptions(resolve_provider=False)
@@ -31,10 +31,10 @@ MOST = 200
 
 
 async def handle(ls: FoldlineServer, params: WorkspaceSymbolParams) -> list[WorkspaceSymbol] | None:
-    folders = await in_thread(ls.prompts.folders)
+    folders = await in_thread(ls.core.folders)
     for folder in folders:
         await asyncio.wrap_future(folder.refresh())
-    report(ls, [problem for folder in folders for problem in folder.unsearched])
+    ls.core.report([problem for folder in folders for problem in folder.unsearched])
     return await in_thread(partial(_find, ls, folders, params.query), PROMPTS) or None
 
 
@@ -42,31 +42,31 @@ def _find(ls: FoldlineServer, folders: Iterable[Folder], query: str) -> list[Wor
     encoding = ls.documents.position_codec.encoding
     wanted = query.lower()
 
-    def question(asked: Asked) -> list[WorkspaceSymbol]:
+    def matches(snapshot: LspSnapshot) -> list[WorkspaceSymbol]:
         from foldline.ide.features.symbols import symbols
 
         return [
             WorkspaceSymbol(
-                location=_location(asked, symbol),
+                location=_location(snapshot, symbol),
                 name=symbol.name,
                 kind=kind_of(symbol),
                 container_name=container or None,
             )
-            for symbol, container in _all(symbols(asked.analysis))
+            for symbol, container in _all(symbols(snapshot.analysis))
             if _matches(wanted, f"{symbol.name} {symbol.detail}".lower())
         ]
 
     found: list[WorkspaceSymbol] = []
     for folder in folders:
         for file in folder.files.matching(query):
-            found += ls.prompts.answer(uri_of_file(file), encoding, question) or []
+            found += query_snapshot(ls.core, uri_of_file(file), encoding, matches) or []
             if len(found) >= MOST:
                 return found[:MOST]
     return found
 
 
-def _location(asked: Asked, symbol: Symbol) -> Location:
-    return Location(asked.uri, asked.range(symbol.selection))
+def _location(snapshot: LspSnapshot, symbol: Symbol) -> Location:
+    return Location(snapshot.uri, snapshot.range(symbol.selection))
 
 
 def _all(found: tuple[Symbol, ...], container: str = "") -> Iterator[tuple[Symbol, str]]:

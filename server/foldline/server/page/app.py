@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from lsprotocol.types import Position, Range, ShowDocumentParams
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import (
@@ -24,9 +23,8 @@ from starlette.routing import Route
 
 from foldline.backends.waiting import in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError
-from foldline.ide.structuring import structure
-from foldline.server.commands import prompt_set_params
-from foldline.server.page.feed import Feed
+from foldline.ide.structuring import structure, unstructured
+from foldline.server.page.feed import Feed, Update
 from foldline.server.page.guard import Guard
 from foldline.server.page.markdown import with_markdown
 from foldline.server.page.token_store import TokenStore
@@ -36,8 +34,10 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from foldline.ide.previews.previews import Previews
     from foldline.ide.previews.session import Preview
-    from foldline.server.server import FoldlineServer
+    from foldline.ide.previews.state import PreviewState
+    from foldline.ide.render.render import Location
 
 FILES = Path(__file__).parent / "files"
 SHOWN_FILES = {"page.js": "text/javascript", "page.css": "text/css", "icon.svg": "image/svg+xml"}
@@ -66,6 +66,19 @@ class Page:
     feeds: set[Feed] = field(default_factory=set)
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The previews behind the pages.
+
+    Attributes:
+        editor: Returns a function that shows a location in the user's editor; None where the
+            editor can't.
+    """
+
+    previews: Previews
+    editor: Callable[[], Callable[[Location], None] | None]
+
+
 class ActionKind(StrEnum):
     OPEN = "open"
     CLOSE = "close"
@@ -83,11 +96,11 @@ class Action:
     key: str = ""
 
 
-def create_app(ls: FoldlineServer, authority: str, pages: Mapping[str, Page]) -> Starlette:
+def create_app(shown: Shown, authority: str, pages: Mapping[str, Page]) -> Starlette:
     """Return the app that serves `pages` at `authority`; pages may be added later."""
 
     def with_page(
-        answer: Callable[[FoldlineServer, Page, Request], Awaitable[Response]],
+        answer: Callable[[Shown, Page, Request], Awaitable[Response]],
     ) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
             page = pages.get(request.path_params["page"])
@@ -97,7 +110,7 @@ def create_app(ls: FoldlineServer, authority: str, pages: Mapping[str, Page]) ->
                 return _admit(page, request)
             if not page.tokens.admits(request.cookies.get(COOKIE)):
                 return PlainTextResponse(USED, 403)
-            return await answer(ls, page, request)
+            return await answer(shown, page, request)
 
         return endpoint
 
@@ -128,29 +141,29 @@ def _admit(page: Page, request: Request) -> Response:
     return response
 
 
-async def _show(_ls: FoldlineServer, _page: Page, _request: Request) -> Response:
+async def _show(_shown: Shown, _page: Page, _request: Request) -> Response:
     return FileResponse(FILES / "index.html")
 
 
-async def _show_file(_ls: FoldlineServer, _page: Page, request: Request) -> Response:
+async def _show_file(_shown: Shown, _page: Page, request: Request) -> Response:
     name = request.path_params["file"]
     if name not in SHOWN_FILES:
         return PlainTextResponse("There is no such file.\n", 404)
     return FileResponse(FILES / name, media_type=SHOWN_FILES[name])
 
 
-async def _events(ls: FoldlineServer, page: Page, _request: Request) -> Response:
+async def _events(shown: Shown, page: Page, _request: Request) -> Response:
     """Stream the preview and its updates as server-sent events."""
     if len(page.feeds) >= MAX_FEEDS:
         return PlainTextResponse("This preview is open in too many windows.\n", 503)
-    preview = ls.previews.find(page.session_id)
+    preview = shown.previews.find(page.session_id)
     feed = Feed(preview.state())
-    unwatch = ls.previews.watch(page.session_id, feed.push)
+    unwatch = shown.previews.watch(page.session_id, feed.push)
     page.feeds.add(feed)
 
     async def events() -> AsyncIterator[str]:
         try:
-            while (event := await _next_event(ls, preview, feed)) is not None:
+            while (event := await _next_event(shown, preview, feed)) is not None:
                 yield event
             yield "event: over\ndata: {}\n\n"
         finally:
@@ -160,7 +173,7 @@ async def _events(ls: FoldlineServer, page: Page, _request: Request) -> Response
     return StreamingResponse(events(), media_type="text/event-stream")
 
 
-async def _next_event(ls: FoldlineServer, preview: Preview, feed: Feed) -> str | None:
+async def _next_event(shown: Shown, preview: Preview, feed: Feed) -> str | None:
     try:
         async with asyncio.timeout(BEAT_SECONDS):
             update = await feed.next()
@@ -168,16 +181,18 @@ async def _next_event(ls: FoldlineServer, preview: Preview, feed: Feed) -> str |
         return ": still here\n\n"
     if update is None:
         return None
-    about = {"reveals": _shows_documents(ls), "steps": len(preview.steps)}
-    return await in_thread(partial(_encode, {**update, **about}))
+    reveals = shown.editor() is not None
+    return await in_thread(partial(_encode, update, reveals=reveals, steps=len(preview.steps)))
 
 
-def _encode(update: Mapping[str, Any]) -> str:
-    data = {**update, "blocks": [with_markdown(block) for block in update["blocks"]]}
-    return f"data: {json.dumps(data)}\n\n"
+def _encode(update: Update, *, reveals: bool, steps: int) -> str:
+    state = unstructured(update.state)
+    blocks = [with_markdown(block) for block in state["blocks"]]
+    about = {"whole": update.whole, "reveals": reveals, "steps": steps}
+    return f"data: {json.dumps({**state, 'blocks': blocks, **about})}\n\n"
 
 
-async def _perform(ls: FoldlineServer, page: Page, request: Request) -> Response:
+async def _perform(shown: Shown, page: Page, request: Request) -> Response:
     """Perform an action. Its result arrives as an event; the response only reports refusals."""
     try:
         async with asyncio.timeout(BODY_SECONDS):
@@ -188,21 +203,20 @@ async def _perform(ls: FoldlineServer, page: Page, request: Request) -> Response
         return PlainTextResponse(f"{error}\n", 400)
     except (ValueError, RecursionError):
         return PlainTextResponse("The body is not JSON.\n", 400)
-    previews, session_id, keys = ls.previews, page.session_id, (action.key,)
+    previews, session_id, keys = shown.previews, page.session_id, (action.key,)
     match action.action:
         case ActionKind.OPEN:
-            await previews.open_sections(ls, session_id, keys, "Opened in the browser")
+            await previews.open_sections(session_id, keys, "Opened in the browser")
         case ActionKind.CLOSE:
-            await previews.close_sections(ls, session_id, keys)
+            await previews.close_sections(session_id, keys)
         case ActionKind.UNDO:
-            await previews.undo(ls, session_id)
+            await previews.undo(session_id)
         case ActionKind.RESET:
-            await previews.reset(ls, session_id)
+            await previews.reset(session_id)
         case ActionKind.SET:
-            chosen = prompt_set_params.Arguments(parameter_set=action.key, sessionId=session_id)
-            await prompt_set_params.handle(ls, chosen)
+            await previews.set_values(session_id, parameter_set=action.key)
         case ActionKind.REVEAL:
-            _reveal(ls, previews.state(session_id), action.key)
+            _reveal(shown, previews.state(session_id), action.key)
     return Response(status_code=204)
 
 
@@ -211,17 +225,9 @@ async def _refuse(_request: Request, error: Exception) -> Response:
     return PlainTextResponse(str(error), 409)
 
 
-def _reveal(ls: FoldlineServer, state: Mapping[str, Any], key: str) -> None:
+def _reveal(shown: Shown, state: PreviewState, key: str) -> None:
     """Make the editor show where a section is declared."""
-    places = [block["location"] for block in state["blocks"] if block["key"] == key]
-    if places and places[0] is not None and _shows_documents(ls):
-        start = Position(**places[0]["range"]["start"])
-        ls.window_show_document(
-            ShowDocumentParams(places[0]["uri"], take_focus=True, selection=Range(start, start))
-        )
-
-
-def _shows_documents(ls: FoldlineServer) -> bool:
-    window = ls.client_capabilities.window
-    shows = window.show_document if window is not None else None
-    return shows is not None and shows.support
+    place = next((block.location for block in state.blocks if block.key == key), None)
+    show = shown.editor()
+    if place is not None and show is not None:
+        show(place)

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from foldline.ide.previews.state import PreviewState
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A state, whose blocks are all of them where it's `whole`."""
+
+    state: PreviewState
+    whole: bool
 
 
 class Feed:
@@ -15,31 +24,30 @@ class Feed:
     The first has all of `state`; later ones have the blocks that changed since.
     """
 
-    def __init__(self, state: Mapping[str, Any]) -> None:
-        self._event: dict[str, Any] | None = {**state, "whole": True}
+    def __init__(self, state: PreviewState) -> None:
+        self._update: Update | None = Update(state, whole=True)
         self._over = False
         self._arrived = asyncio.Event()
         self._arrived.set()
 
-    def push(self, state: Mapping[str, Any] | None) -> None:
+    def push(self, state: PreviewState | None) -> None:
         """Merge the next state into the pending update; None if the preview is closed."""
         if state is None:
             self._over = True
         else:
-            before = self._event or {"blocks": [], "whole": False}
-            blocks = {block["id"]: block for block in [*before["blocks"], *state["blocks"]]}
-            self._event = {
-                **state,
-                "blocks": [blocks[id_] for id_ in state["order"] if id_ in blocks],
-                "whole": before["whole"],
-            }
+            before = self._update
+            pending = before.state.blocks if before is not None else ()
+            blocks = {block.id: block for block in (*pending, *state.blocks)}
+            ordered = tuple(blocks[id_] for id_ in state.order if id_ in blocks)
+            whole = before is not None and before.whole
+            self._update = Update(replace(state, blocks=ordered), whole=whole)
         self._arrived.set()
 
-    async def next(self) -> dict[str, Any] | None:
+    async def next(self) -> Update | None:
         """Wait for an update; None once the preview is closed."""
         await self._arrived.wait()
         self._arrived.clear()
-        event, self._event = self._event, None
+        update, self._update = self._update, None
         if self._over:
             self._arrived.set()
-        return event
+        return update

@@ -8,31 +8,46 @@ from typing import TYPE_CHECKING
 from foldline.ide.errors import MissingExtra
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from foldline.ide.previews.previews import Previews
+    from foldline.ide.render.render import Location
     from foldline.server.page.app import Page
     from foldline.server.page.listener import Listener
-    from foldline.server.server import FoldlineServer
 
 
 class Pages:
-    def __init__(self) -> None:
+    """The previews that are served.
+
+    `editor` returns what shows a place in the user's editor, or None where there's no such editor.
+    """
+
+    def __init__(
+        self,
+        previews: Previews,
+        editor: Callable[[], Callable[[Location], None] | None] = lambda: None,
+    ) -> None:
+        self._previews = previews
+        self._editor = editor
         self._pages: dict[str, Page] = {}
         self._listener: Listener | None = None
 
-    def serve(self, ls: FoldlineServer, session_id: str) -> str:
+    def serve(self, session_id: str) -> str:
         """Return a one-time link to the preview's page.
 
         Raises:
             IdeError: The packages of the web server aren't installed.
         """
         try:
-            from foldline.server.page.app import Page, create_app
+            from foldline.server.page.app import Page, Shown, create_app
             from foldline.server.page.listener import Listener
         except ModuleNotFoundError as error:
             raise MissingExtra(
                 f"A web page needs {error.name!r}: pip install 'foldline[web]'"
             ) from error
         if self._listener is None:
-            self._listener = Listener(lambda authority: create_app(ls, authority, self._pages))
+            shown = Shown(self._previews, self._editor)
+            self._listener = Listener(lambda authority: create_app(shown, authority, self._pages))
         for page in self._pages.values():
             if page.session_id == session_id:
                 break

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from foldline.ide.errors import RevisionError
-from foldline.ide.previews.history import MAX_BYTES, MAX_VERSIONS, Versions
+from foldline.ide.previews.history import MAX_BYTES, MAX_VERSIONS, History
 from foldline.ide.render.diff import Side
+from foldline.ide.render.render import Block
 from foldline.ide.render.revisions import texts_at
 
-from .conftest import Connect, Editor
+from .viewer import View, Viewer
 
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
@@ -50,7 +51,7 @@ def changes(diff: dict[str, Any]) -> list[tuple[str, str]]:
     return [(each["id"], each["change"]) for each in diff["changes"]]
 
 
-async def test_two_versions_of_a_preview_are_compared(editor: Editor) -> None:
+async def test_two_versions_of_a_preview_are_compared(editor: Viewer) -> None:
     editor.open("reviewer_prompt.py")
     preview = await editor.command("prompt.preview")
     same = await editor.command("prompt.diff")
@@ -85,9 +86,9 @@ async def test_two_versions_of_a_preview_are_compared(editor: Editor) -> None:
 
 
 async def test_a_prompt_and_its_imports_are_compared_with_a_revision(
-    connect: Connect, repository: Path
+    view: View, repository: Path
 ) -> None:
-    editor = await connect(repository, trusted=True)
+    editor = view(repository, trusted=True)
     uri = editor.open("both.py")
     editor.open("words/body.py", "BODY = 'Unsaved.'\n")
     preview = await editor.command("prompt.preview", uri=uri)
@@ -106,10 +107,8 @@ async def test_a_prompt_and_its_imports_are_compared_with_a_revision(
     assert (await editor.command("prompt.history"))["versions"] == [1, 2]
 
 
-async def test_without_a_preview_it_is_what_was_not_committed(
-    connect: Connect, repository: Path
-) -> None:
-    editor = await connect(repository, trusted=True)
+async def test_without_a_preview_it_is_what_was_not_committed(view: View, repository: Path) -> None:
+    editor = view(repository, trusted=True)
     editor.open("both.py", PROMPT.replace("One.", "Eins."))
     diff = await editor.command("prompt.diff")
     assert (diff["before"], changes(diff)) == ("HEAD", [("first", "changed")])
@@ -117,7 +116,7 @@ async def test_without_a_preview_it_is_what_was_not_committed(
     assert data["kind"] == "revision"
     message, _ = await editor.refusal("prompt.diff", revision="nowhere")
     assert "has no revision 'nowhere'" in message
-    editor.client.protocol.notify("foldline/didChangeTrust", {"trusted": False})
+    editor.trust(trusted=False)
     _, data = await editor.refusal("prompt.diff")
     assert data["kind"] == "untrusted"
 
@@ -148,16 +147,19 @@ def test_a_folder_without_a_repository_says_so(tmp_path: Path) -> None:
         texts_at(tmp_path / "both.py", "HEAD")
 
 
+def block(text: str) -> Block:
+    return Block("a", ("a",), "a", "1", "A", 0, "FULL", True, text, ())
+
+
 def test_old_versions_go_when_there_are_many_or_much() -> None:
-    versions = Versions()
+    versions = History()
     for number in range(1, MAX_VERSIONS + 11):
-        versions.add(number, Side(str(number), (), (), None))
+        versions.add(number, Side(str(number)))
     assert (versions.numbers[0], versions.numbers[-1]) == (11, MAX_VERSIONS + 10)
     for number in range(100, 110):
-        block = {"text": "x" * (MAX_BYTES // 4)}
-        versions.add(number, Side(str(number), (block,), (), None))
+        versions.add(number, Side(str(number), (block("x" * (MAX_BYTES // 4)),)))
     assert versions.numbers == (106, 107, 108, 109)
-    shared = {"text": "x" * MAX_BYTES}
+    shared = block("x" * MAX_BYTES)
     for number in range(200, 210):
-        versions.add(number, Side(str(number), (shared,), (), None))
+        versions.add(number, Side(str(number), (shared,)))
     assert versions.numbers == tuple(range(200, 210))

@@ -1,23 +1,20 @@
-"""Finding what a request is about: the document, the prompt in it, the files it may read."""
+"""The document and the prompt that a request is about."""
 
 from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from foldline.ide.errors import NoDocument, NoPrompt
-from foldline.server.convert import LineIndex
-from foldline.server.prompt_index import ask
-from foldline.server.workspace import path_of
+from foldline.ide.uris import path_of, uri_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from foldline.ide.analysis.model import Span, StaticSection
-    from foldline.server.server import FoldlineServer
-
-    Answer = TypeVar("Answer")
+    from foldline.ide.analysis.model import Span, StaticPrompt, StaticSection
+    from foldline.ide.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +22,15 @@ class DocumentTarget:
     """One document of the workspace.
 
     Attributes:
-        index: The lines of the text, in the client's encoding.
-        version: The editor's version of the text; None where the document is not open.
+        text: Its text; None where that on disk is good enough.
+        version: The client's version of the text; None where it isn't open.
     """
 
     uri: str
     path: Path
     root: Path
-    index: LineIndex
-    version: int | None
-
-    @property
-    def text(self) -> str:
-        return self.index.text
+    text: str | None = None
+    version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,27 +43,31 @@ class PromptTarget:
     document: DocumentTarget
     name: str | None
 
+    @classmethod
+    def on_disk(cls, file: Path, root: Path, name: str | None) -> PromptTarget:
+        """A prompt of a file as it is on disk."""
+        return cls(DocumentTarget(uri_of(file), file, root), name)
 
-async def find_document(ls: FoldlineServer, uri: str | None) -> DocumentTarget:
+
+async def find_document(workspace: Workspace, uri: str | None) -> DocumentTarget:
     """The document at `uri`, or the one that has the focus.
 
     Raises:
         IdeError: There is no such document, or it may not be read.
     """
-    uri = uri or ls.focus.uri
+    uri = uri or workspace.focus.uri
     if uri is None:
         raise NoDocument("No document has the focus: open one, or name it with `uri`")
     path = path_of(uri)
-    root = ls.files.root_of(path)
-    open_document = ls.documents.document(uri)
-    if open_document is not None:
-        return DocumentTarget(uri, path, root, open_document.index, open_document.version)
-    text = await ls.files.asynchronous(root).read_file(str(path))
-    index = LineIndex.of(text, ls.documents.position_codec.encoding)
-    return DocumentTarget(uri, path, root, index, None)
+    root = workspace.root_of(path)
+    document = workspace.document(uri)
+    if document is not None:
+        return DocumentTarget(uri, path, root, document.text, document.version)
+    text = await workspace.async_access(root).read_file(str(path))
+    return DocumentTarget(uri, path, root, text)
 
 
-async def find_prompt(ls: FoldlineServer, uri: str | None, name: str | None) -> PromptTarget:
+async def find_prompt(workspace: Workspace, uri: str | None, name: str | None) -> PromptTarget:
     """The prompt called `name` (its variable, or `ns/key`) of the document at `uri`.
 
     Without a name it is the prompt last shown of that document, or else the first that the author
@@ -79,15 +76,16 @@ async def find_prompt(ls: FoldlineServer, uri: str | None, name: str | None) -> 
     Raises:
         IdeError: There is no such document or prompt.
     """
-    document = await find_document(ls, uri)
-    prompts = await ask(ls, document.uri, lambda asked: asked.analysis.module.prompts) or ()
+    document = await find_document(workspace, uri)
+    prompts = (
+        await workspace.query(document.uri, lambda snapshot: snapshot.analysis.module.prompts) or ()
+    )
     names = {prompt.name: prompt.name for prompt in prompts}
     names |= {f"{prompt.ns}/{prompt.key}": prompt.name for prompt in prompts if prompt.key}
     if name is None:
-        name = ls.focus.prompt_names.get(document.uri)
+        name = workspace.focus.prompt_names.get(document.uri)
         if name not in names:
-            first = min(prompts, key=lambda prompt: not prompt.bound, default=None)
-            name = first.name if first is not None else None
+            name = first_prompt(prompts)
         return PromptTarget(document, name)
     if name in names:
         return PromptTarget(document, names[name])
@@ -100,6 +98,12 @@ async def find_prompt(ls: FoldlineServer, uri: str | None, name: str | None) -> 
         )
     # A variable may hold a prompt in a way that only executing the module shows.
     return PromptTarget(document, name)
+
+
+def first_prompt(prompts: Iterable[StaticPrompt]) -> str | None:
+    """The variable of the first prompt that the author has bound values to, or of the first."""
+    first = min(prompts, key=lambda prompt: not prompt.bound, default=None)
+    return first.name if first is not None else None
 
 
 def range_in(section: StaticSection, file: str) -> Span:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Connect, Editor
+from .viewer import View, Viewer
 
 CHAPTERS = """
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ book = PromptTemplate(
 
 
 @pytest.fixture
-async def book(connect: Connect, tmp_path: Path) -> Editor:
-    editor = await connect(tmp_path, trusted=True)
+async def book(view: View, tmp_path: Path) -> Viewer:
+    editor = view(tmp_path, trusted=True)
     editor.open("book.py", CHAPTERS)
     await editor.command("prompt.preview")
     return editor
@@ -40,7 +40,7 @@ def opened(state: dict[str, Any]) -> list[str]:
     return [chapter["key"] for chapter in state["chapters"] if chapter["open"]]
 
 
-async def test_chapters_open_and_close_and_are_undone(book: Editor) -> None:
+async def test_chapters_open_and_close_and_are_undone(book: Viewer) -> None:
     state = await book.command("prompt.setParams")
     assert state["order"] == ["first"]
     outer, inner, secret = state["chapters"]
@@ -71,7 +71,7 @@ async def test_chapters_open_and_close_and_are_undone(book: Editor) -> None:
     assert opened(state) == []
 
 
-async def test_a_chapter_that_may_not_open_says_why(book: Editor) -> None:
+async def test_a_chapter_that_may_not_open_says_why(book: Viewer) -> None:
     message, data = await book.refusal("prompt.openSections", chapters=["secret"])
     assert (data["kind"], "its `enabled` forbids it" in message) == ("tool", True)
     _, data = await book.refusal("prompt.openSections", chapters=["scret"])
@@ -89,12 +89,12 @@ async def test_a_chapter_that_may_not_open_says_why(book: Editor) -> None:
     )
 
 
-async def test_a_render_shows_the_chapters_that_are_asked_for(book: Editor) -> None:
+async def test_a_render_shows_the_chapters_that_are_asked_for(book: Viewer) -> None:
     render = await book.command("prompt.render", chapters=["outer", "secret"])
     assert [block["id"] for block in render["blocks"]] == ["first", "wide"]
 
 
-async def test_a_budget_says_by_how_much_it_is_exceeded_and_by_what(editor: Editor) -> None:
+async def test_a_budget_says_by_how_much_it_is_exceeded_and_by_what(editor: Viewer) -> None:
     editor.open("reviewer_prompt.py")
     preview = await editor.command("prompt.preview")
     assert preview["budget"] is None
@@ -116,13 +116,11 @@ async def test_a_budget_says_by_how_much_it_is_exceeded_and_by_what(editor: Edit
     assert data["fields"] == ["budget"]
 
 
-async def test_the_projects_budget_holds_until_another_is_set(
-    connect: Connect, tmp_path: Path
-) -> None:
+async def test_the_projects_budget_holds_until_another_is_set(view: View, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(
         "[tool.foldline]\ntoken-budget = 3\n", encoding="utf-8"
     )
-    editor = await connect(tmp_path)
+    editor = view(tmp_path)
     editor.open("book.py", CHAPTERS)
     preview = await editor.command("prompt.preview")
     assert (preview["fidelity"], preview["budget"]["limit"]) == ("static", 3)

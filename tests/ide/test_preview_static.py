@@ -1,23 +1,18 @@
 """What a preview shows of a prompt that may not be executed, or cannot be yet: its source."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from foldline.ide.errors import RenderError
-from foldline.ide.render import jobs
+from foldline.ide.render import execution, jobs
 from foldline.ide.render.interpreter import Interpreter
+from foldline.ide.render.render import AnswerT
 from foldline.ide.render.renderer import Job, Renderer
-from foldline.server import execute
-from foldline.server.app import create_server
-from foldline.server.documents import Documents
-from foldline.server.features import did_change_trust
-from foldline.server.server import FoldlineServer
 
-from .conftest import Connect, Editor
+from .viewer import View, Viewer
 
 PROMPT = """
 from dataclasses import dataclass
@@ -38,18 +33,14 @@ both = PromptTemplate(ns="demo", key="both", sections=[hello, folded])
 """
 
 
-def trust(editor: Editor, *, trusted: bool) -> None:
-    editor.client.protocol.notify("foldline/didChangeTrust", {"trusted": trusted})
-
-
 def texts(state: dict[str, Any]) -> list[str]:
     return [block["text"] for block in state["blocks"]]
 
 
 async def test_without_trust_the_source_is_shown_and_nothing_executed(
-    connect: Connect, tmp_path: Path
+    view: View, tmp_path: Path
 ) -> None:
-    editor = await connect(tmp_path)
+    editor = view(tmp_path)
     proof = tmp_path / "executed"
     uri = editor.open("both.py", f"open({str(proof)!r}, 'w').close()\n{PROMPT}")
     preview = await editor.command("prompt.preview", uri=uri)
@@ -79,27 +70,25 @@ async def test_without_trust_the_source_is_shown_and_nothing_executed(
 
 
 async def test_trust_turns_the_source_into_what_is_executed_and_back(
-    connect: Connect, tmp_path: Path
+    view: View, tmp_path: Path
 ) -> None:
-    editor = await connect(tmp_path)
+    editor = view(tmp_path)
     computed = PROMPT.replace('"Hello ${name}."', '"Hello ${name}. " + str(6 * 7)')
     uri = editor.open("both.py", computed)
     preview = await editor.command("prompt.preview", uri=uri)
     assert "42" not in texts(preview)[0]
-    trust(editor, trusted=True)
+    editor.trust(trusted=True)
     update = await editor.update(1)
     assert (update["fidelity"], update["stale"]) == ("executed", None)
     assert "42" in texts(update)[0]
-    trust(editor, trusted=False)
+    editor.trust(trusted=False)
     update = await editor.update(2)
     assert (update["fidelity"], update["stale"]["kind"]) == ("static", "untrusted")
     assert "42" not in texts(update)[0]
 
 
-async def test_what_runs_when_trust_is_taken_back_is_ended(
-    connect: Connect, tmp_path: Path
-) -> None:
-    editor = await connect(tmp_path, trusted=True, render_deadline=600)
+async def test_what_runs_when_trust_is_taken_back_is_ended(view: View, tmp_path: Path) -> None:
+    editor = view(tmp_path, trusted=True, render_deadline=600)
     pids = tmp_path / "pids"
     running = (
         f"import os, time\nwith open({str(pids)!r}, 'a') as f: f.write(f'{{os.getpid()}} ')\n"
@@ -110,7 +99,7 @@ async def test_what_runs_when_trust_is_taken_back_is_ended(
     async with asyncio.timeout(30):
         while not pids.exists() or not pids.read_text():
             await asyncio.sleep(0.01)
-    trust(editor, trusted=False)
+    editor.trust(trusted=False)
     _, data = await rendering
     assert data["kind"] == "untrusted"
     (pid,) = pids.read_text().split()
@@ -122,9 +111,9 @@ async def test_what_runs_when_trust_is_taken_back_is_ended(
     ["raise ValueError('not yet')", "import missing_package", "def unfinished(:\n"],
 )
 async def test_a_prompt_that_never_rendered_is_shown_by_its_source(
-    connect: Connect, tmp_path: Path, broken: str
+    view: View, tmp_path: Path, broken: str
 ) -> None:
-    editor = await connect(tmp_path, trusted=True)
+    editor = view(tmp_path, trusted=True)
     uri = editor.open("both.py", f"{PROMPT}\n{broken}\n")
     preview = await editor.command("prompt.preview", uri=uri)
     assert (preview["fidelity"], preview["stale"]["kind"]) == ("static", "exception")
@@ -151,7 +140,7 @@ class SlowRenderer(Renderer):
         self.asked = asyncio.Event()
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    async def run(self, interpreter: Interpreter, job: Job) -> dict[str, Any]:
+    async def run(self, interpreter: Interpreter, job: Job, answers: type[AnswerT]) -> AnswerT:
         self.asked.set()
         await asyncio.shield(self.ended)
         raise RenderError({"kind": "exit", "message": f"{interpreter.path}: {job.file.name} ended"})
@@ -161,55 +150,66 @@ class SlowRenderer(Renderer):
             self.ended.set_result(None)
 
 
-def slow_server(root: Path) -> tuple[FoldlineServer, SlowRenderer]:
-    """A server in this process, with a workspace that is trusted."""
+def slow(view: View, root: Path) -> tuple[Viewer, SlowRenderer]:
+    """A workspace that is trusted, and executes slowly."""
     (root / "both.py").write_text(PROMPT, encoding="utf-8")
-    server = create_server()
-    server.files.set_roots([root.as_uri()])
-    server.protocol._workspace = Documents(root.as_uri())
-    server.settings = replace(server.settings, trusted=True)
-    renderer = server.renderer = SlowRenderer()
-    return server, renderer
+    editor = view(root, trusted=True)
+    renderer = editor.core.renderer = SlowRenderer()
+    return editor, renderer
 
 
 async def test_trust_taken_back_while_a_preview_opens_is_shown_by_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    view: View, tmp_path: Path
 ) -> None:
-    server, renderer = slow_server(tmp_path)
-    told: asyncio.Queue[Any] = asyncio.Queue()
-    monkeypatch.setattr(server.protocol, "notify", lambda _, state: told.put_nowait(state))
-    opening = asyncio.create_task(
-        server.previews.open(server, (tmp_path / "both.py").as_uri(), "both")
-    )
+    editor, renderer = slow(view, tmp_path)
+    opening = asyncio.create_task(editor.previews.open(editor.uri("both.py"), "both"))
     async with asyncio.timeout(30):
         await renderer.asked.wait()
-        did_change_trust.handle(server, {"trusted": False})
+        editor.trust(trusted=False)
         await opening
-        while True:
-            state = await told.get()
-            if "stale" in state:
-                break
+    state = await editor.update(1)
     assert (state["fidelity"], state["stale"]["kind"]) == ("static", "untrusted")
-    server.close()
 
 
 async def test_trust_taken_back_before_a_job_starts_executes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    view: View, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server, renderer = slow_server(tmp_path)
+    editor, renderer = slow(view, tmp_path)
     loop = asyncio.get_running_loop()
-    made = jobs.prompt_job
+    build = jobs.build_job
 
-    def take_back(*arguments: Any, **options: Any) -> Any:
-        done = asyncio.run_coroutine_threadsafe(untrust(), loop)
-        done.result(30)
-        return made(*arguments, **options)
+    def take_back(*arguments: Any) -> Any:
+        asyncio.run_coroutine_threadsafe(untrust(), loop).result(30)
+        return build(*arguments)
 
     async def untrust() -> None:
-        did_change_trust.handle(server, {"trusted": False})
+        editor.trust(trusted=False)
 
-    monkeypatch.setattr(execute, "prompt_job", take_back)
-    state = await server.previews.open(server, (tmp_path / "both.py").as_uri(), "both")
-    assert state["stale"]["kind"] == "untrusted"
+    monkeypatch.setattr(execution, "build_job", take_back)
+    state = await editor.previews.open(editor.uri("both.py"), "both")
+    assert state.stale is not None
+    assert state.stale.kind == "untrusted"
     assert not renderer.asked.is_set()
-    server.close()
+
+
+async def test_an_error_of_ours_is_logged_and_the_preview_goes_on(
+    view: View, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "both.py").write_text(PROMPT, encoding="utf-8")
+    editor = view(tmp_path, trusted=True)
+    uri = editor.open("both.py")
+    preview = editor.previews.find((await editor.previews.open(uri, "both")).sessionId)
+    failed = asyncio.Event()
+
+    def fail(*_: object) -> None:
+        failed.set()
+        raise ZeroDivisionError("of ours")
+
+    preview.watchers.append(fail)
+    editor.change(uri, PROMPT.replace("Hello $", "Hi $"))
+    async with asyncio.timeout(30):
+        await failed.wait()
+    preview.watchers.clear()
+    editor.change(uri, PROMPT, version=3)
+    assert texts(await editor.update(1))[0] == "## 1. Hello\n\nHello Ada.\n\n"
+    assert "of ours" in caplog.text

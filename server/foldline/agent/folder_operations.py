@@ -14,7 +14,7 @@ from foldline.ide.operations.reading import read_arguments
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from foldline.agent.mcp.folders import Folder, Folders
+    from foldline.agent.folders import Folder, Folders
     from foldline.ide.operations.operation import Operation
 
 Model = TypeVar("Model")
@@ -31,19 +31,20 @@ async def call_operation(
     """
     arguments = read_arguments(operation, values, from_model=True)
     texts = []
-    for folder, own in _targets(operation, folders, arguments):
+    for folder, own in arguments_by_folder(operation, folders, arguments):
         result = await run_async(operation.run(folder.access, own), operation.threads)
         # Formatting may take long, so it runs in a thread.
-        text = partial(_text, operation, result, folder, own)
+        text = partial(text_of, operation, result, folder, own)
         texts.append(await in_thread(text, operation.threads))
     return "\n".join(texts)
 
 
-def _text(operation: Operation[Any, Any], result: object, folder: Folder, arguments: Any) -> str:
+def text_of(operation: Operation[Any, Any], result: object, folder: Folder, arguments: Any) -> str:
+    """Return the text of a folder's result, its paths prefixed with the folder's name."""
     return operation.text(_with_prefix(result, folder), arguments)
 
 
-def _targets(
+def arguments_by_folder(
     operation: Operation[Any, Any], folders: Folders, arguments: Any
 ) -> Iterator[tuple[Folder, Any]]:
     """Yield the folders to run in, each with its own arguments."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from threading import Lock, Thread
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from foldline.backends import (
@@ -14,13 +12,15 @@ from foldline.backends import (
     InvalidArgumentError,
     OutsideWorkspaceError,
     PathError,
-    SmartFileAccess,
 )
 from foldline.backends.formatting.visible import visible
-from foldline.backends.parsing_pool import PoolParsing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from foldline.backends import SmartFileAccess
+    from foldline.ide.analysis.project import Project
+    from foldline.ide.workspace import Workspace
 
 
 class NoFolderError(Exception):
@@ -33,6 +33,7 @@ class Folder:
 
     prefix: str
     access: SmartFileAccess
+    project: Project
 
     @property
     def root(self) -> Path:
@@ -116,78 +117,44 @@ class Folders:
         )
 
 
-# What has not ended by then ends with the process.
-_CLOSE_SECONDS = 3.0
 # Less would not hold the first line of an answer and its cursor.
 _SMALLEST_SHARE = 400
 
 
-class FolderCache:
-    """Keeps what was learned of a folder's files for as long as the server runs.
+def open_folders(workspace: Workspace, roots: Iterable[Path]) -> Folders:
+    """Make `roots` the folders of the workspace, and return those that can be read.
 
-    With `language_servers`, references are confirmed by those of this machine; where the
-    workspace is `trusted`, also by those that may run its code.
+    Raises:
+        NoFolderError: None of them can be read.
     """
-
-    def __init__(self, *, language_servers: bool = False, trusted: bool = False) -> None:
-        self._language_servers = language_servers
-        self._trusted = trusted
-        self._access: dict[Path, SmartFileAccess] = {}
-        self._parsing = PoolParsing()
-        self._lock = Lock()
-
-    def open(self, roots: Iterable[Path]) -> Folders:
-        """The folders at `roots`, those that cannot be read left out.
-
-        Raises:
-            NoFolderError: None of them can be read.
-        """
-        found: dict[Path, SmartFileAccess] = {}
-        problems: list[str] = []
-        for root in roots:
-            try:
-                access = self._open(root)
-            except (BackendError, OSError) as error:
-                problems.append(str(error))
-            else:
-                found[access.file_backend.root] = access
-        if not found:
-            raise NoFolderError(
-                "There is no folder to read: open one in the client, or start the server with "
-                "`foldline mcp --root DIR`" + "".join(f"; {problem}" for problem in problems)
-            )
-        if len(found) == 1:
-            return Folders(tuple(Folder("", access) for access in found.values()))
-        names: dict[str, SmartFileAccess] = {}
-        for root, access in found.items():
-            names[_free_name(root.name or "root", names)] = access
-        return Folders(tuple(Folder(f"{name}/", access) for name, access in names.items()))
-
-    def close(self) -> None:
-        """End what goes on in the background."""
-        with self._lock:
-            known = list(self._access.values())
-            self._access.clear()
-        end = monotonic() + _CLOSE_SECONDS
-        closes = [*(access.close for access in known), self._parsing.close]
-        closing = [Thread(target=close, name="foldline-close", daemon=True) for close in closes]
-        for thread in closing:
-            thread.start()
-        for thread in closing:
-            thread.join(max(end - monotonic(), 0))
-
-    def _open(self, root: Path) -> SmartFileAccess:
-        # Calls come side by side, and each folder has one index.
-        with self._lock:
-            access = self._access.get(root)
-            if access is None:
-                access = self._access[root] = SmartFileAccess.for_workspace(
-                    root,
-                    language_servers=self._language_servers,
-                    trusted=self._trusted,
-                    parsing=self._parsing,
-                )
-            return access
+    found: dict[Path, Folder] = {}
+    problems: list[str] = []
+    opened = {}
+    for root in roots:
+        try:
+            opened[root.resolve()] = root
+        except (OSError, RuntimeError) as error:
+            problems.append(str(error))
+    workspace.set_roots(opened)
+    for root in opened:
+        try:
+            folder = Folder("", workspace.access(root), workspace.folder(root / "_").project)
+        except (BackendError, OSError) as error:
+            problems.append(str(error))
+        else:
+            found[folder.root] = folder
+    if not found:
+        raise NoFolderError(
+            "There is no folder to read: open one in the client, or start the server with "
+            "`foldline mcp --root DIR`" + "".join(f"; {problem}" for problem in problems)
+        )
+    if len(found) == 1:
+        return Folders(tuple(found.values()))
+    names: dict[str, Folder] = {}
+    for root, folder in found.items():
+        name = _free_name(root.name or "root", names)
+        names[name] = replace(folder, prefix=f"{name}/")
+    return Folders(tuple(names.values()))
 
 
 def _free_name(name: str, taken: Iterable[str]) -> str:

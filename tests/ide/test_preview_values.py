@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lsprotocol import types
 
-from .conftest import Connect, Editor
+from .viewer import View, Viewer
 
 PROMPT = '''
 from dataclasses import dataclass, field
@@ -49,7 +48,7 @@ other = PromptTemplate(ns="demo", key="other", sections=[])
 """
 
 
-async def shown(editor: Editor, text: str = PROMPT) -> dict[str, Any]:
+async def shown(editor: Viewer, text: str = PROMPT) -> dict[str, Any]:
     editor.open("hello.py", text)
     state: dict[str, Any] = await editor.command("prompt.preview", name="hello")
     return state
@@ -68,11 +67,11 @@ def origins(state: dict[str, Any]) -> dict[str, object]:
 
 
 @pytest.fixture
-async def editor(connect: Connect, tmp_path: Path) -> Editor:
-    return await connect(tmp_path, trusted=True)
+async def editor(view: View, tmp_path: Path) -> Viewer:
+    return view(tmp_path, trusted=True)
 
 
-async def test_what_nobody_gives_is_the_default_or_made_up(editor: Editor) -> None:
+async def test_what_nobody_gives_is_the_default_or_made_up(editor: Viewer) -> None:
     state = await shown(editor)
     assert bodies(state) == ["Ms \u2039name\u203a kind ()", "here"]
     assert state["generated"] == ["Who.name"]
@@ -86,7 +85,7 @@ async def test_what_nobody_gives_is_the_default_or_made_up(editor: Editor) -> No
     assert (state["parameter_set"], state["parameter_sets"]) == (None, [])
 
 
-async def test_a_form_learns_types_defaults_docs_and_current_values(editor: Editor) -> None:
+async def test_a_form_learns_types_defaults_docs_and_current_values(editor: Viewer) -> None:
     who, where = (await shown(editor))["parameters"]
     assert (who["type"], who["doc"]) == ("Who", "Who is greeted.")
     fields = {field["name"]: field for field in who["fields"]}
@@ -109,7 +108,7 @@ async def test_a_form_learns_types_defaults_docs_and_current_values(editor: Edit
 
 
 async def test_functions_of_the_module_are_sets_that_a_session_switches_among(
-    editor: Editor, tmp_path: Path
+    editor: Viewer, tmp_path: Path
 ) -> None:
     state = await shown(editor, PROMPT + FIXTURES)
     assert [each["name"] for each in state["parameter_sets"]] == ["ada", "bob"]
@@ -149,7 +148,7 @@ use = "loud"
 """
 
 
-async def test_a_project_declares_fixtures_and_files(editor: Editor, tmp_path: Path) -> None:
+async def test_a_project_declares_fixtures_and_files(editor: Viewer, tmp_path: Path) -> None:
     values = tmp_path / "values"
     values.mkdir()
     (tmp_path / "pyproject.toml").write_text(CONFIGURED, encoding="utf-8")
@@ -176,16 +175,12 @@ async def test_a_project_declares_fixtures_and_files(editor: Editor, tmp_path: P
     assert bodies(state) == ["Mx Hello kind ()", "far"]
 
 
-async def test_a_file_beside_the_module_is_followed(editor: Editor, tmp_path: Path) -> None:
+async def test_a_file_beside_the_module_is_followed(editor: Viewer, tmp_path: Path) -> None:
     beside = tmp_path / "hello.preview.toml"
     beside.write_text('[Who]\nname = "Beside"\n', encoding="utf-8")
     assert bodies(await shown(editor))[0] == "Ms Beside kind ()"
     for text in ('[Who]\nname = "Changed"\n', "[Who]\nname = \n"):
-        beside.write_text(text, encoding="utf-8")
-        change = types.FileEvent(beside.as_uri(), types.FileChangeType.Changed)
-        editor.client.workspace_did_change_watched_files(
-            types.DidChangeWatchedFilesParams([change])
-        )
+        editor.write(beside.name, text)
         update = await editor.update(len(editor.updates) + 1)
     assert editor.updates[0]["blocks"][0]["text"] == "## 1. Who\n\nMs Changed kind ()\n\n"
     assert update["blocks"] == []
@@ -193,7 +188,7 @@ async def test_a_file_beside_the_module_is_followed(editor: Editor, tmp_path: Pa
     assert "hello.preview.toml:2: " in update["stale"]["message"]
 
 
-async def test_what_the_author_bound_is_there_until_a_set_is_chosen(editor: Editor) -> None:
+async def test_what_the_author_bound_is_there_until_a_set_is_chosen(editor: Viewer) -> None:
     bound = (
         PROMPT + "\nfrom foldline.prompts import Prompt\ngreet = Prompt(hello).bind(Who('Eve'))\n"
     )
@@ -212,26 +207,26 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("text", REFUSED)
-async def test_a_function_that_cannot_be_used_says_why_and_where(editor: Editor, text: str) -> None:
+async def test_a_function_that_cannot_be_used_says_why_and_where(editor: Viewer, text: str) -> None:
     state = await shown(editor, f"{PROMPT}\n{text}\n")
     assert (state["stale"]["kind"], state["fidelity"]) == ("values", "static")
     assert REFUSED[text] in state["stale"]["message"]
     assert state["stale"]["line"] == PROMPT.count("\n") + 2
 
 
-async def test_wrong_options_are_told_with_their_path(connect: Connect, tmp_path: Path) -> None:
+async def test_wrong_options_are_told_with_their_path(view: View, tmp_path: Path) -> None:
     wrong = '[tool.foldline.preview]\nnetwork = "off"\nfixtures = ["no.py", 3]\nparam = []\n'
     (tmp_path / "pyproject.toml").write_text(wrong, encoding="utf-8")
-    editor = await connect(tmp_path, trusted=True)
+    editor = view(tmp_path, trusted=True)
     await shown(editor)
-    told = " ".join(message.message for message in editor.client.messages)
+    told = " ".join(editor.reported)
     assert "tool.foldline.preview: unknown option 'param'" in told
     assert "network: expected one of allow, deny, got 'off'" in told
     assert "fixtures[1]: expected str, got int" in told
 
 
 async def test_a_set_that_the_project_names_in_vain_is_told_and_the_source_shown(
-    editor: Editor, tmp_path: Path
+    editor: Viewer, tmp_path: Path
 ) -> None:
     wrong = '[tool.foldline.preview]\nuse = "loud"\n'
     (tmp_path / "pyproject.toml").write_text(wrong, encoding="utf-8")
@@ -240,7 +235,7 @@ async def test_a_set_that_the_project_names_in_vain_is_told_and_the_source_shown
     assert "no parameter set 'loud' for hello; there is ada, bob, none" in state["stale"]["message"]
 
 
-async def test_a_project_denies_the_network(editor: Editor, tmp_path: Path) -> None:
+async def test_a_project_denies_the_network(editor: Viewer, tmp_path: Path) -> None:
     denied = '[tool.foldline.preview]\nnetwork = "deny"\n'
     (tmp_path / "pyproject.toml").write_text(denied, encoding="utf-8")
     state = await shown(editor, f"import socket\nsocket.getaddrinfo('localhost', 1)\n{PROMPT}")

@@ -1,0 +1,97 @@
+"""One workspace folder: its files, its prompts, and what its project sets about them."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from typing import TYPE_CHECKING
+
+from foldline.backends.errors import PathError
+from foldline.backends.formatting.visible import visible
+from foldline.backends.waiting import Shared
+from foldline.ide.analysis.project import Project
+from foldline.ide.analysis.prompt_files import PromptFiles
+from foldline.ide.config import read_options, read_project_options
+from foldline.ide.token_counter import TokenCounter, token_counter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
+    from pathlib import Path
+
+    from foldline.backends import SmartFileAccess
+
+log = logging.getLogger(__name__)
+
+SEARCH_SECONDS = 10.0
+"""For one search of a folder's files; the next query goes on with what is left."""
+
+
+class Folder:
+    """One workspace folder.
+
+    Attributes:
+        project: Its modules, analyzed.
+        options: The project's options, overridden by the client's.
+        problems: What is wrong in the project's options.
+        files: Its files that hold prompts.
+    """
+
+    def __init__(self, root: Path, access: Callable[[Path], SmartFileAccess]) -> None:
+        self.root = root
+        self._access = access
+        self.project = Project(root)
+        self._set_by_project, self.problems = read_project_options(root)
+        self.options = self._set_by_project
+        self.files = PromptFiles(partial(self._walk, (".",)), seconds=SEARCH_SECONDS)
+        self._refresh = Shared(lambda _: self.files.refresh())
+        self.project.search = lambda: self.refresh().result()
+
+    @property
+    def access(self) -> SmartFileAccess:
+        """Its files, open documents included."""
+        return self._access(self.root)
+
+    def refresh(self) -> Future[tuple[str, ...]]:
+        """The files that have to do with prompts, as they are on disk now.
+
+        Callers at the same time share one walk of the folder.
+        """
+        return self._refresh.ask()
+
+    def set_client_options(self, values: object) -> None:
+        """Let the client's options win over the project's."""
+        self.options, _ = read_options(values, "foldline", self._set_by_project)
+
+    @property
+    def counter(self) -> TokenCounter:
+        """Counts tokens as the options say."""
+        return token_counter(self.options.tokens, exact=self.options.exact_tokens)
+
+    def prompt_files(self, below: Iterable[str]) -> PromptFiles:
+        """The files that hold prompts, below some of its paths."""
+        return PromptFiles(partial(self._walk, tuple(below)))
+
+    @property
+    def unsearched(self) -> tuple[str, ...]:
+        """A sentence where the last search of the files wasn't finished in time."""
+        if self.files.complete:
+            return ()
+        seconds = f"{SEARCH_SECONDS:.3g} s"
+        return (
+            f"{visible(str(self.root))} has more files than are searched for prompts in {seconds}: "
+            "ask again to go on, or open a folder below it",
+        )
+
+    def _walk(
+        self, below: Iterable[str], check: Callable[[], None]
+    ) -> Iterator[tuple[str, object]]:
+        try:
+            backend = self.access.file_backend
+        except PathError as error:
+            # It hides none of the other folders.
+            log.warning("Prompts are not searched: %s", error)
+            return
+        for path in below:
+            for stamp in backend.walk_folder(backend.resolve(path), check=check):
+                yield str(self.root / stamp.path), stamp

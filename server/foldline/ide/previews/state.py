@@ -1,0 +1,125 @@
+"""The state of a preview, as clients are sent it."""
+
+# ruff: noqa: N815, TC001, TC003  # Names on the wire, and types that structuring looks up.
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from foldline.backends.errors import BackendError
+from foldline.ide.errors import IdeError, data_of
+from foldline.ide.render.render import (
+    Block,
+    Chapter,
+    Descriptor,
+    Effect,
+    Output,
+    Parameters,
+    ParameterSet,
+    RenderedTool,
+    Tokens,
+    UsedInterpreter,
+)
+from foldline.ide.render.token_costs import Kept
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """Why the blocks of a preview aren't executed ones of the newest text."""
+
+    kind: str
+    message: str
+    file: str | None
+    line: int | None
+
+    @classmethod
+    def of(cls, error: IdeError | BackendError) -> Stale:
+        """An error, for the user of a preview."""
+        data = data_of(error)
+        file, line = data.get("file"), data.get("line")
+        return cls(
+            str(data["kind"]),
+            str(error),
+            file if isinstance(file, str) else None,
+            line if isinstance(line, int) else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """A section's part of a budget."""
+
+    key: str
+    used: int
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A limit and the cost of the text, in `tokens` or `bytes`, with the dearest sections."""
+
+    limit: int
+    unit: str
+    used: int
+    over: int
+    largest: tuple[Spent, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewState:
+    """A preview as a client shows it.
+
+    Attributes:
+        order: The ids of all blocks.
+        blocks: Those that the client hasn't seen as they are now.
+        kept: What this version and the one before begin with alike.
+    """
+
+    sessionId: str
+    uri: str
+    name: str | None
+    version: int
+    documentVersion: int | None
+    fidelity: str
+    order: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    tools: tuple[RenderedTool, ...]
+    tokens: Tokens | None
+    output: Output | None
+    descriptor: Descriptor | None
+    kept: Kept | None
+    params: Mapping[str, Mapping[str, Any]]
+    parameter_set: str | None
+    parameter_sets: tuple[ParameterSet, ...]
+    parameters: tuple[Parameters, ...]
+    chapters: tuple[Chapter, ...]
+    budget: Budget | None
+    generated: tuple[str, ...]
+    effects: tuple[Effect, ...]
+    interpreter: UsedInterpreter | None
+    stale: Stale | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A step that undo goes back through."""
+
+    action: str
+    section_keys: tuple[str, ...]
+    reason: str | None
+    params: Mapping[str, Mapping[str, Any]]
+    parameter_set: str | None
+    chapters: tuple[str, ...]
+    budget: int | None
+    overrides: Mapping[str, str]
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The steps of a preview, and the versions that can be compared."""
+
+    sessionId: str
+    steps: tuple[Step, ...]
+    versions: tuple[int, ...]

@@ -1,0 +1,330 @@
+"""The answers about a prompt, as models: made of a worker's JSON once, and sent as JSON once.
+
+What the worker answers is structured by `Renderer.run`; `structuring.unstructure` writes the same
+shape for clients. A field that is `set_later` isn't the worker's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping  # noqa: TC003  # Structuring looks it up.
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from foldline.ide.structuring import OMITTED, renamed
+
+EXECUTED, STATIC = "executed", "static"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A position in a document, as its client counts."""
+
+    line: int
+    character: int
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A stretch of a document."""
+
+    start: Position
+    end: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A stretch of the document at `uri`."""
+
+    uri: str
+    range: Range
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of a block's text.
+
+    Attributes:
+        kind: `heading`, `literal` or another `SegmentKind`.
+        field: The field whose value it is.
+        known: In a static render, whether it's the text or a placeholder for it.
+    """
+
+    kind: str
+    text: str
+    field: str | None
+    known: bool | None = dataclasses.field(default=None, metadata=OMITTED)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockError:
+    """Why a section couldn't be rendered; without a `line`, it's the section as a whole."""
+
+    message: str
+    file: str | None
+    line: int | None
+    type: str
+    traceback: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockTokens:
+    """The tokens of a block.
+
+    Attributes:
+        own: Of its own text.
+        subtree: With the blocks below it.
+        if_opened: For a summary, those that it has with the blocks below it once it's opened.
+    """
+
+    own: int = dataclasses.field(metadata=renamed("self"))
+    subtree: int
+    if_opened: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One section, as it's rendered.
+
+    Attributes:
+        id: Its path with slashes; no key holds one.
+        span: The offsets of its text in the prompt's; a preview leaves it out, because every block
+            below an edit would be a changed one.
+        opened_text: The text of a summary once it's opened; left out once its tokens are counted.
+        location: Where the source declares the section.
+        opened: Whether the user of a preview opened it.
+    """
+
+    id: str
+    path: tuple[str, ...]
+    key: str
+    number: str
+    title: str
+    depth: int
+    visibility: str
+    enabled: bool
+    text: str
+    segments: tuple[Segment, ...]
+    error: BlockError | None = None
+    location: Location | None = None
+    span: tuple[int, int] | None = dataclasses.field(default=None, metadata=OMITTED)
+    opened_text: str | None = dataclasses.field(default=None, metadata=OMITTED)
+    tokens: BlockTokens | None = dataclasses.field(default=None, metadata=OMITTED)
+    opened: bool | None = dataclasses.field(default=None, metadata=OMITTED)
+
+    @property
+    def own_tokens(self) -> int:
+        """The tokens of its own text, if they are counted."""
+        return self.tokens.own if self.tokens is not None else 0
+
+    @property
+    def is_summarized(self) -> bool:
+        """Whether it shows a summary that can be opened."""
+        return self.enabled and self.visibility == "SUMMARY"
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedTool:
+    """A tool that a model is offered with the prompt.
+
+    Attributes:
+        parameters: The descriptions of its parameters.
+        schema: The JSON schema of its parameters.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    schema: Mapping[str, Any]
+    tokens: int | None = dataclasses.field(default=None, metadata=OMITTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The structured output that a model is asked for."""
+
+    type: str
+    container: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """The prompt's identity and the hash of its content."""
+
+    ns: str
+    key: str
+    name: str | None
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of a whole prompt: sums of its blocks and tools."""
+
+    text: int
+    tools: int
+    output: int
+    total: int
+    encoding: str
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterSet:
+    """A parameter set and where its values come from."""
+
+    name: str
+    origins: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterField:
+    """A field of a prompt's parameters.
+
+    Attributes:
+        shown: Its value as a line of text.
+        origin: Where the value comes from.
+    """
+
+    name: str
+    type: str
+    doc: str
+    required: bool
+    default: str | None
+    choices: tuple[Any, ...] | None
+    value: Any
+    editable: bool
+    shown: str | None
+    origin: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """A dataclass that sections of the prompt take."""
+
+    type: str
+    doc: str
+    fields: tuple[ParameterField, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A chapter, and whether it's open or may be.
+
+    Attributes:
+        around: The keys of the chapters around it.
+        reasons: Why it may open, or may not.
+    """
+
+    key: str
+    title: str
+    description: str | None
+    around: tuple[str, ...]
+    sections: tuple[str, ...]
+    open: bool
+    may_open: bool
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Something that the module did besides making prompts, and the line that did it."""
+
+    message: str
+    subject: str | None
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class UsedInterpreter:
+    """The interpreter that rendered, and why it's the one.
+
+    Attributes:
+        mismatch: What is wrong with the foldline that it has.
+    """
+
+    path: str
+    reason: str
+    python: str | None
+    foldline: str | None
+    mismatch: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What every answer of a worker says of the prompt and its values.
+
+    Attributes:
+        name: The variable that holds the prompt.
+        generated: The fields whose values were made up.
+        parameter_set: The set that is used.
+        effects: What the module did besides making prompts.
+    """
+
+    name: str
+    generated: tuple[str, ...] = ()
+    parameter_set: str | None = None
+    parameter_sets: tuple[ParameterSet, ...] = ()
+    parameters: tuple[Parameters, ...] = ()
+    chapters: tuple[Chapter, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    interpreter: UsedInterpreter | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Render(Answer):
+    """A prompt as a model would get it.
+
+    Attributes:
+        fidelity: `executed`, or `static` for what the source shows.
+        certain: In a static render, whether running the code can only fill values in.
+        uri: The document.
+        version: The editor's version of its text; None where it isn't open.
+        token_budget: What the project lets a prompt cost.
+    """
+
+    text: str
+    blocks: tuple[Block, ...]
+    tools: tuple[RenderedTool, ...] = ()
+    output: Output | None = None
+    descriptor: Descriptor | None = None
+    fidelity: str = EXECUTED
+    certain: bool | None = dataclasses.field(default=None, metadata=OMITTED)
+    tokens: Tokens | None = dataclasses.field(default=None, metadata=OMITTED)
+    uri: str | None = dataclasses.field(default=None, metadata=OMITTED)
+    version: int | None = None
+    token_budget: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedSections(Answer):
+    """What opening sections asks for, and the prompt as it's rendered after that."""
+
+    requested_overrides: Mapping[str, str]
+    section_keys: tuple[str, ...]
+    reason: str
+    expansion_instructions: str | None
+    render: Render
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionText(Answer):
+    """One section's text, which opens nothing."""
+
+    section_key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionSummary(Answer):
+    """A folded section: its summary, and its sizes in UTF-8 bytes."""
+
+    section_key: str
+    text: str
+    size: int
+    size_if_opened: int
+
+
+AnswerT = TypeVar("AnswerT", bound=Answer)

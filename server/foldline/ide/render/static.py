@@ -1,0 +1,190 @@
+"""Prompts of a workspace as far as their source tells: nothing is executed."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.ide.errors import NoPrompt, PromptRefused
+from foldline.ide.render.render import STATIC, Block, Render, Segment
+from foldline.ide.render.token_costs import with_costs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from foldline.ide.analysis.model import Visibility
+    from foldline.ide.analysis.module_analysis import PromptFacts
+    from foldline.ide.analysis.static_render import StaticBlock
+    from foldline.ide.render.render import Location
+    from foldline.ide.resolve import PromptTarget
+    from foldline.ide.snapshot import Snapshot
+    from foldline.ide.workspace import Result, Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class SectionTokens:
+    """The tokens of a section; `if_opened` is what opening it adds, where it's folded."""
+
+    key: str
+    path: tuple[str, ...]
+    number: str
+    title: str
+    visibility: str
+    tokens: int
+    subtree: int
+    if_opened: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTokens:
+    """The tokens of a prompt; `certain` where no part of it is decided by code."""
+
+    name: str
+    uri: str
+    fidelity: str
+    certain: bool
+    encoding: str
+    exact: bool
+    tokens: int
+    sections: tuple[SectionTokens, ...]
+
+
+async def static_render(
+    workspace: Workspace, target: PromptTarget, overrides: Mapping[str, str]
+) -> Render:
+    """The prompt with fidelity `static`: placeholders stand for what is unknown.
+
+    Raises:
+        IdeError: The source shows no such prompt, or an override names no section.
+    """
+
+    def query(snapshot: Snapshot, prompt: PromptFacts) -> Render:
+        from foldline.ide.analysis.model import Visibility
+        from foldline.ide.analysis.static_render import render, render_opened, text_of
+
+        wanted = _overrides(prompt, overrides)
+        shown = render(prompt.value, wanted)
+        folded = [block for block in shown.blocks if block.visibility is Visibility.SUMMARY]
+        inside = render_opened(prompt.value, folded, wanted)
+        opened = {block.path: text_of(b) for block, b in zip(folded, inside, strict=True)}
+        blocks = tuple(
+            _block(block, opened.get(block.path), workspace.locate(snapshot, block.source))
+            for block in shown.blocks
+        )
+        found = Render(
+            name=prompt.name.id,
+            text=shown.text,
+            blocks=blocks,
+            fidelity=STATIC,
+            certain=shown.certain,
+            uri=snapshot.uri,
+            version=target.document.version,
+            token_budget=snapshot.options.token_budget,
+        )
+        return with_costs(found, snapshot.counter)
+
+    return await _query(workspace, target, query)
+
+
+async def static_tokens(workspace: Workspace, target: PromptTarget) -> PromptTokens:
+    """The tokens of the prompt and of each section.
+
+    Raises:
+        IdeError: The source shows no such prompt.
+    """
+
+    def query(snapshot: Snapshot, prompt: PromptFacts) -> PromptTokens:
+        from foldline.ide.features.hover import opened_costs
+
+        counter = snapshot.counter
+        costs = opened_costs(prompt, counter)
+        return PromptTokens(
+            prompt.name.id,
+            snapshot.uri,
+            STATIC,
+            prompt.render.certain,
+            counter.encoding,
+            counter.exact,
+            prompt.render.tokens(counter),
+            tuple(
+                SectionTokens(
+                    ".".join(block.path),
+                    block.path,
+                    block.number,
+                    block.title,
+                    block.visibility,
+                    counter.count(block.text),
+                    prompt.render.tokens_below(block.path, counter),
+                    costs.get(block.path),
+                )
+                for block in prompt.render.blocks
+            ),
+        )
+
+    return await _query(workspace, target, query)
+
+
+async def _query(
+    workspace: Workspace, target: PromptTarget, query: Callable[[Snapshot, PromptFacts], Result]
+) -> Result:
+    """The result of a query on the prompt `target`, as its source shows it."""
+
+    def find(snapshot: Snapshot) -> Result:
+        for prompt in snapshot.analysis.prompts:
+            if target.name in (None, prompt.name.id):
+                return query(snapshot, prompt)
+        raise _no_prompt(target.name, [prompt.name.id for prompt in snapshot.analysis.prompts])
+
+    found = await workspace.query(target.document.uri, find)
+    if found is None:
+        raise _no_prompt(target.name)
+    return found
+
+
+def _no_prompt(name: str | None, names: Sequence[str] = ()) -> NoPrompt:
+    which = f"no prompt {name!r}" if name else "no prompt"
+    near = difflib.get_close_matches(name or "", names, n=3, cutoff=0.5) or sorted(names)
+    shown = f"; it shows {', '.join(near)}" if near else ""
+    message = f"The source shows {which} without being executed{shown}"
+    return NoPrompt(message, name=name, near=near or None)
+
+
+def _overrides(
+    prompt: PromptFacts, overrides: Mapping[str, str]
+) -> dict[tuple[str, ...], Visibility]:
+    from foldline.ide.analysis.model import Visibility
+
+    everything = prompt.described.walk() if prompt.described is not None else ()
+    paths = {".".join(section.path): section.path for section in everything}
+    found: dict[tuple[str, ...], Visibility] = {}
+    for key, visibility in overrides.items():
+        if key not in paths:
+            raise PromptRefused(
+                f"There is no section {key!r}; there are {', '.join(paths)}", key=key
+            )
+        if visibility not in ("FULL", "SUMMARY"):
+            raise PromptRefused(f"{key}: FULL or SUMMARY, not {visibility!r}", key=key)
+        found[paths[key]] = Visibility(visibility)
+    return found
+
+
+def _block(block: StaticBlock, opened_text: str | None, location: Location | None) -> Block:
+    return Block(
+        id="/".join(block.path),
+        path=block.path,
+        key=".".join(block.path),
+        number=block.number,
+        title=block.title,
+        depth=block.depth,
+        visibility=block.visibility,
+        enabled=True,
+        span=(block.span.start, block.span.end),
+        text=block.text,
+        segments=tuple(
+            Segment(segment.kind, segment.text, segment.field, segment.known)
+            for segment in block.segments
+        ),
+        opened_text=opened_text,
+        location=location,
+    )

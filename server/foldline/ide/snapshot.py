@@ -1,0 +1,62 @@
+"""Documents as clients have them open, and as a query sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.analysis.project import Project
+    from foldline.ide.config import PromptOptions
+    from foldline.ide.folder import Folder
+    from foldline.ide.token_counter import TokenCounter
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
+class OpenDocument:
+    """A document as a client has it open."""
+
+    uri: str
+    text: str
+    version: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A document at one moment; valid only while the query runs that it's given to.
+
+    Attributes:
+        uri: The URI that it was asked about by.
+        open_document: The client's; None where the disk's text holds.
+    """
+
+    uri: str
+    open_document: OpenDocument | None
+    analysis: ModuleAnalysis
+    folder: Folder
+
+    @property
+    def text(self) -> str:
+        """The text, in which places are counted."""
+        return self.open_document.text if self.open_document is not None else self.analysis.text
+
+    @property
+    def version(self) -> int | None:
+        """The client's version of the text; None where it isn't open."""
+        return self.open_document.version if self.open_document is not None else None
+
+    @property
+    def project(self) -> Project:
+        """The modules around the document."""
+        return self.folder.project
+
+    @property
+    def options(self) -> PromptOptions:
+        """The options of its folder."""
+        return self.folder.options
+
+    @property
+    def counter(self) -> TokenCounter:
+        """Counts tokens as the options say."""
+        return self.folder.counter

@@ -1,0 +1,112 @@
+"""Documents at one moment, with places as the client counts them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary
+
+from foldline.backends.waiting import PROMPTS, in_thread
+from foldline.ide.render import render
+from foldline.ide.snapshot import OpenDocument, Snapshot
+from foldline.ide.uris import uri_of_file
+from foldline.server.convert import LineIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lsprotocol.types import Location, Position, PositionEncodingKind, Range
+
+    from foldline.ide.analysis.model import SourceSpan, Span
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.workspace import Workspace
+    from foldline.server.server import FoldlineServer
+
+    Result = TypeVar("Result")
+    Encoding = PositionEncodingKind | str | None
+
+# For as long as a text is current.
+_indexes: WeakKeyDictionary[OpenDocument | ModuleAnalysis, LineIndex] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class LspSnapshot(Snapshot):
+    """A snapshot whose places are LSP's.
+
+    Attributes:
+        encoding: How the client counts.
+        index: The lines of the text.
+    """
+
+    encoding: Encoding
+    index: LineIndex
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, encoding: Encoding) -> LspSnapshot:
+        """The same document at the same moment."""
+        return cls(
+            snapshot.uri,
+            snapshot.open_document,
+            snapshot.analysis,
+            snapshot.folder,
+            encoding,
+            _index_of(snapshot, encoding),
+        )
+
+    def offset(self, position: Position) -> int:
+        """The offset of a position."""
+        return self.index.offset(position)
+
+    def range(self, span: Span | SourceSpan) -> Range:
+        """A stretch of the document."""
+        return self.index.range(span.start, span.end)
+
+    def location(self, place: SourceSpan) -> Location | None:
+        """A place in any file of the project; None where that file can't be read."""
+        from lsprotocol.types import Location
+
+        if place.file == self.analysis.file:
+            return Location(self.uri, self.range(place))
+        text = self.project.text(place.file)
+        if text is None:
+            return None
+        index = LineIndex.of(text, self.encoding)
+        return Location(uri_of_file(place.file), index.range(place.start, place.end))
+
+
+def locate(snapshot: Snapshot, place: SourceSpan, encoding: Encoding) -> render.Location | None:
+    """A place in any file of the project, as renders have it."""
+    found = LspSnapshot.of(snapshot, encoding).location(place)
+    if found is None:
+        return None
+    start, end = found.range.start, found.range.end
+    return render.Location(
+        found.uri,
+        render.Range(
+            render.Position(start.line, start.character), render.Position(end.line, end.character)
+        ),
+    )
+
+
+async def with_snapshot(
+    ls: FoldlineServer, uri: str, query: Callable[[LspSnapshot], Result]
+) -> Result | None:
+    """The result of `query` on a document, in a thread; None where it can't be read."""
+    encoding = ls.documents.position_codec.encoding
+    return await in_thread(partial(query_snapshot, ls.core, uri, encoding, query), PROMPTS)
+
+
+def query_snapshot(
+    workspace: Workspace, uri: str, encoding: Encoding, query: Callable[[LspSnapshot], Result]
+) -> Result | None:
+    """The same, at once."""
+    return workspace.with_snapshot(uri, lambda found: query(LspSnapshot.of(found, encoding)))
+
+
+def _index_of(snapshot: Snapshot, encoding: Encoding) -> LineIndex:
+    source = snapshot.open_document or snapshot.analysis
+    index = _indexes.get(source)
+    if index is None or index.encoding != (encoding or index.encoding):
+        index = _indexes[source] = LineIndex.of(snapshot.text, encoding)
+    return index

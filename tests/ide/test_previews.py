@@ -1,0 +1,292 @@
+"""A preview follows its document, opens and closes sections, and keeps the last good blocks."""
+
+import asyncio
+from pathlib import Path
+
+from foldline.ide.previews.session import Preview
+from foldline.ide.render.render import Render
+from foldline.ide.render.render_options import RenderOptions
+
+from .viewer import View, Viewer
+
+PROMPT = """
+from foldline.prompts import MarkdownSection, PromptTemplate
+
+first = MarkdownSection[None](title="First", key="first", template="One.")
+second = MarkdownSection[None](title="Second", key="second", template="Two.")
+both = PromptTemplate(ns="demo", key="both", sections=[first, second])
+"""
+
+
+async def test_a_preview_shows_all_blocks_in_order(editor: Viewer) -> None:
+    editor.open("reviewer_prompt.py")
+    preview = await editor.command("prompt.preview")
+    assert preview["order"] == [
+        "guidance",
+        "reference-docs",
+        "workspace",
+        "workspace/history",
+        "review-task",
+    ]
+    assert [block["id"] for block in preview["blocks"]] == preview["order"]
+    assert preview["stale"] is None
+
+
+async def test_a_broken_edit_keeps_the_last_good_blocks_and_says_why(
+    view: View, tmp_path: Path
+) -> None:
+    editor = view(tmp_path, trusted=True)
+    uri = editor.open("both.py", PROMPT)
+    await editor.command("prompt.preview")
+    editor.change(uri, PROMPT + "\nbroken = (")
+    update = await editor.update(1)
+    assert update["order"] == ["first", "second"]
+    assert update["blocks"] == []
+    assert update["stale"]["line"] == 8
+    assert "SyntaxError" in update["stale"]["message"]
+    editor.change(uri, PROMPT, version=3)
+    assert (await editor.update(2))["stale"] is None
+
+
+async def test_a_prompt_that_is_broken_from_the_start_is_followed_until_it_is_mended(
+    view: View, tmp_path: Path
+) -> None:
+    editor = view(tmp_path, trusted=True)
+    hidden = PROMPT.replace("both =", "globals()['both'] =") + "\nraise ValueError('not yet')\n"
+    uri = editor.open("both.py", hidden)
+    preview = await editor.command("prompt.preview", uri=uri, name="both")
+    assert (preview["order"], preview["blocks"], preview["name"]) == ([], [], "both")
+    assert (preview["stale"]["kind"], preview["stale"]["line"]) == ("exception", 8)
+    editor.change(uri, PROMPT)
+    update = await editor.update(1)
+    assert update["stale"] is None
+    assert [block["id"] for block in update["blocks"]] == ["first", "second"]
+
+
+async def test_an_edit_ends_a_render_that_does_not_end(view: View, tmp_path: Path) -> None:
+    editor = view(tmp_path, trusted=True, render_deadline=600)
+    uri = editor.open("both.py", PROMPT)
+    await editor.command("prompt.preview")
+    started = tmp_path / "started"
+    editor.change(uri, f"{PROMPT}\nopen({str(started)!r}, 'w').close()\nwhile True: pass\n")
+    async with asyncio.timeout(30):
+        while not started.exists():
+            await asyncio.sleep(0.01)
+    editor.change(uri, PROMPT.replace("Two.", "Mended."), version=3)
+    update = await editor.update(1)
+    assert update["documentVersion"] == 3
+    assert update["blocks"][0]["text"] == "## 2. Second\n\nMended."
+
+
+async def test_an_unsaved_import_is_seen(view: View, tmp_path: Path) -> None:
+    editor = view(tmp_path, trusted=True)
+    (tmp_path / "texts.py").write_text("BODY = 'saved'\n", encoding="utf-8")
+    imported = editor.open("texts.py", "BODY = 'unsaved'\n")
+    text = PROMPT.replace('template="Two."', "template=BODY").replace(
+        "\n\n", "\nfrom texts import BODY\n\n", 1
+    )
+    editor.open("both.py", text)
+    preview = await editor.command("prompt.preview")
+    assert preview["blocks"][1]["text"] == "## 2. Second\n\nunsaved"
+    editor.change(imported, "BODY = 'changed'\n")
+    update = await editor.update(1)
+    assert update["blocks"][0]["text"] == "## 2. Second\n\nchanged"
+
+
+async def test_an_import_that_changes_on_disk_is_seen(view: View, tmp_path: Path) -> None:
+    editor = view(tmp_path, trusted=True)
+    texts = tmp_path / "texts.py"
+    texts.write_text("BODY = 'saved'\n", encoding="utf-8")
+    imported = "from texts import BODY\n" + PROMPT.replace('template="Two."', "template=BODY")
+    editor.open("both.py", imported)
+    await editor.command("prompt.preview")
+    editor.write("texts.py", "BODY = 'saved again'\n")
+    update = await editor.update(1)
+    assert update["blocks"][0]["text"] == "## 2. Second\n\nsaved again"
+
+
+async def test_sections_open_and_close(editor: Viewer) -> None:
+    editor.open("reviewer_prompt.py")
+    preview = await editor.command("prompt.preview")
+    session = preview["sessionId"]
+    opened = await editor.command(
+        "prompt.openSections", sessionId=session, section_keys=["reference-docs"]
+    )
+    block = next(block for block in opened["blocks"] if block["id"] == "reference-docs")
+    assert (block["visibility"], block["opened"]) == ("FULL", True)
+    assert "reference-docs/security" in opened["order"]
+    update = await editor.update(1)
+    assert update["order"] == opened["order"]
+    closed = await editor.command(
+        "prompt.closeSections", sessionId=session, section_keys=["reference-docs"]
+    )
+    assert closed["order"] == preview["order"]
+    _, data = await editor.refusal(
+        "prompt.closeSections", sessionId=session, section_keys=["reference-docs"]
+    )
+    assert data["kind"] == "tool"
+
+
+async def test_steps_are_undone_one_by_one_and_reset_at_once(editor: Viewer) -> None:
+    editor.open("reviewer_prompt.py")
+    first = await editor.command("prompt.preview")
+    await editor.command("prompt.setParams", params={"Project": {"project": "billing"}})
+    opened = await editor.command(
+        "prompt.openSections", sessionId=first["sessionId"], section_keys=["reference-docs"]
+    )
+    assert "You review billing" in opened["blocks"][0]["text"]
+    assert "reference-docs/security" in opened["order"]
+    steps = (await editor.command("prompt.history"))["steps"]
+    assert [step["action"] for step in steps] == ["start", "params", "open"]
+    assert [step["version"] for step in steps] == [1, 2, 3]
+    assert steps[2]["section_keys"] == ["reference-docs"]
+    undone = await editor.command("prompt.undo")
+    assert undone["order"] == first["order"]
+    assert "You review billing" in undone["blocks"][0]["text"]
+    reset = await editor.command("prompt.reset")
+    assert (reset["blocks"], reset["params"]) == (first["blocks"], {})
+    again = await editor.command("prompt.undo")
+    assert again["blocks"] == undone["blocks"]
+    assert (await editor.command("prompt.undo"))["blocks"] == first["blocks"]
+    assert (await editor.command("prompt.undo"))["version"] == 7
+    assert [update["version"] for update in editor.updates] == [2, 3, 4, 5, 6, 7]
+
+
+async def test_opening_a_section_shows_what_it_costs_and_what_a_cache_keeps(
+    editor: Viewer,
+) -> None:
+    editor.open("reviewer_prompt.py")
+    preview = await editor.command("prompt.preview")
+    folded = {block["id"]: block["tokens"] for block in preview["blocks"]}
+    assert preview["kept"] is None
+    assert preview["tokens"]["text"] == sum(tokens["self"] for tokens in folded.values())
+    assert preview["tokens"]["tools"] == sum(tool["tokens"] for tool in preview["tools"])
+    assert folded["guidance"]["if_opened"] is None
+    (schema,) = (tool["schema"] for tool in preview["tools"] if tool["name"] == "open_sections")
+    assert schema["required"] == ["section_keys", "reason"]
+    opened = await editor.command(
+        "prompt.openSections", sessionId=preview["sessionId"], section_keys=["reference-docs"]
+    )
+    now = {block["id"]: block["tokens"] for block in opened["blocks"]}
+    # The blank line after the section is counted with it where others follow.
+    assert 0 <= now["reference-docs"]["subtree"] - folded["reference-docs"]["if_opened"] <= 1
+    below = [tokens["self"] for id_, tokens in now.items() if id_.startswith("reference-docs")]
+    assert now["reference-docs"]["subtree"] == sum(below)
+    # The heading stays, the block as a whole does not: only the one before it is kept.
+    assert opened["kept"]["tokens"] == folded["guidance"]["self"]
+    assert opened["kept"]["characters"] > len(opened["blocks"][0]["text"])
+    assert opened["kept"]["tools"] is False
+
+
+async def test_values_that_do_not_fit_change_nothing(editor: Viewer) -> None:
+    editor.open("reviewer_prompt.py")
+    await editor.command("prompt.preview")
+    _, data = await editor.refusal("prompt.setParams", params={"Project": {"projct": "x"}})
+    assert (data["kind"], data["near"]) == ("prompt", ["project", "language"])
+    history = await editor.command("prompt.history")
+    assert [step["action"] for step in history["steps"]] == ["start"]
+    assert editor.updates == []
+
+
+async def test_an_edit_after_opening_keeps_the_instructions_that_came_with_it(
+    editor: Viewer,
+) -> None:
+    uri = editor.open("reviewer_prompt.py")
+    preview = await editor.command("prompt.preview")
+    opened = await editor.command(
+        "prompt.openSections", sessionId=preview["sessionId"], section_keys=["reference-docs"]
+    )
+    assert opened["blocks"][-1] != preview["blocks"][-1]
+    text = (editor.root / "reviewer_prompt.py").read_text(encoding="utf-8")
+    editor.change(uri, text.replace("You review ", "You now review "))
+    update = await editor.update(2)
+    assert [block["id"] for block in update["blocks"]] == ["guidance"]
+
+
+SLOW = """
+import pathlib, time
+here = pathlib.Path(__file__).parent
+here.joinpath("started").touch()
+while not here.joinpath("go").exists():
+    time.sleep(0.01)
+"""
+
+
+async def test_an_answer_to_an_older_text_does_not_replace_that_to_a_newer_one(
+    view: View, tmp_path: Path
+) -> None:
+    editor = view(tmp_path, trusted=True)
+    folded = PROMPT.replace(
+        'template="One.")', 'template="One.", summary="1", visibility=SectionVisibility.SUMMARY)'
+    ).replace("PromptTemplate\n", "PromptTemplate, SectionVisibility\n", 1)
+    uri = editor.open("both.py", folded)
+    session = (await editor.command("prompt.preview"))["sessionId"]
+    editor.change(uri, folded + SLOW)
+    opening = asyncio.create_task(
+        editor.command("prompt.openSections", sessionId=session, section_keys=["first"])
+    )
+    async with asyncio.timeout(30):
+        while not (tmp_path / "started").exists():
+            await asyncio.sleep(0.01)
+    editor.change(uri, folded.replace("Two.", "Newest."), version=3)
+    assert (await editor.update(1))["documentVersion"] == 3
+    (tmp_path / "go").touch()
+    opened = await opening
+    assert opened["documentVersion"] == 3
+    assert [block["text"] for block in opened["blocks"]] == [
+        "## 1. First\n\nOne.\n\n",
+        "## 2. Second\n\nNewest.",
+    ]
+
+
+def test_a_ticket_is_current_while_no_younger_text_is_shown_and_its_options_hold() -> None:
+    preview = Preview("preview-1", "file:///p.py", "p")
+    older, younger = preview.ticket(), preview.ticket()
+    assert older.is_current(preview)
+    preview.show(Render(name="p", text="", blocks=()), younger)
+    assert older.is_outdated(preview)
+    assert younger.is_current(preview)
+    preview.steps.append(RenderOptions(action="reset"))
+    assert not younger.is_current(preview)
+    assert preview.ticket().is_current(preview)
+
+
+async def test_clients_get_the_same_fields_of_every_preview(editor: Viewer) -> None:
+    editor.open("reviewer_prompt.py")
+    state = await editor.command("prompt.preview")
+    assert sorted(state) == sorted(
+        [
+            "sessionId",
+            "uri",
+            "name",
+            "version",
+            "documentVersion",
+            "fidelity",
+            "order",
+            "blocks",
+            "tools",
+            "tokens",
+            "output",
+            "descriptor",
+            "kept",
+            "params",
+            "parameter_set",
+            "parameter_sets",
+            "parameters",
+            "chapters",
+            "budget",
+            "generated",
+            "effects",
+            "interpreter",
+            "stale",
+        ]
+    )
+    block = "id path key number title depth visibility enabled text segments error location tokens"
+    assert sorted(state["blocks"][0]) == sorted([*block.split(), "opened"])
+    assert sorted(state["blocks"][0]["tokens"]) == ["if_opened", "self", "subtree"]
+    assert sorted(state["blocks"][0]["segments"][0]) == ["field", "kind", "text"]
+    render = await editor.command("prompt.render")
+    assert sorted(render["blocks"][0]) == sorted([*block.split(), "span"])
+    static = await editor.command("prompt.render", fidelity="static")
+    assert sorted(static["blocks"][0]["segments"][0]) == ["field", "kind", "known", "text"]
+    assert (render.get("certain"), static["certain"]) == (None, True)

@@ -1,0 +1,95 @@
+"""The open workspace: a text is opened once for all who read it, and what is closed is let go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from foldline.ide.errors import PathRefused
+from foldline.ide.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .viewer import View
+
+PROMPT = """
+from foldline.prompts import MarkdownSection, PromptTemplate
+
+only = MarkdownSection[None](title="Only", key="only", template="One.")
+alone = PromptTemplate(ns="demo", key="alone", sections=[only])
+"""
+
+
+def names(workspace: Workspace, uri: str) -> list[str]:
+    found = workspace.with_snapshot(uri, lambda snapshot: snapshot.analysis.module.prompts)
+    return [prompt.name for prompt in found or ()]
+
+
+def test_a_text_is_opened_once_for_files_analysis_and_workers(tmp_path: Path) -> None:
+    file = tmp_path / "alone.py"
+    file.write_text("", encoding="utf-8")
+    workspace = Workspace.at(tmp_path)
+    # Read before it's opened, and after.
+    access = workspace.access(tmp_path)
+    assert (access.read_file("alone.py"), names(workspace, file.as_uri())) == ("", [])
+    workspace.open_document(file.as_uri(), PROMPT, 3)
+    assert access.read_file("alone.py") == PROMPT
+    assert names(workspace, file.as_uri()) == ["alone"]
+    assert workspace.overlays() == {str(file): PROMPT}
+    assert workspace.with_snapshot(file.as_uri(), lambda found: found.version) == 3
+    assert workspace.focus.uri == file.as_uri()
+    workspace.close_document(file.as_uri())
+    assert (access.read_file("alone.py"), names(workspace, file.as_uri())) == ("", [])
+    assert not workspace.overlays()
+    workspace.close()
+
+
+def test_a_folder_that_is_closed_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = (tmp_path / name for name in ("one", "other"))
+    one.mkdir()
+    other.mkdir()
+    workspace = Workspace.at(one, other)
+    kept, gone = workspace.access(one), workspace.access(other)
+    closed: list[object] = []
+    for access in (kept, gone):
+        monkeypatch.setattr(access, "close", lambda access=access: closed.append(access))
+    changes: list[None] = []
+    workspace.subscribe(lambda: changes.append(None))
+    workspace.set_roots([one])
+    workspace.close_files(seconds=5)
+    assert changes == [None]
+    assert closed == [gone, kept]
+    with pytest.raises(PathRefused, match="outside the workspace"):
+        workspace.folder(other / "prompt.py")
+
+
+async def test_a_preview_of_a_folder_that_is_closed_says_so(view: View, tmp_path: Path) -> None:
+    one, other = (tmp_path / name for name in ("one", "other"))
+    one.mkdir()
+    other.mkdir()
+    editor = view(one, trusted=True)
+    editor.core.set_roots([one, other])
+    (other / "alone.py").write_text(PROMPT, encoding="utf-8")
+    preview: dict[str, Any] = await editor.command(
+        "prompt.preview", uri=(other / "alone.py").as_uri()
+    )
+    assert preview["stale"] is None
+    editor.core.set_roots([one])
+    update = await editor.update(1)
+    assert (update["stale"]["kind"], update["order"]) == ("path", ["only"])
+
+
+def test_a_subscriber_is_called_for_each_change_and_hears_of_analysis_by_the_version(
+    tmp_path: Path,
+) -> None:
+    workspace = Workspace.at(tmp_path)
+    versions: list[int] = []
+    workspace.subscribe(lambda: versions.append(workspace.version))
+    start = workspace.version
+    workspace.open_document((tmp_path / "a.py").as_uri(), "")
+    workspace.changed_on_disk([(tmp_path / "values.json").as_uri()])
+    workspace.changed_on_disk([(tmp_path / "b.py").as_uri()])
+    workspace.set_trusted(trusted=True)
+    assert [version - start for version in versions] == [1, 1, 2, 2]
