@@ -1,7 +1,9 @@
 """A real server in a process of its own, and a client that speaks as an editor does."""
 
+import asyncio
 import contextlib
 import sys
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,15 @@ class Editor:
         client.protocol.fm.feature("foldline/preview/didUpdate")(
             lambda update: self.updates.append(update)  # noqa: PLW0108  # pygls marks its handlers.
         )
+
+        published = asyncio.Queue[list[types.Diagnostic]]
+        self._published: dict[str, published] = defaultdict(published)
+        # Each is kept, as it may come before a test waits for it.
+        features = client.protocol.fm.features
+        features[types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS] = self._publish
+
+    def _publish(self, params: types.PublishDiagnosticsParams) -> None:
+        self._published[params.uri].put_nowait(list(params.diagnostics))
 
     def uri(self, path: str) -> str:
         return (self.root / path).resolve().as_uri()
@@ -73,10 +84,7 @@ class Editor:
 
     async def diagnostics(self, uri: str) -> list[types.Diagnostic]:
         """The next diagnostics that the server publishes for a document."""
-        while True:
-            told = await self.client.wait_for_notification("textDocument/publishDiagnostics")
-            if told.uri == uri:
-                return list(told.diagnostics)
+        return await asyncio.wait_for(self._published[uri].get(), 60)
 
     async def update(self, count: int) -> dict[str, Any]:
         """The preview notification number `count`, from 1."""
