@@ -27,7 +27,9 @@ def test_every_answer_that_is_shown_is_given(open_folders: Callable[..., Folders
     for question, _, told in shown:
         name, _, arguments = question.partition(" ")
         try:
-            text = asyncio.run(call_operation(TOOLS.find(name), folders, json.loads(arguments)))
+            text = asyncio.run(
+                call_operation(TOOLS.find(name), folders, json.loads(arguments))
+            ).text
         except REFUSALS as error:
             text = str(error)
         assert f"{text}\n" == told

@@ -53,7 +53,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def ask(folders: Folders, name: str, arguments: Mapping[str, object]) -> str:
-    return asyncio.run(call_operation(TOOLS.find(name), folders, arguments))
+    return asyncio.run(call_operation(TOOLS.find(name), folders, arguments)).text
 
 
 def test_the_schemas_of_all_tools_are_small() -> None:

@@ -2,10 +2,12 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
 import tarfile
+import tempfile
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -27,20 +29,30 @@ def folder() -> Path:
 
 def django() -> Path:
     """The unpacked Django sdist."""
-    with one_at_a_time("django"):
-        return _django()
+    return sdist("Django", DJANGO)
 
 
-def _django() -> Path:
-    unpacked = folder() / f"Django-{DJANGO}"
-    if not (unpacked / "setup.cfg").exists():
-        folder().mkdir(parents=True, exist_ok=True)
+def sdist(name: str, version: str) -> Path:
+    """The unpacked sdist of a distribution."""
+    with one_at_a_time(name.lower()):
+        return _sdist(name, version)
+
+
+def _sdist(name: str, version: str) -> Path:
+    # The folder's name is spelled as in the archive, which may have another case.
+    for unpacked in folder().glob(f"*-{version}"):
+        if unpacked.name.lower() == f"{name}-{version}".lower() and unpacked.is_dir():
+            return unpacked
+    with tempfile.TemporaryDirectory() as place:
         command = ["uv", "tool", "run", "pip", "download", "--quiet", "--no-deps"]
-        run([*command, "--no-binary=:all:", f"--dest={folder()}", f"django=={DJANGO}"])
-        (archive,) = folder().glob("[Dd]jango-*.tar.gz")
+        run([*command, "--no-binary=:all:", f"--dest={place}", f"{name}=={version}"])
+        (archive,) = Path(place).glob("*.tar.gz")
+        folder().mkdir(parents=True, exist_ok=True)
         with tarfile.open(archive) as files:
-            files.extractall(folder(), filter="data")
-    return unpacked
+            files.extractall(place, filter="data")
+        (unpacked,) = (entry for entry in Path(place).iterdir() if entry.is_dir())
+        # Moved as a whole, so that what is there is complete.
+        return Path(shutil.move(unpacked, folder() / unpacked.name))
 
 
 def standard_library() -> Path:

@@ -120,7 +120,8 @@ def test_whatever_is_trimmed_the_order_holds(
     )
     result = manage(messages, budget, keep_turns)
     assert len(result.messages) == len(messages)
-    assert result.size == sum(len(m.content.encode()) for m in result.messages)
+    sizes = [len(m.content.encode()) for m in result.messages if m.role is Role.TOOL]
+    assert result.size == sum(sizes)
     assert result.fits == (result.size <= budget)
     recent = len(messages) - 2 * min(keep_turns, len(turns))
     assert result.messages[recent:] == tuple(messages[recent:])

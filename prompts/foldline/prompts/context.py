@@ -108,8 +108,8 @@ class ManagedContext:
     Attributes:
         messages: As many as before.
         evicted: The places of the results that were removed, in the order of their removal.
-        size: The bytes of all contents together.
-        fits: Whether `size` is within the budget. What must be kept may be larger.
+        size: The bytes of all tool results together.
+        fits: True if `size` is within the budget. The results that are kept may be larger.
     """
 
     messages: tuple[Message, ...]
@@ -125,7 +125,7 @@ class ContextPolicy:
     Attributes:
         keep_turns: How many of the last turns are left alone; None leaves all alone, so that
             nothing is ever replaced or removed.
-        budget: The most bytes of all messages together; None for no limit.
+        budget: The most bytes of all tool results together; None for no limit.
 
     Raises:
         PromptConfigurationError: A number is negative.
@@ -142,7 +142,7 @@ class ContextPolicy:
     def apply(self, messages: Iterable[Message]) -> ManagedContext:
         """The messages of the next request."""
         messages = tuple(messages)
-        size = sum(message.size for message in messages)
+        size = _size_of_results(messages)
         budget = size if self.budget is None else self.budget
         if self.keep_turns is None:
             return ManagedContext(messages, (), size, size <= budget)
@@ -163,13 +163,13 @@ def summarise(messages: Iterable[Message], keep_turns: int = KEEP_TURNS) -> tupl
 
 
 def trim(messages: Iterable[Message], budget: int, keep_turns: int = KEEP_TURNS) -> ManagedContext:
-    """The messages, with results removed until all contents fit `budget` bytes.
+    """The messages, with results removed until the others fit `budget` bytes.
 
     System messages, the user's and the model's words, and the last `keep_turns` turns are kept.
     """
     kept = list(messages)
     recent = _recent(kept, keep_turns)
-    size = sum(message.size for message in kept)
+    size = _size_of_results(kept)
     evicted: list[int] = []
     for place in _eviction_order(kept, recent):
         if size <= budget:
@@ -222,6 +222,10 @@ def _eviction_order(messages: Sequence[Message], recent: frozenset[int]) -> list
 def _stub(message: Message) -> Message:
     about = f" {message.label}" if message.label else ""
     return replace(message, content=f"[{message.tool}{about}: removed to save room; call it again]")
+
+
+def _size_of_results(messages: Iterable[Message]) -> int:
+    return sum(message.size for message in messages if message.role is Role.TOOL)
 
 
 def _size_of(text: str) -> int:

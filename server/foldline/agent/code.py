@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.agent.verbs import Verbs
+    from foldline.backends import SmartFileAccess
     from foldline.ide.operations.operation import Argument, Operation
 
 FOUND, NOTHING, FAILED = 0, 1, 2
@@ -109,7 +110,6 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
     from foldline.ide.errors import ArgumentsError
     from foldline.ide.operations.reading import read_arguments
     from foldline.ide.settings import Settings
-    from foldline.ide.structuring import unstructure
     from foldline.ide.workspace import AccessOptions, Workspace
 
     try:
@@ -129,6 +129,11 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
                 read_arguments(operation, values) for values in _values(operation, options)
             ]
             results = [run(operation.run(access, arguments)) for arguments in all_arguments]
+            if options.json:
+                answers = [
+                    _data(operation, access, arguments, result)
+                    for arguments, result in zip(all_arguments, results, strict=True)
+                ]
         finally:
             workspace.close_files(CLOSE_SECONDS)
     except SymbolError as error:
@@ -136,15 +141,28 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
     except (ArgumentsError, BackendError) as error:
         return _refuse(error, FAILED)
     if options.json:
-        data = [operation.data(result) for result in results]
-        answer = unstructure(data if len(data) > 1 else data[0])
-        show(json_text(answer))
+        show(json_text(answers if len(answers) > 1 else answers[0]))
     else:
         show("\n\n".join(map(operation.text, results, all_arguments)))
     found = [operation.found(result) for result in results]
     if any(found):
         return FOUND
     return FAILED if None in found else NOTHING
+
+
+def _data(
+    operation: Operation[Any, Any], access: SmartFileAccess, arguments: object, result: object
+) -> object:
+    """Return a result as JSON; one that a conversation may shorten says how."""
+    from foldline.backends.waiting import run
+    from foldline.ide.operations.operation import summary_text
+    from foldline.ide.structuring import unstructure
+
+    data: Any = unstructure(operation.data(result))
+    if operation.outline is None:
+        return data
+    summary = summary_text(run(operation.outline(access, arguments)))
+    return {**data, "_summary": summary, "priority": operation.priority}
 
 
 def _values(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
-from functools import partial
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from foldline.backends.waiting import in_thread, run_async
+from foldline.backends.waiting import run_async
 from foldline.ide.errors import ArgumentsError
-from foldline.ide.operations.operation import Role
+from foldline.ide.operations.operation import Role, summary_text
 from foldline.ide.operations.reading import read_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from foldline.agent.folders import Folder, Folders
     from foldline.ide.operations.operation import Operation
@@ -20,28 +19,48 @@ if TYPE_CHECKING:
 Model = TypeVar("Model")
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An operation's text for a model, and the text that can replace it after some turns."""
+
+    text: str
+    summary: str | None = None
+
+
 async def call_operation(
     operation: Operation[Any, Any], folders: Folders, values: Mapping[str, object]
-) -> str:
-    """Run an operation with unchecked arguments, and return its text.
+) -> Answer:
+    """Run an operation with unchecked arguments, and return its answer.
 
     Raises:
         ArgumentsError: The arguments are wrong.
         BackendError: The operation failed; the message says what to do instead.
     """
     arguments = read_arguments(operation, values, from_model=True)
-    texts = []
-    for folder, own in arguments_by_folder(operation, folders, arguments):
-        result = await run_async(operation.run(folder.access, own), operation.threads)
-        # Formatting may take long, so it runs in a thread.
-        text = partial(text_of, operation, result, folder, own)
-        texts.append(await in_thread(text, operation.threads))
-    return "\n".join(texts)
+    return joined(
+        [
+            await run_async(answer_in(operation, folder, own), operation.threads)
+            for folder, own in arguments_by_folder(operation, folders, arguments)
+        ]
+    )
 
 
-def text_of(operation: Operation[Any, Any], result: object, folder: Folder, arguments: Any) -> str:
-    """Return the text of a folder's result, its paths prefixed with the folder's name."""
-    return operation.text(_with_prefix(result, folder), arguments)
+async def answer_in(operation: Operation[Any, Any], folder: Folder, arguments: Any) -> Answer:
+    """Run an operation in one folder; its answer has paths prefixed with the folder's name.
+
+    It awaits only `foldline.backends.waiting`.
+    """
+    result = await operation.run(folder.access, arguments)
+    outline = None
+    if operation.outline is not None:
+        outline = await operation.outline(folder.access, arguments)
+    text = operation.text(_with_prefix(result, folder), arguments)
+    return Answer(text, summary_text(_with_prefix(outline, folder)))
+
+
+def joined(answers: Sequence[Answer]) -> Answer:
+    """Return the answers of several folders as one."""
+    return answers[0] if len(answers) == 1 else Answer("\n".join(a.text for a in answers))
 
 
 def arguments_by_folder(

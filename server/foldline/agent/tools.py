@@ -12,14 +12,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from foldline.agent.folder_operations import arguments_by_folder, text_of
+from foldline.agent.folder_operations import answer_in, arguments_by_folder, joined
 from foldline.agent.folders import NoFolderError, open_folders
 from foldline.backends.errors import IgnoredPathError
 from foldline.backends.waiting import run
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.reading import input_schema, read_arguments
-from foldline.prompts import Tool, ToolContext, ToolResult
+from foldline.prompts import ContextPolicy, Tool, ToolContext, ToolResult
 from foldline.prompts.errors import ToolValidationError
 
 if TYPE_CHECKING:
@@ -30,12 +30,18 @@ if TYPE_CHECKING:
     from foldline.prompts.schema import JsonSchema
 
 
+CONTEXT_POLICY = ContextPolicy(budget=12_000)
+"""The policy of the tools: some 3,000 tokens of results, besides those of the last turns."""
+
+
 def code_tools(
     workspace: Workspace, operations: Iterable[Operation[Any, Any]] = OPERATIONS
 ) -> tuple[Tool[Any, str], ...]:
     """Return the operations for models as tools on the files of a workspace, cheapest first.
 
-    Handlers block; names, arguments, sizes and failures are the same as in the MCP server.
+    Handlers block; names, arguments, sizes and failures are the same as in the MCP server. Results
+    have a priority, and a file's page has its outline as summary; the tools' `CONTEXT_POLICY` uses
+    both.
     """
     return tuple(_tool(operation, workspace) for operation in operations if operation.tool)
 
@@ -73,14 +79,23 @@ def _tool(operation: Operation[Any, Any], workspace: Workspace) -> Tool[Any, str
         del context
         try:
             folders = open_folders(workspace, workspace.roots)
-            text = "\n".join(
-                text_of(operation, run(operation.run(folder.access, own)), folder, own)
-                for folder, own in arguments_by_folder(operation, folders, params)
+            answer = joined(
+                [
+                    run(answer_in(operation, folder, own))
+                    for folder, own in arguments_by_folder(operation, folders, params)
+                ]
             )
         except NoFolderError as error:
             return ToolResult(str(error), success=False)
         except REFUSALS as error:
             return ToolResult(failure_text(operation, error), success=False)
-        return ToolResult(text, text)
+        return ToolResult(
+            answer.text, answer.text, summary=answer.summary, priority=operation.priority
+        )
 
-    return OperationTool(name=operation.tool, description=operation.description, handler=handle)
+    return OperationTool(
+        name=operation.tool,
+        description=operation.description,
+        handler=handle,
+        context_policy=CONTEXT_POLICY,
+    )

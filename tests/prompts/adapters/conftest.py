@@ -7,7 +7,7 @@ import pytest
 
 from foldline.prompts.runtime.bounded import THREAD_NAME
 
-from .providers import Provider
+from .providers import Provider, serving
 from .wires import AnthropicWire, Line, OpenAIWire, Wire
 
 
@@ -17,14 +17,8 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    made = Provider()
-    thread = threading.Thread(target=made.server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield made
-    made.over.set()
-    made.server.shutdown()
-    thread.join()
-    made.server.server_close()
+    with serving() as made:
+        yield made
     for left in threading.enumerate():
         if left.name == THREAD_NAME:
             left.join(10)

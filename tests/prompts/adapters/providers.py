@@ -4,7 +4,7 @@ import contextlib
 import json
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -69,6 +69,21 @@ class Provider:
                 self.readers_gone.set()
 
         return drip
+
+
+@contextlib.contextmanager
+def serving() -> Iterator[Provider]:
+    """A provider that answers until the end of the context."""
+    made = Provider()
+    thread = threading.Thread(target=made.server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield made
+    finally:
+        made.over.set()
+        made.server.shutdown()
+        thread.join()
+        made.server.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):

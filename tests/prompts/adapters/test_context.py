@@ -120,7 +120,7 @@ def test_cm_02_old_results_are_sent_as_their_summaries(line: Line) -> None:
 
 
 def test_cm_05_cm_06_a_budget_removes_the_least_useful_and_says_what(line: Line) -> None:
-    policy = ContextPolicy(keep_turns=1, budget=1_700)
+    policy = ContextPolicy(keep_turns=1, budget=1_500)
     line.will_say(*(Said(calls=calls) for calls in CALLS), Said("Found."))
     line.adapter(context_policy=policy).evaluate(prompt(), on_text=line.on_text)
     last = results(line.provider.requests[-1])

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+META_PRIORITY = "foldline/priority"
+"""How long a client should keep a result: `high`, `medium` or `low`."""
+META_SUMMARY = "foldline/summary"
+"""The text that can replace a result once it is some turns old."""
+
 
 class Tools:
     """The operations for models, as MCP tools."""
@@ -61,7 +66,7 @@ class Tools:
     ) -> types.CallToolResult:
         """Run a tool call, and return its result or its failure."""
         try:
-            text = await call_operation(operation, folders, arguments)
+            answer = await call_operation(operation, folders, arguments)
         except REFUSALS as error:
             return failure(failure_text(operation, error))
         except Exception as error:
@@ -70,7 +75,10 @@ class Tools:
             return failure(
                 f"{operation.tool} failed inside foldline: {type(error).__name__}: {error}"
             )
-        return types.CallToolResult(content=[_block(text)])
+        meta: dict[str, Any] = {META_PRIORITY: str(operation.priority)}
+        if answer.summary is not None:
+            meta[META_SUMMARY] = _text(answer.summary)
+        return types.CallToolResult(content=[_block(answer.text)], _meta=meta)
 
 
 def failure(message: str) -> types.CallToolResult:
@@ -84,5 +92,9 @@ def refusal(message: str, code: int = types.INVALID_REQUEST, **data: object) -> 
 
 
 def _block(text: str) -> types.TextContent:
+    return types.TextContent(text=_text(text))
+
+
+def _text(text: str) -> str:
     # File names may contain bytes that aren't text, and the wire format is UTF-8.
-    return types.TextContent(text=text.encode("utf-8", "replace").decode())
+    return text.encode("utf-8", "replace").decode()

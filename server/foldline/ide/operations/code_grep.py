@@ -9,6 +9,7 @@ from foldline.backends.formatting.budget import GREP_BUDGET
 from foldline.backends.text import format_grep
 from foldline.ide.operations.arguments import Budget, Cursor
 from foldline.ide.operations.operation import Between, Doc, Operation, Role, run_query
+from foldline.prompts.context import Priority
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -53,6 +54,7 @@ OPERATION = Operation(
     lambda results, _: format_grep(results),
     tool="grep_in_files",
     description="Lines that match a regular expression (~2 KB).",
+    priority=Priority.HIGH,
     verb="grep",
     found=lambda results: results.total,
     across=True,

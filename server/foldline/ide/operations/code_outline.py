@@ -9,6 +9,7 @@ from foldline.backends.formatting.budget import OUTLINE_BUDGET
 from foldline.backends.text import format_outline
 from foldline.ide.operations.arguments import Budget, FileArguments
 from foldline.ide.operations.operation import Operation, run_query
+from foldline.prompts.context import Priority
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -35,6 +36,7 @@ OPERATION = Operation(
     tool="get_file_outline",
     description="A file's symbols with signatures and line ranges, and its imports; no bodies "
     "(~0.5 KB). Ask before reading code.",
+    priority=Priority.HIGH,
     verb="outline",
     found=len,
     several=True,

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.backends.errors import PathError
 from foldline.backends.files.source import split_lines
 from foldline.backends.formatting.budget import FILE_BUDGET
 from foldline.backends.text import format_file_text
 from foldline.ide.operations.arguments import Budget, Cursor, FileArguments
 from foldline.ide.operations.operation import Operation, run_query
+from foldline.prompts.context import Priority
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
-    from foldline.backends.models import FileText
+    from foldline.backends.models import FileOutline, FileText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,15 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> FileText:
     )
 
 
+async def outline(access: SmartFileAccess, arguments: Arguments) -> FileOutline | None:
+    try:
+        found = await run_query(access.get_outline, arguments.path)
+    except PathError:
+        # Single lines can be read of a file that is too large to parse.
+        return None
+    return found if found.symbols else None
+
+
 OPERATION = Operation(
     "code.readFile",
     "show a whole file: the last resort",
@@ -48,5 +59,7 @@ OPERATION = Operation(
     "and text.",
     verb="read",
     found=lambda page: page.end >= page.start,
+    outline=outline,
+    priority=Priority.LOW,
     whole=True,
 )

@@ -25,12 +25,16 @@ from typing import (
 )
 
 from foldline.backends.errors import shown
+from foldline.prompts.context import Priority
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from foldline.backends import SmartFileAccess
+    from foldline.backends.models import FileOutline
     from foldline.backends.waiting import Threads
+
+    Outlining = Coroutine[Any, Any, FileOutline | None]
 
 P = ParamSpec("P")
 ArgumentsT = TypeVar("ArgumentsT")
@@ -136,6 +140,9 @@ class Operation(Generic[ArgumentsT, Result]):
         found: Returns something true for a result that holds anything, false for an empty one, and
             None if the operation couldn't tell; it decides the command line's exit status.
         data: Returns a result's models, for programs.
+        outline: Returns the outline that can replace a result in a model's conversation; None
+            for a file that defines nothing.
+        priority: How long a model's conversation keeps results.
         across: Without a path, it runs in every folder.
         several: The command line takes several files and runs it for each.
         whole: An editor gets the whole result unless it sets a budget: people scroll, and only
@@ -153,6 +160,8 @@ class Operation(Generic[ArgumentsT, Result]):
     verb: str = ""
     found: Callable[[Result], object] = bool
     data: Callable[[Result], object] = _identity
+    outline: Callable[[SmartFileAccess, ArgumentsT], Outlining] | None = None
+    priority: Priority = Priority.MEDIUM
     across: bool = False
     several: bool = False
     whole: bool = False
@@ -191,6 +200,14 @@ def _argument(field: Field[Any], hint: object) -> Argument:
         next((note for note in notes if isinstance(note, Between)), None),
         frozenset(note for note in notes if isinstance(note, Role)),
     )
+
+
+def summary_text(outline: FileOutline | None) -> str | None:
+    """Return an outline as the text that replaces a file's in a model's conversation."""
+    from foldline.backends.formatting.budget import OUTLINE_BUDGET
+    from foldline.backends.text import format_outline
+
+    return None if outline is None else format_outline(outline, OUTLINE_BUDGET)
 
 
 async def run_query(method: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
