@@ -362,7 +362,7 @@ def test_vd_19_the_keys_are_kept_as_given_repeats_included() -> None:
     assert open_sections(rendered, "a", "a").section_keys == ("a", "a")
 
 
-def test_vd_20_vd_21_ts_13_the_handler_fills_the_instructions() -> None:
+def test_vd_20_vd_21_ts_13_ts_19_the_handler_fills_the_instructions() -> None:
     rendered = template(folded("a", tool="t"), folded("b")).render()
     expected = (
         "Sections expanded: `a`, `b`. Reason: Need it. "
@@ -372,7 +372,7 @@ def test_vd_20_vd_21_ts_13_the_handler_fills_the_instructions() -> None:
     assert open_sections(rendered, "a", "b", reason="Need it").expansion_instructions == expected
 
 
-def test_vd_20_the_instructions_are_optional_when_the_request_is_made_by_hand() -> None:
+def test_vd_20_ts_18_the_instructions_are_optional_when_the_request_is_made_by_hand() -> None:
     request = VisibilityExpansionRequired(
         requested_overrides={("a",): FULL}, reason="r", section_keys=("a",)
     )

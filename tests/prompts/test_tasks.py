@@ -45,7 +45,7 @@ def rendered(task: CodeReviewTask) -> str:
     return text[text.index("## 5. ") :]
 
 
-def test_tk_01_ts_11_a_task_has_described_fields_and_defaults() -> None:
+def test_tk_01_ts_11_ts_16_a_task_has_described_fields_and_defaults() -> None:
     task = Task(request="r")
     assert (task.background, task.expansion_instructions) == (None, None)
     assert [f.name for f in dataclasses.fields(Task)] == [
@@ -63,7 +63,7 @@ def test_tk_02_tasks_are_subclassed_with_more_fields() -> None:
     assert (task.files, task.focus, task.background) == (("a.py",), None, None)
 
 
-def test_tk_03_the_section_has_the_specified_defaults() -> None:
+def test_tk_03_ts_17_the_section_has_the_specified_defaults() -> None:
     section = TaskSection[CodeReviewTask]()
     assert (section.key, section.title) == ("task", "Task")
     assert isinstance(section, MarkdownSection)

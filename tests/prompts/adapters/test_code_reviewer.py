@@ -46,7 +46,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_ts_15_it_runs_offline_and_unfolds_what_it_needs(tmp_path: Path) -> None:
+def test_ts_15_ts_20_it_runs_offline_and_unfolds_what_it_needs(tmp_path: Path) -> None:
     events = tmp_path / "events.db"
     done = run("--events", str(events))
     assert done.returncode == 0, done.stderr

@@ -39,6 +39,7 @@ from foldline.prompts.runtime import (
     InProcessEventBus,
     PromptExecuted,
     PromptRendered,
+    PromptResponse,
     Session,
     TokenUsage,
     ToolInvoked,
@@ -319,7 +320,7 @@ def _tools(line: Line, request: int) -> list[Json]:
     return [tool.get("function", tool) for tool in tools]
 
 
-def test_ad_02_the_request_for_expansion_reaches_the_caller_itself(line: Line) -> None:
+def test_ad_02_ts_05_the_request_for_expansion_reaches_the_caller_itself(line: Line) -> None:
     line.will_say(Said("", (("open_sections", {"section_keys": ["docs"], "reason": "r"}),)))
     with pytest.raises(VisibilityExpansionRequired) as caught:
         line.adapter().evaluate(PROMPT, on_text=line.on_text, deadline=Deadline.after(60))
@@ -654,3 +655,14 @@ def test_the_three_adapters_say_the_same_of_the_same(line: Line) -> None:
     assert [(o.params, o.result) for o in real.tool_outcomes] == [
         (o.params, o.result) for o in scripted.tool_outcomes
     ]
+
+
+def test_ad_06_ad_08_the_adapter_of_the_specification_answers_with_a_response(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "test")
+    adapter = OpenAIAdapter(model="gpt-4o")
+    assert adapter.model == "gpt-4o"
+    response = ScriptedAdapter(lambda *_: "Fine.").evaluate(PROMPT)
+    assert isinstance(response, PromptResponse)
+    assert response.text == "Fine."
