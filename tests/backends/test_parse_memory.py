@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import gc
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
-from foldline.backends import syntax
+from foldline.backends import FileOutline, SmartFileAccess, syntax
 from foldline.backends.languages import parser_for
 from foldline.backends.syntax import ParseRefusedError, parse
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TIMES = 50
 
@@ -64,3 +68,22 @@ def test_a_source_in_pieces_is_parsed_as_a_whole(letter: str, shift: int, letter
     assert [child.end_byte for child in found.children] == [
         child.end_byte for child in whole.children
     ]
+
+
+def test_a_parse_that_was_stopped_is_tried_again_by_the_next_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy machine's failure isn't kept beside the outlines of the index."""
+    (tmp_path / "a.py").write_text("name = 1\n" * 10_000)
+
+    def outline() -> FileOutline:
+        access = SmartFileAccess.for_workspace(tmp_path)
+        try:
+            return access.get_outline("a.py")
+        finally:
+            access.close()
+
+    with monkeypatch.context() as busy:
+        busy.setattr(syntax, "_MOST_SECONDS", -1.0)
+        assert "its parser was stopped" in outline().reason
+    assert outline().reason == ""

@@ -54,7 +54,9 @@ class OutlineCache:
     def keep(self, key: bytes, data: bytes, outline: Outline) -> None:
         """Keep an outline under the key that `get` gave."""
         self._remember(key, outline)
-        if self._index is not None and len(data) >= _WORTH_KEEPING:
+        if self._index is None or outline.provisional:
+            return
+        if len(data) >= _WORTH_KEEPING:
             self._index.keep_outline(key, encode_outline(outline))
 
     def _remember(self, key: bytes, outline: Outline) -> None:

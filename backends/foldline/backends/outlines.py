@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline.backends.languages import DOCUMENTS, UNKNOWN
-from foldline.backends.syntax import ParseCostlyError, ParseRefusedError, parse
+from foldline.backends.syntax import ParseCostlyError, ParseRefusedError, ParseStoppedError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,16 +36,18 @@ def outline_source(language: str, data: bytes, *, guarded: bool = False) -> Outl
     except ParseCostlyError:
         raise
     except ParseRefusedError as refused:
-        return outline_unparsed(data, str(refused))
+        stopped = isinstance(refused, ParseStoppedError)
+        return outline_unparsed(data, str(refused), provisional=stopped)
     return outline_of_tree(language, data, root, guarded=guarded)
 
 
-def outline_unparsed(data: bytes, why: str) -> Outline:
+def outline_unparsed(data: bytes, why: str, *, provisional: bool = False) -> Outline:
     """The outline by indentation of a file that isn't parsed, and why."""
     from foldline.backends.parsers.indentation import outline_by_indentation
 
     found = outline_by_indentation(data)
     found.reason = f"{why}; shown are the lines with indented lines below them"
+    found.provisional = provisional
     return found
 
 

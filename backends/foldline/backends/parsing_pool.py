@@ -67,7 +67,7 @@ class PoolParsing:
             else:
                 return outline
         self._remember(key)
-        return outline_unparsed(source.data, _DIED)
+        return outline_unparsed(source.data, _DIED, provisional=True)
 
     def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
         """The uses of the name, source by source, and the sources that weren't parsed."""

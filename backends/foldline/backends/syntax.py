@@ -76,6 +76,10 @@ class ParseCostlyError(ParseRefusedError):
     """A source whose parse may take all memory: give it to a process that may die."""
 
 
+class ParseStoppedError(ParseRefusedError):
+    """A source whose parse took far longer than code of its size should."""
+
+
 def parse(language: str, data: bytes, *, guarded: bool = False) -> Tree:
     """The syntax tree of UTF-8 `data`; broken code gives a tree with error nodes.
 
@@ -83,8 +87,8 @@ def parse(language: str, data: bytes, *, guarded: bool = False) -> Tree:
     `Node.text`, which crashes where a source is read piece by piece.
 
     Raises:
-        ParseRefusedError: The source is too large, nests too deep for its grammar, or takes
-            longer than any source of its size should.
+        ParseRefusedError: The source is too large, or nests too deep for its grammar.
+        ParseStoppedError: It takes longer than any source of its size should.
         ParseCostlyError: The parse is `guarded`, and slow as only those of broken code are.
     """
     if len(data) > MOST_BYTES:
@@ -131,7 +135,7 @@ def parse(language: str, data: bytes, *, guarded: bool = False) -> Tree:
         parser.reset()
         if pace.behind:
             raise ParseCostlyError("not parsed: it has too many errors") from None
-        raise ParseRefusedError(
+        raise ParseStoppedError(
             "not parsed: its parser was stopped, it takes far longer than code of this size should"
         ) from None
     finally:

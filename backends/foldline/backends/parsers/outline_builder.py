@@ -13,13 +13,18 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Outline:
-    """The result of a parser for one file."""
+    """The result of a parser for one file.
+
+    It is `provisional` where the parser ran out of time or memory: a machine with less to do may
+    parse the file, so the next process tries again.
+    """
 
     symbols: tuple[SymbolInfo, ...] = ()
     imports: list[str] = field(default_factory=list)
     exports: list[str] = field(default_factory=list)
     docstring: str | None = None
     reason: str = ""
+    provisional: bool = False
 
 
 _DEEPEST = 50
