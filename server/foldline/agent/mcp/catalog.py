@@ -5,11 +5,18 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.module_analysis import in_template
 from foldline.ide.analysis.modules import prompt_values
-from foldline.ide.analysis.values import Dataclass, InstanceValue, PromptValue
+from foldline.ide.analysis.values import (
+    TEXT_KINDS,
+    Dataclass,
+    InstanceValue,
+    Items,
+    Nothing,
+    PromptValue,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +25,7 @@ if TYPE_CHECKING:
     from foldline.agent.folders import Folder, Folders
     from foldline.ide.analysis.model import StaticPrompt
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
-    from foldline.ide.analysis.values import Field, TemplateValue
+    from foldline.ide.analysis.values import Field, SectionValue, TemplateValue
 
 # Every module that constructs a prompt mentions this.
 PROMPT_WORD = r"\bPromptTemplate\b"
@@ -47,13 +54,18 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class CatalogPrompt:
-    """One prompt of a workspace, with a unique name."""
+    """One prompt of a workspace, with a unique name.
+
+    Attributes:
+        declares_tools: Some of its sections have or may have tools, as far as known.
+    """
 
     name: str
     folder: Folder
     file: Path
     prompt: StaticPrompt
     parameters: tuple[Parameter, ...]
+    declares_tools: bool = False
 
     @property
     def path(self) -> str:
@@ -69,6 +81,16 @@ class CatalogPrompt:
             if section.visibility.value != "FULL"
         )
 
+    @property
+    def may_be_folded(self) -> bool:
+        """True unless its source shows that no section is ever summarized."""
+        return bool(self.summarised) or not self.prompt.complete
+
+    @property
+    def may_have_tools(self) -> bool:
+        """True unless its source shows that it has no tools."""
+        return self.declares_tools or not self.prompt.complete
+
 
 def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
     """Return the prompts of all folders, sorted by name. Blocks while files are read.
@@ -77,17 +99,17 @@ def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
     first; the others append their variable, or their file if that isn't unique.
     """
     found = [
-        (folder, path, prompt, parameters)
+        (folder, path, prompt, facts)
         for folder in folders.folders
-        for path, prompt, parameters in _prompts_of(folder)
+        for path, prompt, facts in _prompts_of(folder)
     ]
     found.sort(key=lambda entry: not entry[2].bound)
     names: dict[str, CatalogPrompt] = {}
-    for folder, path, prompt, parameters in found:
+    for folder, path, prompt, (parameters, tools) in found:
         plain = f"{prompt.ns}/{prompt.key}".strip("/") or prompt.name
         candidates = (plain, f"{plain}#{prompt.name}", f"{folder.shown(path)}#{prompt.name}")
         name = next(candidate for candidate in candidates if candidate not in names)
-        names[name] = CatalogPrompt(name, folder, folder.root / path, prompt, parameters)
+        names[name] = CatalogPrompt(name, folder, folder.root / path, prompt, parameters, tools)
     return tuple(sorted(names.values(), key=lambda prompt: prompt.name))
 
 
@@ -97,7 +119,7 @@ def _paths(folder: Folder) -> list[str]:
     return sorted({match.path for match in matches})
 
 
-def _prompts_of(folder: Folder) -> Iterator[tuple[str, StaticPrompt, tuple[Parameter, ...]]]:
+def _prompts_of(folder: Folder) -> Iterator[tuple[str, StaticPrompt, _Facts]]:
     project = folder.project
     project.look_at_disk()
     for path in _paths(folder):
@@ -105,14 +127,19 @@ def _prompts_of(folder: Folder) -> Iterator[tuple[str, StaticPrompt, tuple[Param
         if analysis is None:
             continue
         with project.lock:
-            parameters = _parameters(analysis)
+            facts = _facts(analysis)
             for prompt in analysis.module.prompts:
-                yield path, prompt, parameters.get(prompt.name, ())
+                yield path, prompt, facts.get(prompt.name, _Facts((), False))
 
 
-def _parameters(analysis: ModuleAnalysis) -> Mapping[str, tuple[Parameter, ...]]:
-    """Return the parameters of each prompt, by its variable."""
-    found: dict[str, tuple[Parameter, ...]] = {}
+class _Facts(NamedTuple):
+    parameters: tuple[Parameter, ...]
+    declares_tools: bool
+
+
+def _facts(analysis: ModuleAnalysis) -> Mapping[str, _Facts]:
+    """Return the parameters of each prompt and if it declares tools, by its variable."""
+    found: dict[str, _Facts] = {}
     for statement in analysis.statements:
         values = prompt_values(statement, analysis.scope, analysis.evaluator)
         for _, name, value in values:
@@ -122,8 +149,20 @@ def _parameters(analysis: ModuleAnalysis) -> Mapping[str, tuple[Parameter, ...]]
             types = {value.dataclass.name for value in bound if isinstance(value, InstanceValue)}
             # An unknown bound value may be of any type.
             needed = not is_prompt or len(types) == len(bound)
-            found[name.id] = tuple(_of_template(template, types, needed=needed))
+            found[name.id] = _Facts(
+                tuple(_of_template(template, types, needed=needed)),
+                any(map(_declares_tools, in_template(template))),
+            )
     return found
+
+
+def _declares_tools(section: SectionValue) -> bool:
+    argument = section.arguments.get("tools")
+    if argument is None:
+        # A class of the author's may have them.
+        return section.opaque or section.kind not in (*TEXT_KINDS, "chapter")
+    items = argument.value
+    return not (isinstance(items, Nothing) or (isinstance(items, Items) and items == Items(())))
 
 
 def _of_template(template: TemplateValue, bound: set[str], *, needed: bool) -> Iterator[Parameter]:
