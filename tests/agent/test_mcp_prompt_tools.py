@@ -1,5 +1,6 @@
 """A prompt's sections and tools over MCP: opened, read and called by tools that keep no state."""
 
+import asyncio
 import json
 import socket
 from pathlib import Path
@@ -7,8 +8,11 @@ from pathlib import Path
 import mcp_types as types
 import pytest
 from mcp import Client
+from mcp.client import ClientRequestContext
 from mcp.shared.exceptions import MCPError
+from pydantic import FileUrl
 
+from foldline.agent.mcp import server
 from foldline.agent.mcp.server import Options
 
 from .mcp_process import EXAMPLE, SECONDS, call, connect, connect_here
@@ -18,7 +22,7 @@ MANUAL = """
 import asyncio, pathlib, socket, time
 from dataclasses import dataclass, field
 from foldline.prompts import (
-    Chapter, MarkdownSection, PromptTemplate, SectionVisibility, Task, TaskSection, Tool, ToolResult,
+    Chapter, MarkdownSection, PromptTemplate, SectionVisibility, Tool, ToolResult,
 )
 from foldline.prompts.errors import VisibilityExpansionRequired
 
@@ -304,7 +308,9 @@ async def test_a_project_denies_the_tools_of_its_prompts_the_network(
 async def test_without_trust_the_source_answers_and_nothing_is_executed(workspace: Path) -> None:
     async with connect("--root", str(workspace)) as client:
         assert await names(client) == ["open_sections", "read_section"]
-        with pytest.raises(MCPError, match=r"for `read_section`: rules, rules\.tools, deep"):
+        with pytest.raises(
+            MCPError, match=r"`read_section` shows what the source has of rules, rules\.tools"
+        ):
             await client.get_prompt(NAME, ADA)
         read = await do(client, "read_section", section_key="deep.deeper")
         assert read == "### 3.1. Deeper\n\n2.\n\n#### 3.1.1. Deepest\n\n3."
@@ -332,6 +338,72 @@ async def test_without_trust_texts_equal_those_with_trust(workspace: Path) -> No
                 ]
             )
     assert texts[0] == texts[1]
+
+
+UNDECIDED = """
+from dataclasses import dataclass, field
+from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
+
+@dataclass(frozen=True)
+class Who:
+    name: str
+    title: str = field(default_factory=lambda: "Dr")
+    tags: tuple[str, ...] = ("author's",)
+
+def depends(who):
+    return SectionVisibility.SUMMARY
+
+template = PromptTemplate(ns="demo", key="undecided", sections=[
+    MarkdownSection[Who](title="Known", key="known", template="${title} ${name} ${tags}",
+        summary="Who.", visibility=SectionVisibility.SUMMARY),
+    MarkdownSection[Who](title="Code", key="code", template=str(1), summary="Code.",
+        visibility=SectionVisibility.SUMMARY),
+    MarkdownSection[Who](title="Depends", key="depends", template="It depends.", summary="May be.",
+        visibility=depends),
+])
+"""
+
+
+async def test_without_trust_what_code_decides_is_left_to_it(tmp_path: Path) -> None:
+    (tmp_path / "undecided.py").write_text(UNDECIDED)
+    async with connect_here(Options(roots=(tmp_path,))) as client:
+        arguments = {"name": "Ada", "tags": ["a", "b"]}
+        wanted = {"prompt": "demo/undecided", "arguments": arguments}
+        text, is_error = await call(client, "read_section", **wanted, section_key="known")
+        assert not is_error
+        assert "${title} Ada ${tags}\n\n---\n[Read from the source: ${title}, ${tags} stand" in text
+        for key in ("code", "depends"):
+            said = await refused(client, "read_section", **wanted, section_key=key)
+            assert said == (
+                f"Only running the prompt's code shows the section '{key}'. Start the server with "
+                "`foldline mcp --trust` where you trust its code"
+            )
+
+
+async def test_a_client_that_never_tells_its_roots_gets_the_tools_nevertheless(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "LIST_SECONDS", 0.1)
+    told = asyncio.Event()
+
+    async def list_roots(context: ClientRequestContext) -> types.ListRootsResult:
+        await told.wait()
+        return types.ListRootsResult(roots=[types.Root(uri=FileUrl(workspace.as_uri()))])
+
+    mcp_server = server.AgentServer(Options(trusted=True))
+    client = Client(
+        mcp_server.protocol,
+        mode="legacy",
+        read_timeout_seconds=SECONDS,
+        list_roots_callback=list_roots,
+    )
+    try:
+        async with client:
+            assert await names(client) == ALL
+            told.set()
+            assert "Be kind." in await do(client, "read_section", section_key="rules")
+    finally:
+        await mcp_server.close()
 
 
 async def test_tools_are_listed_only_where_the_prompts_need_them(tmp_path: Path) -> None:

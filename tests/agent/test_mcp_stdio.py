@@ -190,7 +190,7 @@ def test_nothing_but_protocol_reaches_standard_output_and_garbage_is_survived() 
     assert rest == ""
     assert process.returncode == 0
     assert answers[1]["result"]["protocolVersion"] == "2025-06-18"
-    assert len(answers[2]["result"]["tools"]) == len(NAMES)
+    assert len(answers[2]["result"]["tools"]) == len(NAMES + FOR_PROMPTS)
     assert "auth/" in answers[3]["result"]["content"][0]["text"]
     assert answers[4]["error"]["code"] == types.METHOD_NOT_FOUND
 

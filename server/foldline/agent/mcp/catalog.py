@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from foldline.agent.folders import Folder, Folders
-    from foldline.ide.analysis.model import StaticPrompt
+    from foldline.ide.analysis.model import StaticPrompt, StaticSection
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.analysis.values import Field, SectionValue, TemplateValue
 
@@ -54,18 +54,13 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class CatalogPrompt:
-    """One prompt of a workspace, with a unique name.
-
-    Attributes:
-        declares_tools: Some of its sections have or may have tools, as far as known.
-    """
+    """One prompt of a workspace, with a unique name."""
 
     name: str
     folder: Folder
     file: Path
     prompt: StaticPrompt
     parameters: tuple[Parameter, ...]
-    declares_tools: bool = False
 
     @property
     def path(self) -> str:
@@ -75,21 +70,20 @@ class CatalogPrompt:
     @property
     def summarised(self) -> tuple[str, ...]:
         """Keys of the sections that aren't shown in full, as far as known."""
-        return tuple(
-            ".".join(section.path)
-            for section in self.prompt.walk()
-            if section.visibility.value != "FULL"
-        )
+        return tuple(".".join(section.path) for section in _summarised(self.prompt))
 
-    @property
-    def may_be_folded(self) -> bool:
-        """True unless its source shows that no section is ever summarized."""
-        return bool(self.summarised) or not self.prompt.complete
 
-    @property
-    def may_have_tools(self) -> bool:
-        """True unless its source shows that it has no tools."""
-        return self.declares_tools or not self.prompt.complete
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What the prompts of a workspace need of a client, as far as their source shows.
+
+    Attributes:
+        folded: Some may have summarized sections.
+        tools: Some may have tools of their own.
+    """
+
+    folded: bool
+    tools: bool
 
 
 def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
@@ -105,12 +99,34 @@ def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
     ]
     found.sort(key=lambda entry: not entry[2].bound)
     names: dict[str, CatalogPrompt] = {}
-    for folder, path, prompt, (parameters, tools) in found:
+    for folder, path, prompt, facts in found:
         plain = f"{prompt.ns}/{prompt.key}".strip("/") or prompt.name
         candidates = (plain, f"{plain}#{prompt.name}", f"{folder.shown(path)}#{prompt.name}")
         name = next(candidate for candidate in candidates if candidate not in names)
-        names[name] = CatalogPrompt(name, folder, folder.root / path, prompt, parameters, tools)
+        names[name] = CatalogPrompt(name, folder, folder.root / path, prompt, facts.parameters)
     return tuple(sorted(names.values(), key=lambda prompt: prompt.name))
+
+
+def find_needs(folders: Folders, *, tools: bool) -> Needs:
+    """Return what the prompts of all folders need. Blocks while files are read, until all is known.
+
+    Args:
+        folders: The folders.
+        tools: Look for tools, too.
+    """
+    folded = has_tools = False
+    for folder in folders.folders:
+        for _, prompt, facts in _prompts_of(folder):
+            # Only running the code tells the sections that its source doesn't show.
+            folded = folded or not prompt.complete or any(_summarised(prompt))
+            has_tools = has_tools or (tools and (facts.declares_tools or not prompt.complete))
+            if folded and has_tools is tools:
+                return Needs(folded, has_tools)
+    return Needs(folded, has_tools)
+
+
+def _summarised(prompt: StaticPrompt) -> Iterator[StaticSection]:
+    return (section for section in prompt.walk() if section.visibility.value != "FULL")
 
 
 def _paths(folder: Folder) -> list[str]:

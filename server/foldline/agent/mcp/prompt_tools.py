@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from foldline.agent.mcp.calls import failure, success
+from foldline.agent.mcp.catalog import find_needs
 from foldline.agent.mcp.prompt_requests import OPEN_SECTIONS, read_request
 from foldline.agent.mcp.prompt_text import (
     CALL_TOOL,
@@ -24,6 +26,7 @@ from foldline.agent.mcp.prompt_text import (
     static_text,
 )
 from foldline.agent.mcp.prompts import REMEDY
+from foldline.backends.waiting import PROMPTS, in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError, Untrusted
 from foldline.ide.operations.operation import Doc
 from foldline.ide.operations.reading import fields_schema, read_fields
@@ -31,10 +34,9 @@ from foldline.ide.render import jobs
 from foldline.ide.render.static_disclosure import open_statically, read_statically
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from foldline.agent.folders import Folders
-    from foldline.agent.mcp.catalog import CatalogPrompt
     from foldline.agent.mcp.prompt_requests import PromptRequest
     from foldline.ide.workspace import Workspace
 
@@ -119,12 +121,19 @@ class PromptTools:
         """All tools that a workspace may need."""
         return (_OPEN, _READ, _CALL) if self._trusted else (_OPEN, _READ)
 
-    def needed(self, prompts: Iterable[CatalogPrompt]) -> tuple[types.Tool, ...]:
-        """Return the tools that the texts of these prompts name, as far as their source shows."""
-        known = tuple(prompts)
-        folded = any(prompt.may_be_folded for prompt in known)
-        tools = any(prompt.may_have_tools for prompt in known)
-        return tuple(tool for tool in self.listed if (tools if tool is _CALL else folded))
+    async def needed(self, folders: Folders) -> tuple[types.Tool, ...]:
+        """Return the tools that the texts of the folders' prompts name.
+
+        Reads no more prompts than it takes to know.
+
+        Raises:
+            BackendError: A folder can't be read.
+        """
+        look = partial(find_needs, folders, tools=self._trusted)
+        needs = await in_thread(look, PROMPTS)
+        return tuple(
+            tool for tool in self.listed if (needs.tools if tool is _CALL else needs.folded)
+        )
 
     def has(self, name: str) -> bool:
         """Return True for the name of one of these tools, whether it's listed or not."""

@@ -141,9 +141,9 @@ def _argument(parameter: Parameter) -> types.PromptArgument:
 def _untrusted(prompt: CatalogPrompt) -> str:
     """Return why a prompt isn't rendered, and what can be read of it nevertheless."""
     keys = _short(", ".join(prompt.summarised), 300)
-    return (
-        f"{UNTRUSTED}. Its summarized sections, for `read_section`: {keys}" if keys else UNTRUSTED
-    )
+    if not keys:
+        return UNTRUSTED
+    return f"{UNTRUSTED}. Until then `read_section` shows what the source has of {keys}"
 
 
 def _state(prompt: CatalogPrompt, render: Render) -> str:

@@ -17,11 +17,11 @@ from pydantic import ValidationError
 from foldline.agent.folders import NoFolderError
 from foldline.agent.mcp import calls
 from foldline.agent.mcp.calls import Tools
-from foldline.agent.mcp.prompt_requests import find
 from foldline.agent.mcp.prompt_tools import PromptTools
 from foldline.agent.mcp.prompts import WorkspacePrompts
 from foldline.agent.mcp.roots import Roots
 from foldline.agent.mcp.wire import stdio_streams
+from foldline.backends.errors import BackendError
 from foldline.ide.garbage import keep_collections_short
 from foldline.ide.lifecycle import exit_with_parent
 from foldline.ide.settings import Settings
@@ -117,9 +117,8 @@ class AgentServer:
     ) -> types.ListToolsResult:
         try:
             async with asyncio.timeout(LIST_SECONDS):
-                prompts = await find(await self.roots.listed(context))
-                for_prompts = self.prompt_tools.needed(prompts)
-        except (TimeoutError, NoFolderError, MCPError):
+                for_prompts = await self.prompt_tools.needed(await self.roots.listed(context))
+        except (TimeoutError, NoFolderError, BackendError):
             # A later protocol names its folders with the first call: until then any may be needed.
             for_prompts = self.prompt_tools.listed
         return types.ListToolsResult(tools=[*self.tools.listed, *for_prompts])
