@@ -152,8 +152,8 @@ async def test_vd_21_vd_22_opening_gives_the_opened_sections_and_their_tools_alo
             "### 2.2. Plain\n\nBe brief.\n\n"
             '---\n[Add "open": ["rules.tools"] to later calls for this prompt.]\n\n'
             "Tools of this prompt, for `call_prompt_tool`:\n"
-            '- wait: Waits. Input: {"type": "object", "properties": {}, "required": [], '
-            '"additionalProperties": false}'
+            '- wait: Waits. Input: {"type":"object","properties":{},"required":[],'
+            '"additionalProperties":false}'
         )
         text = await do(
             client, "open_sections", section_keys=["deep"], reason=WHY, open=["rules.tools"]

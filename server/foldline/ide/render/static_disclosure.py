@@ -61,9 +61,9 @@ async def open_statically(
         from foldline.prompts.disclosure import check_request
 
         disclosure = _Disclosure(prompt, params)
-        disclosure.open(opened)
+        disclosure.expand(opened)
         check_request(section_keys, reason, disclosure.summarized())
-        return disclosure.text(disclosure.open(section_keys))
+        return disclosure.text(disclosure.expand(section_keys))
 
     return await _query(workspace, target, query)
 
@@ -85,7 +85,7 @@ async def read_statically(
 
     def query(prompt: PromptFacts) -> StaticText:
         disclosure = _Disclosure(prompt, params)
-        disclosure.open(opened)
+        disclosure.expand(opened)
         disclosure.check([section_key])
         return disclosure.text([disclosure.places[section_key].path])
 
@@ -116,7 +116,7 @@ class _Disclosure:
         self._by_path = {place.path: place for place in self.places.values()}
         self._open: set[Path] = set()
 
-    def open(self, keys: Sequence[str]) -> list[Path]:
+    def expand(self, keys: Sequence[str]) -> list[Path]:
         """Open sections and the summaries around them; returns the outermost paths."""
         self.check(keys)
         wanted = {

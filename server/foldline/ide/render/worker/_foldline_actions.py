@@ -83,7 +83,7 @@ class _Session:
         except PromptValidationError as error:
             raise RequestError("prompt", str(error), near=list(error.near)) from error
 
-    def open(self, expansion: VisibilityExpansionRequired) -> None:
+    def apply(self, expansion: VisibilityExpansionRequired) -> None:
         """Show the sections that a request opens from now on, as an agent loop does."""
         self.overrides = {**self.overrides, **expansion.requested_overrides}
         self.instruct(expansion.expansion_instructions)
@@ -183,7 +183,7 @@ def _render_opened(session: _Session, request: _foldline_job.Request) -> Rendere
     before = tuple(request.get("opened") or ())
     if not before:
         return rendered
-    session.open(requested_expansion(rendered, before, ""))
+    session.apply(requested_expansion(rendered, before, ""))
     return session.render()
 
 
@@ -191,7 +191,7 @@ def _opened(
     session: _Session, rendered: RenderedPrompt[Any], expansion: VisibilityExpansionRequired
 ) -> dict[str, object]:
     """Return what the request to open sections of `rendered` asks for, and the prompt after it."""
-    session.open(expansion)
+    session.apply(expansion)
     after = session.render()
     known = {tool.name for tool in rendered.tools}
     return {
