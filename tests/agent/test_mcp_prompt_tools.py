@@ -12,7 +12,7 @@ from mcp.client import ClientRequestContext
 from mcp.shared.exceptions import MCPError
 from pydantic import FileUrl
 
-from foldline.agent.mcp import server
+from foldline.agent.mcp import roots, server
 from foldline.agent.mcp.server import Options
 
 from .mcp_process import EXAMPLE, SECONDS, call, connect, connect_here
@@ -384,6 +384,7 @@ async def test_a_client_that_never_tells_its_roots_gets_the_tools_nevertheless(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "LIST_SECONDS", 0.1)
+    monkeypatch.setattr(roots, "ANSWER_SECONDS", 2 * SECONDS)
     told = asyncio.Event()
 
     async def list_roots(context: ClientRequestContext) -> types.ListRootsResult:
@@ -394,7 +395,7 @@ async def test_a_client_that_never_tells_its_roots_gets_the_tools_nevertheless(
     client = Client(
         mcp_server.protocol,
         mode="legacy",
-        read_timeout_seconds=SECONDS,
+        read_timeout_seconds=SECONDS / 4,
         list_roots_callback=list_roots,
     )
     try:
