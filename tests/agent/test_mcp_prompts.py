@@ -81,6 +81,24 @@ async def test_a_trusted_prompt_that_prints_renders_over_standard_output(workspa
     assert (workspace / "executed").exists()
 
 
+async def test_a_section_deep_inside_summaries_is_opened_with_those_around_it(
+    tmp_path: Path,
+) -> None:
+    folded = "visibility=SectionVisibility.SUMMARY"
+    (tmp_path / "deep.py").write_text(
+        "from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility\n"
+        f"c = MarkdownSection[None](title='C', key='c', template='CC', summary='3', {folded})\n"
+        "b = MarkdownSection[None](title='B', key='b', template='BB', summary='2', "
+        f"{folded}, children=[c])\n"
+        "a = MarkdownSection[None](title='A', key='a', template='AA', summary='1', "
+        f"{folded}, children=[b])\n"
+        "template = PromptTemplate(ns='demo', key='deep', sections=[a])\n"
+    )
+    async with connect_here(Options(roots=(tmp_path,), trusted=True)) as client:
+        text = await text_of(client, "demo/deep", open_sections="a.b.c")
+        assert text == "## 1. A\n\nAA\n\n### 1.1. B\n\nBB\n\n#### 1.1.1. C\n\nCC"
+
+
 async def test_the_example_tells_what_can_be_opened() -> None:
     async with connect_here(Options(roots=(EXAMPLE,), trusted=True)) as client:
         result = await client.get_prompt(REVIEW, {"files": "auth/tokens.py, auth/models.py"})

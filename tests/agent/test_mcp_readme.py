@@ -9,7 +9,10 @@ from pathlib import Path
 from foldline.agent.folder_operations import call_operation
 from foldline.agent.folders import Folders
 from foldline.agent.mcp.calls import Tools
+from foldline.agent.mcp.prompt_tools import PromptTools
 from foldline.ide.errors import REFUSALS
+from foldline.ide.settings import Settings
+from foldline.ide.workspace import Workspace
 
 from .mcp_process import EXAMPLE
 
@@ -41,6 +44,14 @@ def test_the_tools_are_listed_in_their_order_with_their_size() -> None:
     wire = [tool.model_dump(by_alias=True, exclude_none=True) for tool in TOOLS.listed]
     size = len(json.dumps(wire, separators=(",", ":")).encode())
     assert f"take {size / 1000:.1f} KB" in SECTION
+
+
+def test_the_tools_for_prompts_are_named_with_their_size() -> None:
+    tools = PromptTools(Workspace(Settings(trusted=True))).listed
+    assert all(f"`{tool.name}`" in SECTION for tool in tools)
+    wire = [tool.model_dump(by_alias=True, exclude_none=True) for tool in tools]
+    size = len(json.dumps(wire, separators=(",", ":")).encode())
+    assert f"take {size / 1000:.1f} KB:" in SECTION
 
 
 def test_the_configurations_are_json_that_starts_the_server() -> None:

@@ -31,13 +31,14 @@ NAMES = [
     "read_file",
     "generate_scoped_context",
 ]
+FOR_PROMPTS = ["open_sections", "read_section"]
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_the_client_lists_and_calls_every_tool(mode: str) -> None:
     async with connect("--root", str(EXAMPLE), mode=mode) as client:
         listed = await client.list_tools()
-        assert [tool.name for tool in listed.tools] == NAMES
+        assert [tool.name for tool in listed.tools] == NAMES + FOR_PROMPTS
         assert all(tool.annotations and tool.annotations.read_only_hint for tool in listed.tools)
         answers = {
             "get_tree": await call(client, "get_tree"),
@@ -189,7 +190,7 @@ def test_nothing_but_protocol_reaches_standard_output_and_garbage_is_survived() 
     assert rest == ""
     assert process.returncode == 0
     assert answers[1]["result"]["protocolVersion"] == "2025-06-18"
-    assert len(answers[2]["result"]["tools"]) == len(NAMES)
+    assert len(answers[2]["result"]["tools"]) == len(NAMES + FOR_PROMPTS)
     assert "auth/" in answers[3]["result"]["content"][0]["text"]
     assert answers[4]["error"]["code"] == types.METHOD_NOT_FOUND
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from foldline.prompts.layout import Piece
+    from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.rendering import RenderPass
     from foldline.prompts.tree import Node
     from foldline.prompts.visibility import SectionPath
@@ -124,6 +125,74 @@ def disclosure_tools(
     return tools
 
 
+def requested_expansion(
+    rendered: RenderedPrompt[Any], section_keys: tuple[str, ...], reason: str
+) -> VisibilityExpansionRequired:
+    """Return the request to open sections, also where a model is only offered `read_section`.
+
+    Raises:
+        ToolValidationError: Some keys can't be opened, or the reason is too long.
+    """
+    for tool in rendered.tools:
+        disclosure = getattr(tool.handler, "__self__", None)
+        if isinstance(disclosure, _Disclosure):
+            return disclosure.request(section_keys, reason)
+    raise ToolValidationError("No section is summarized: there is nothing to open")
+
+
+def check_request(keys: Sequence[str], reason: str, summarized: Sequence[str]) -> None:
+    """Return if a request to open sections is complete and short enough.
+
+    Raises:
+        ToolValidationError: It isn't.
+    """
+    if not keys:
+        raise ToolValidationError(
+            f"`section_keys` is empty; name the sections to open: {', '.join(summarized)}."
+        )
+    if len(reason) > MAX_REASON_LENGTH:
+        raise ToolValidationError(
+            f"`reason` has {len(reason)} characters; say it in at most {MAX_REASON_LENGTH}."
+        )
+
+
+def already_shown(dotted: str) -> str:
+    """Return the reason why a section that is shown in full can't be opened."""
+    return f"the section {dotted!r} is already shown in full"
+
+
+class Refusals:
+    """Collects the reasons why sections can't be opened."""
+
+    __slots__ = ("_near", "sentences")
+
+    def __init__(self) -> None:
+        self.sentences: list[str] = []
+        self._near: dict[str, None] = {}
+
+    def unknown(self, key: str, openable: Sequence[str]) -> None:
+        """Add that there is no section `key`, with the names near it."""
+        similar = near_names(key, openable)
+        self._near.update(dict.fromkeys(similar))
+        self.sentences.append(
+            f"there is no section {key!r}"
+            + (f", did you mean {' or '.join(map(repr, similar))}?" if similar else "")
+        )
+
+    def check(self, summarized: Sequence[str]) -> None:
+        """Return if there are no reasons.
+
+        Raises:
+            ToolValidationError: There are; it lists them and the `summarized` sections.
+        """
+        if self.sentences:
+            raise ToolValidationError(
+                f"Cannot open: {'; '.join(self.sentences)}. "
+                f"Summarized sections: {', '.join(summarized)}.",
+                near=self._near,
+            )
+
+
 class _Disclosure:
     """The handlers of both tools for one render."""
 
@@ -145,16 +214,25 @@ class _Disclosure:
             keys = (keys,)
         metadata = self._metadata(keys, params.reason)
         try:
-            overrides = self._requested(keys, params.reason)
+            request = self.request(keys, params.reason)
         except ToolValidationError as error:
             _announce(context, ToolTelemetry(OPEN_SECTIONS, params, metadata, error))
             raise
         _announce(context, ToolTelemetry(OPEN_SECTIONS, params, metadata))
-        raise VisibilityExpansionRequired(
-            requested_overrides=overrides,
-            reason=params.reason,
+        raise request
+
+    def request(self, keys: tuple[str, ...], reason: str) -> VisibilityExpansionRequired:
+        """Return the request to open the sections.
+
+        Raises:
+            ToolValidationError: Some keys can't be opened, or the reason is too long.
+        """
+        check_request(keys, reason, self._summarized_keys())
+        return VisibilityExpansionRequired(
+            requested_overrides=self._overrides(keys),
+            reason=reason,
             section_keys=keys,
-            expansion_instructions=build_expansion_instructions(keys, params.reason),
+            expansion_instructions=build_expansion_instructions(keys, reason),
         )
 
     def read_section(
@@ -179,42 +257,18 @@ class _Disclosure:
         _publish(context, READ_SECTION, params, result)
         return result
 
-    def _requested(self, keys: Sequence[str], reason: str) -> dict[SectionPath, SectionVisibility]:
-        """The overrides that show these sections; refuses what cannot be opened or is too long."""
-        if not keys:
-            raise ToolValidationError(
-                "`section_keys` is empty; name the sections to open: "
-                f"{', '.join(self._summarized_keys())}."
-            )
-        if len(reason) > MAX_REASON_LENGTH:
-            raise ToolValidationError(
-                f"`reason` has {len(reason)} characters; say it in at most {MAX_REASON_LENGTH}."
-            )
-        return self._overrides(keys)
-
     def _overrides(self, keys: Sequence[str]) -> dict[SectionPath, SectionVisibility]:
         overrides: dict[SectionPath, SectionVisibility] = {}
-        refusals: list[str] = []
-        near: dict[str, None] = {}
+        refusals = Refusals()
         for key in keys:
             node = self._source.plan.by_dotted.get(key)
             if node is None:
-                similar = near_names(key, self._openable_keys())
-                near.update(dict.fromkeys(similar))
-                refusals.append(
-                    f"there is no section {key!r}"
-                    + (f", did you mean {' or '.join(map(repr, similar))}?" if similar else "")
-                )
+                refusals.unknown(key, self._openable_keys())
             elif refusal := self._refusal(node):
-                refusals.append(refusal)
+                refusals.sentences.append(refusal)
             else:
                 overrides.update(dict.fromkeys(self._closed(node), SectionVisibility.FULL))
-        if refusals:
-            available = ", ".join(self._summarized_keys())
-            raise ToolValidationError(
-                f"Cannot open: {'; '.join(refusals)}. Summarized sections: {available}.",
-                near=near,
-            )
+        refusals.check(self._summarized_keys())
         return overrides
 
     def _refusal(self, node: Node) -> str | None:
@@ -224,7 +278,7 @@ class _Disclosure:
             if not piece.enabled:
                 return f"the section {node.dotted!r} is disabled"
             if piece.visibility is SectionVisibility.FULL:
-                return f"the section {node.dotted!r} is already shown in full"
+                return already_shown(node.dotted)
             return None
         for ancestor in self._ancestry(node):
             above = self._pieces.get(ancestor.path)

@@ -81,6 +81,11 @@ class Tools:
         return types.CallToolResult(content=[_block(answer.text)], _meta=meta)
 
 
+def success(text: str) -> types.CallToolResult:
+    """Return the result of a call."""
+    return types.CallToolResult(content=[_block(text)])
+
+
 def failure(message: str) -> types.CallToolResult:
     """Return a failed result, which models read."""
     return types.CallToolResult(content=[_block(cut(message, LONGEST_MESSAGE))], is_error=True)

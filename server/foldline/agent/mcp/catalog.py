@@ -5,20 +5,27 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.module_analysis import in_template
 from foldline.ide.analysis.modules import prompt_values
-from foldline.ide.analysis.values import Dataclass, InstanceValue, PromptValue
+from foldline.ide.analysis.values import (
+    TEXT_KINDS,
+    Dataclass,
+    InstanceValue,
+    Items,
+    Nothing,
+    PromptValue,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from foldline.agent.folders import Folder, Folders
-    from foldline.ide.analysis.model import StaticPrompt
+    from foldline.ide.analysis.model import StaticPrompt, StaticSection
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
-    from foldline.ide.analysis.values import Field, TemplateValue
+    from foldline.ide.analysis.values import Field, SectionValue, TemplateValue
 
 # Every module that constructs a prompt mentions this.
 PROMPT_WORD = r"\bPromptTemplate\b"
@@ -63,11 +70,20 @@ class CatalogPrompt:
     @property
     def summarised(self) -> tuple[str, ...]:
         """Keys of the sections that aren't shown in full, as far as known."""
-        return tuple(
-            ".".join(section.path)
-            for section in self.prompt.walk()
-            if section.visibility.value != "FULL"
-        )
+        return tuple(".".join(section.path) for section in _summarised(self.prompt))
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What the prompts of a workspace need of a client, as far as their source shows.
+
+    Attributes:
+        folded: Some may have summarized sections.
+        tools: Some may have tools of their own.
+    """
+
+    folded: bool
+    tools: bool
 
 
 def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
@@ -77,18 +93,40 @@ def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
     first; the others append their variable, or their file if that isn't unique.
     """
     found = [
-        (folder, path, prompt, parameters)
+        (folder, path, prompt, facts)
         for folder in folders.folders
-        for path, prompt, parameters in _prompts_of(folder)
+        for path, prompt, facts in _prompts_of(folder)
     ]
     found.sort(key=lambda entry: not entry[2].bound)
     names: dict[str, CatalogPrompt] = {}
-    for folder, path, prompt, parameters in found:
+    for folder, path, prompt, facts in found:
         plain = f"{prompt.ns}/{prompt.key}".strip("/") or prompt.name
         candidates = (plain, f"{plain}#{prompt.name}", f"{folder.shown(path)}#{prompt.name}")
         name = next(candidate for candidate in candidates if candidate not in names)
-        names[name] = CatalogPrompt(name, folder, folder.root / path, prompt, parameters)
+        names[name] = CatalogPrompt(name, folder, folder.root / path, prompt, facts.parameters)
     return tuple(sorted(names.values(), key=lambda prompt: prompt.name))
+
+
+def find_needs(folders: Folders, *, tools: bool) -> Needs:
+    """Return what the prompts of all folders need. Blocks while files are read, until all is known.
+
+    Args:
+        folders: The folders.
+        tools: Look for tools, too.
+    """
+    folded = has_tools = False
+    for folder in folders.folders:
+        for _, prompt, facts in _prompts_of(folder):
+            # Only running the code tells the sections that its source doesn't show.
+            folded = folded or not prompt.complete or any(_summarised(prompt))
+            has_tools = has_tools or (tools and (facts.declares_tools or not prompt.complete))
+            if folded and has_tools is tools:
+                return Needs(folded, has_tools)
+    return Needs(folded, has_tools)
+
+
+def _summarised(prompt: StaticPrompt) -> Iterator[StaticSection]:
+    return (section for section in prompt.walk() if section.visibility.value != "FULL")
 
 
 def _paths(folder: Folder) -> list[str]:
@@ -97,7 +135,7 @@ def _paths(folder: Folder) -> list[str]:
     return sorted({match.path for match in matches})
 
 
-def _prompts_of(folder: Folder) -> Iterator[tuple[str, StaticPrompt, tuple[Parameter, ...]]]:
+def _prompts_of(folder: Folder) -> Iterator[tuple[str, StaticPrompt, _Facts]]:
     project = folder.project
     project.look_at_disk()
     for path in _paths(folder):
@@ -105,14 +143,19 @@ def _prompts_of(folder: Folder) -> Iterator[tuple[str, StaticPrompt, tuple[Param
         if analysis is None:
             continue
         with project.lock:
-            parameters = _parameters(analysis)
+            facts = _facts(analysis)
             for prompt in analysis.module.prompts:
-                yield path, prompt, parameters.get(prompt.name, ())
+                yield path, prompt, facts.get(prompt.name, _Facts((), False))
 
 
-def _parameters(analysis: ModuleAnalysis) -> Mapping[str, tuple[Parameter, ...]]:
-    """Return the parameters of each prompt, by its variable."""
-    found: dict[str, tuple[Parameter, ...]] = {}
+class _Facts(NamedTuple):
+    parameters: tuple[Parameter, ...]
+    declares_tools: bool
+
+
+def _facts(analysis: ModuleAnalysis) -> Mapping[str, _Facts]:
+    """Return the parameters of each prompt and if it declares tools, by its variable."""
+    found: dict[str, _Facts] = {}
     for statement in analysis.statements:
         values = prompt_values(statement, analysis.scope, analysis.evaluator)
         for _, name, value in values:
@@ -122,8 +165,20 @@ def _parameters(analysis: ModuleAnalysis) -> Mapping[str, tuple[Parameter, ...]]
             types = {value.dataclass.name for value in bound if isinstance(value, InstanceValue)}
             # An unknown bound value may be of any type.
             needed = not is_prompt or len(types) == len(bound)
-            found[name.id] = tuple(_of_template(template, types, needed=needed))
+            found[name.id] = _Facts(
+                tuple(_of_template(template, types, needed=needed)),
+                any(map(_declares_tools, in_template(template))),
+            )
     return found
+
+
+def _declares_tools(section: SectionValue) -> bool:
+    argument = section.arguments.get("tools")
+    if argument is None:
+        # A class of the author's may have them.
+        return section.opaque or section.kind not in (*TEXT_KINDS, "chapter")
+    items = argument.value
+    return not (isinstance(items, Nothing) or (isinstance(items, Items) and items == Items(())))
 
 
 def _of_template(template: TemplateValue, bound: set[str], *, needed: bool) -> Iterator[Parameter]:

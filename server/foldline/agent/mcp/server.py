@@ -17,9 +17,11 @@ from pydantic import ValidationError
 from foldline.agent.folders import NoFolderError
 from foldline.agent.mcp import calls
 from foldline.agent.mcp.calls import Tools
+from foldline.agent.mcp.prompt_tools import PromptTools
 from foldline.agent.mcp.prompts import WorkspacePrompts
 from foldline.agent.mcp.roots import Roots
 from foldline.agent.mcp.wire import stdio_streams
+from foldline.backends.errors import BackendError
 from foldline.ide.garbage import keep_collections_short
 from foldline.ide.lifecycle import exit_with_parent
 from foldline.ide.settings import Settings
@@ -37,6 +39,8 @@ _P = ParamSpec("_P")
 _Result = TypeVar("_Result")
 
 CLOSE_SECONDS = 3.0
+# Clients list the tools while they start. Prompts that aren't found in time may need them all.
+LIST_SECONDS = 1.0
 INSTRUCTIONS = """\
 Read code at the cheapest level that answers: get_tree, search_for_files and grep_in_files (where \
 is what), get_file_outline (what is in a file), read_symbol (one definition), read_lines (an exact \
@@ -53,11 +57,13 @@ class Options:
         roots: The folders to serve; by default the client's.
         trusted: Prompts and the workspace's language servers may be executed.
         interpreter: The Python that executes prompts; None to find one.
+        deadline: Seconds that the code of a prompt may take for one request.
     """
 
     roots: tuple[Path, ...] = ()
     trusted: bool = False
     interpreter: str | None = None
+    deadline: float = Settings().render_deadline
 
 
 class AgentServer:
@@ -66,11 +72,16 @@ class AgentServer:
     def __init__(self, options: Options, tools: Tools | None = None) -> None:
         self.tools = tools or Tools()
         self.workspace = Workspace(
-            Settings(trusted=options.trusted, interpreter=options.interpreter),
+            Settings(
+                trusted=options.trusted,
+                interpreter=options.interpreter,
+                render_deadline=options.deadline,
+            ),
             AccessOptions(language_servers=True, parse_in_workers=True),
         )
         self.roots = Roots(options.roots, self.workspace)
         self.prompts = WorkspacePrompts(self.workspace)
+        self.prompt_tools = PromptTools(self.workspace)
         self.protocol: Server[dict[str, Any]] = Server(
             "foldline",
             version=VERSION,
@@ -88,7 +99,7 @@ class AgentServer:
     async def run(self) -> None:
         """Serve standard input and output until the client disconnects."""
         options = self.protocol.create_initialization_options(
-            NotificationOptions(prompts_changed=True)
+            NotificationOptions(prompts_changed=True, tools_changed=True)
         )
         try:
             # From here on, only the protocol uses these streams: other output goes to stderr.
@@ -104,19 +115,29 @@ class AgentServer:
     async def _list_tools(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=list(self.tools.listed))
+        try:
+            async with asyncio.timeout(LIST_SECONDS):
+                for_prompts = await self.prompt_tools.needed(await self.roots.listed(context))
+        except (TimeoutError, NoFolderError, BackendError):
+            # A later protocol names its folders with the first call: until then any may be needed.
+            for_prompts = self.prompt_tools.listed
+        return types.ListToolsResult(tools=[*self.tools.listed, *for_prompts])
 
     async def _call_tool(
         self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        tool = self.tools.find(params.name)
+        of_prompts = self.prompt_tools.has(params.name)
+        tool = None if of_prompts else self.tools.find(params.name)
         try:
             folders = await self.roots.folders(context, params.input_responses)
         except NoFolderError as error:
             return calls.failure(str(error))
         if isinstance(folders, types.InputRequiredResult):
             return folders
-        return await self.tools.call(tool, folders, params.arguments or {})
+        arguments = params.arguments or {}
+        if tool is None:
+            return await self.prompt_tools.call(params.name, folders, arguments)
+        return await self.tools.call(tool, folders, arguments)
 
     async def _list_prompts(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
@@ -153,6 +174,7 @@ class AgentServer:
     ) -> None:
         self.roots.forget()
         await context.session.send_notification(types.PromptListChangedNotification())
+        await context.session.send_notification(types.ToolListChangedNotification())
 
 
 def _with_protocol_errors(

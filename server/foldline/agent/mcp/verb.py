@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from foldline.agent.verbs import Verbs
 
+MOST_SECONDS = 86_400
+
 
 def register(verbs: Verbs) -> None:
     parser = verbs.add_parser(
@@ -31,10 +33,17 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "--trust",
         action="store_true",
-        help="let the code of the workspace run: its prompt modules, for prompts/get",
+        help="let the code of the workspace run: its prompts and their tools",
     )
     parser.add_argument(
         "--interpreter", metavar="PYTHON", help="the Python that executes prompt modules"
+    )
+    parser.add_argument(
+        "--deadline",
+        type=float,
+        default=10.0,
+        metavar="SECONDS",
+        help="how long a prompt's code may take to render it, or for one call of its tools",
     )
     parser.add_argument(
         "--log-level",
@@ -53,6 +62,10 @@ def run(options: argparse.Namespace) -> int:
         if not root.is_dir():
             print(f"foldline mcp: --root {root}: no such folder", file=sys.stderr)  # noqa: T201
             return 2
+    if not 0 < options.deadline < MOST_SECONDS:
+        problem = f"--deadline {options.deadline:g}: more than 0 and less than {MOST_SECONDS}"
+        print(f"foldline mcp: {problem}", file=sys.stderr)  # noqa: T201
+        return 2
     logging.basicConfig(
         level=options.log_level.upper(),
         stream=sys.stderr,
@@ -63,6 +76,7 @@ def run(options: argparse.Namespace) -> int:
             roots=tuple(root.resolve() for root in options.root),
             trusted=options.trust,
             interpreter=options.interpreter,
+            deadline=options.deadline,
         )
     )
     return end_process(0)

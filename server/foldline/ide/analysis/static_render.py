@@ -106,9 +106,7 @@ def render(
     overrides: Mapping[tuple[str, ...], Visibility] | None = None,
 ) -> StaticRender:
     """Render a prompt, with chapters closed."""
-    template = prompt.template if isinstance(prompt, PromptValue) else prompt
-    bound = prompt.bound if isinstance(prompt, PromptValue) else ()
-    made = _Renderer(template, [item.value for item in bound], overrides or {}).render()
+    made = _renderer(prompt, overrides).render()
     return replace(made, certain=made.certain and not prompt.maybe)
 
 
@@ -121,12 +119,29 @@ def render_opened(
 
     Each costs what its opened section costs, not the whole prompt.
     """
-    template = prompt.template if isinstance(prompt, PromptValue) else prompt
-    bound = prompt.bound if isinstance(prompt, PromptValue) else ()
-    renderer = _Renderer(template, [item.value for item in bound], dict(overrides or {}))
+    renderer = _renderer(prompt, overrides)
     places = {place.path: place for top in renderer.arranged() for place in top.walk()}
     for block in blocks:
         yield renderer.opened(places[block.path], block)
+
+
+def places_of(prompt: TemplateValue | PromptValue) -> tuple[Place[SectionSource], ...]:
+    """Return the places of all sections outside of chapters, parents first."""
+    return tuple(place for top in _renderer(prompt).arranged() for place in top.walk())
+
+
+def render_section(
+    prompt: TemplateValue | PromptValue,
+    path: tuple[str, ...],
+    overrides: Mapping[tuple[str, ...], Visibility],
+) -> StaticRender:
+    """Render one section in full, with those below it.
+
+    It's `certain` if running the prompt would only fill in values.
+    """
+    renderer = _renderer(prompt, {**overrides, path: Visibility.FULL})
+    made = renderer.render_section(path)
+    return replace(made, certain=made.certain and not prompt.maybe)
 
 
 def text_of(blocks: Iterable[StaticBlock]) -> str:
@@ -138,7 +153,7 @@ def text_of(blocks: Iterable[StaticBlock]) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Section:
+class SectionSource:
     """A section, in the form that the library arranges."""
 
     value: SectionValue | None
@@ -146,18 +161,18 @@ class _Section:
     key: str = "?"
     title: str = ""
     tools: tuple[object, ...] = ()
-    children: tuple[_Section, ...] = ()
+    children: tuple[SectionSource, ...] = ()
     certain: bool = False
     """True if the section certainly exists under this key."""
     tools_certain: bool = False
     """True if it is known whether the section or those below it have tools."""
 
 
-class _Place(Place[_Section]):
+class _Place(Place[SectionSource]):
     __slots__ = ()
 
 
-def _sections(items: Items, depth: int = 0) -> tuple[_Section, ...]:
+def _sections(items: Items, depth: int = 0) -> tuple[SectionSource, ...]:
     if depth > _DEPTH:
         return ()
     return tuple(
@@ -167,17 +182,17 @@ def _sections(items: Items, depth: int = 0) -> tuple[_Section, ...]:
     )
 
 
-def _section(item: Item, depth: int) -> _Section:
+def _section(item: Item, depth: int) -> SectionSource:
     value = item.value
     if not isinstance(value, SectionValue):
-        return _Section(None)
+        return SectionSource(None)
     certain = not (item.maybe or value.maybe)
     children = _sections(value.children, depth + 1)
     argument = value.arguments.get("tools")
     given = Items((), complete=not value.opaque) if argument is None else argument.value
     tools = given if isinstance(given, Items) else Items((), complete=False)
     no_more = tools.complete and value.children.complete
-    return _Section(
+    return SectionSource(
         value,
         key=value.key or "?",
         title=" ".join(value.title.splitlines()).strip(),
@@ -190,6 +205,15 @@ def _section(item: Item, depth: int) -> _Section:
             or (no_more and not tools.items and all(child.tools_certain for child in children))
         ),
     )
+
+
+def _renderer(
+    prompt: TemplateValue | PromptValue,
+    overrides: Mapping[tuple[str, ...], Visibility] | None = None,
+) -> _Renderer:
+    template = prompt.template if isinstance(prompt, PromptValue) else prompt
+    bound = prompt.bound if isinstance(prompt, PromptValue) else ()
+    return _Renderer(template, [item.value for item in bound], overrides or {})
 
 
 class _Renderer:
@@ -217,6 +241,22 @@ class _Renderer:
         """Arrange all sections, closed ones included."""
         sections = _sections(self.template.items("sections"))
         return arrange(sections, _Place, heading=self.heading, disclosure=self.disclosure)
+
+    def render_section(self, path: tuple[str, ...]) -> StaticRender:
+        items, places = self.template.items("sections"), self.arranged()
+        while True:
+            # Each section before it counts in its number, and those around it can hide it.
+            self.certain = self.certain and items.complete
+            place = next(place for place in places if place.path == path[: len(place.path)])
+            section = place.section.value
+            assert section is not None
+            self.certain = self.certain and place.section.certain
+            if place.path == path:
+                break
+            items, places = section.children, place.children
+        self._section(place, section)
+        text, blocks = self._assembled()
+        return StaticRender(text, blocks, self.certain)
 
     def opened(self, place: _Place, block: StaticBlock) -> tuple[StaticBlock, ...]:
         """Return the blocks that replace `block` when its section is opened."""

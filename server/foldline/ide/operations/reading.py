@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+import json
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from foldline.ide.errors import ArgumentsError
-from foldline.ide.operations.operation import Role
+from foldline.ide.operations.operation import Role, parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,13 +15,21 @@ if TYPE_CHECKING:
 
 ArgumentsT = TypeVar("ArgumentsT")
 
-_JSON_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", tuple: "array"}
+_JSON_NAMES = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    tuple: "array",
+    dict: "object",
+}
 _PHRASES = {
     str: "a text",
     int: "a whole number",
     float: "a number",
     bool: "true or false",
     tuple: "a list of texts",
+    dict: "an object",
 }
 
 
@@ -30,15 +39,22 @@ def read_arguments(
     *,
     from_model: bool = False,
 ) -> ArgumentsT:
-    """Return the operation's arguments from a JSON object.
+    """Return the operation's arguments from a JSON object; see `read_fields`."""
+    return read_fields(operation.arguments, values, from_model=from_model)
+
+
+def read_fields(
+    arguments: type[ArgumentsT], values: Mapping[str, object], *, from_model: bool = False
+) -> ArgumentsT:
+    """Return an instance of a dataclass of arguments from a JSON object.
 
     With `from_model`, an empty text for an optional argument counts as absent, and digits in a text
-    as a number: models mean them so.
+    as a number, JSON in a text as an object: models mean them so.
 
     Raises:
         ArgumentsError: Some are wrong; it names each with what is expected.
     """
-    known = {argument.name: argument for argument in operation.parameters}
+    known = {argument.name: argument for argument in parameters_of(arguments)}
     problems = {name: _unknown(name, known) for name in values if name not in known}
     read: dict[str, object] = {}
     for name, argument in known.items():
@@ -55,12 +71,18 @@ def read_arguments(
             problems[name] = str(error)
     if problems:
         raise ArgumentsError(problems)
-    return operation.arguments(**read)
+    return arguments(**read)
 
 
 def input_schema(operation: Operation[ArgumentsT, object]) -> dict[str, object]:
-    """Return the JSON schema of the arguments for models, in as few bytes as possible."""
-    offered = [argument for argument in operation.parameters if Role.PEOPLE not in argument.roles]
+    """Return the JSON schema of the operation's arguments; see `fields_schema`."""
+    return fields_schema(operation.arguments)
+
+
+def fields_schema(arguments: type[Any]) -> dict[str, object]:
+    """Return the JSON schema of arguments for models, in as few bytes as possible."""
+    parameters = parameters_of(arguments)
+    offered = [argument for argument in parameters if Role.PEOPLE not in argument.roles]
     return {
         "type": "object",
         "properties": {argument.name: _property(argument) for argument in offered},
@@ -85,6 +107,8 @@ def _convert(argument: Argument, value: object, *, from_model: bool) -> object:
     kind = argument.kind
     if from_model and isinstance(value, str) and kind in (int, float):
         value = _number(value)
+    if from_model and isinstance(value, str) and kind is dict:
+        value = _object(value)
     if kind is tuple and isinstance(value, (list, tuple)):
         if all(isinstance(item, str) for item in value):
             return tuple(value)
@@ -103,6 +127,15 @@ def _number(text: str) -> object:
     """Return the number that `text` spells in canonical form, else the text."""
     digits = text.removeprefix("-")
     return int(text) if len(digits) < 10 and digits.isascii() and digits.isdecimal() else text
+
+
+def _object(text: str) -> object:
+    """Return the object that `text` is as JSON, else the text."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return found if isinstance(found, dict) else text
 
 
 def _abbreviated(value: object) -> str:

@@ -116,7 +116,7 @@ class Previews:
             old = ticket.options
             target = await find_prompt(self._workspace, preview.uri, preview.name)
             try:
-                action = open_sections(section_keys, reason)
+                action = open_sections(section_keys or None, reason)
                 answer = await execution.open_sections(
                     self._workspace, target, action, old, TOLERANT
                 )

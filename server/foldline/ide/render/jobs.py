@@ -12,6 +12,7 @@ from foldline.ide.render.render import (
     Render,
     SectionSummary,
     SectionText,
+    ToolAnswer,
 )
 from foldline.ide.render.renderer import Job
 from foldline.ide.render.values import find_sources
@@ -39,15 +40,26 @@ class Action(Generic[AnswerT]):
 RENDER = Action("render", Render)
 
 
-def open_sections(section_keys: Sequence[str], reason: str) -> Action[OpenedSections]:
-    """Open sections as a model does; without keys, all summarized ones."""
-    arguments = {"section_keys": list(section_keys), "reason": reason}
+def open_sections(
+    section_keys: Sequence[str] | None, reason: str, opened: Sequence[str] = ()
+) -> Action[OpenedSections]:
+    """Open sections as a model does; None for all summarized ones. `opened` are open already."""
+    keys = None if section_keys is None else list(section_keys)
+    arguments = {"section_keys": keys, "reason": reason, "opened": list(opened)}
     return Action("open", OpenedSections, arguments)
 
 
-def read_section(section_key: str | None) -> Action[SectionText]:
-    """Read a section; without a key, the first summarized one."""
-    return Action("read", SectionText, {"section_key": section_key})
+def read_section(section_key: str | None, opened: Sequence[str] = ()) -> Action[SectionText]:
+    """Read a section; without a key, the first summarized one. `opened` are open already."""
+    return Action("read", SectionText, {"section_key": section_key, "opened": list(opened)})
+
+
+def call_tool(
+    tool: str, arguments: Mapping[str, object], opened: Sequence[str] = ()
+) -> Action[ToolAnswer]:
+    """Call a tool of the prompt, with the sections open that are `opened` already."""
+    values = {"tool": tool, "tool_arguments": dict(arguments), "opened": list(opened)}
+    return Action("call", ToolAnswer, values)
 
 
 def summarize_section(section_key: str | None) -> Action[SectionSummary]:

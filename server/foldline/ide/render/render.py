@@ -300,13 +300,18 @@ class Render(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedSections(Answer):
-    """What opening sections asks for, and the prompt as it's rendered after that."""
+    """What opening sections asks for, and the prompt as it's rendered after that.
+
+    Attributes:
+        new_tools: The names of the tools that the prompt didn't have before.
+    """
 
     requested_overrides: Mapping[str, str]
     section_keys: tuple[str, ...]
     reason: str
     expansion_instructions: str | None
     render: Render
+    new_tools: tuple[str, ...] = dataclasses.field(default=(), metadata=OMITTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,6 +330,21 @@ class SectionSummary(Answer):
     text: str
     size: int
     size_if_opened: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAnswer(Answer):
+    """The result of a call of the prompt's own tool.
+
+    Attributes:
+        text: The result as a model reads it.
+        success: False if the text says why the call failed.
+        opened: The sections that the tool asked to open instead of returning a result.
+    """
+
+    text: str
+    success: bool
+    opened: OpenedSections | None = None
 
 
 AnswerT = TypeVar("AnswerT", bound=Answer)

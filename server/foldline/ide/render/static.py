@@ -84,7 +84,7 @@ async def static_render(
         )
         return with_costs(found, snapshot.counter)
 
-    return await _query(workspace, target, query)
+    return await query_prompt(workspace, target, query)
 
 
 async def static_tokens(workspace: Workspace, target: PromptTarget) -> PromptTokens:
@@ -122,10 +122,10 @@ async def static_tokens(workspace: Workspace, target: PromptTarget) -> PromptTok
             ),
         )
 
-    return await _query(workspace, target, query)
+    return await query_prompt(workspace, target, query)
 
 
-async def _query(
+async def query_prompt(
     workspace: Workspace, target: PromptTarget, query: Callable[[Snapshot, PromptFacts], Result]
 ) -> Result:
     """The result of a query on the prompt `target`, as its source shows it."""

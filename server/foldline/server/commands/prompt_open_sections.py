@@ -39,7 +39,9 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
     if session is None and not arguments.chapters:
         target = await find_prompt(ls.core, arguments.uri, arguments.name)
         options = RenderOptions(params=arguments.params, overrides=arguments.overrides)
-        return await execution.open_sections(ls.core, target, open_sections(keys, reason), options)
+        return await execution.open_sections(
+            ls.core, target, open_sections(keys or None, reason), options
+        )
     if not arguments.chapters:
         return await ls.previews.open_sections(session, keys, reason)
     state = await ls.previews.open_chapters(session, arguments.chapters, reason)

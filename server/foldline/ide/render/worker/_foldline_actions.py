@@ -1,6 +1,7 @@
 """The actions on a prompt, carried out with the user's own foldline."""
 
 import contextlib
+import copy
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 from types import ModuleType
@@ -13,22 +14,22 @@ import _foldline_values
 from _foldline_failures import RequestError, describe
 from foldline.prompts import (
     Block,
-    OpenSectionsParams,
     Prompt,
     PromptTemplate,
-    ReadSectionParams,
     RenderedPrompt,
     Section,
     SectionVisibility,
     Task,
     ToolContext,
 )
+from foldline.prompts.disclosure import requested_expansion
 from foldline.prompts.errors import (
     PromptError,
     PromptValidationError,
     ToolValidationError,
     VisibilityExpansionRequired,
 )
+from foldline.prompts.runtime.dispatch import ToolCall, dispatch_tool_calls, tool_text
 from foldline.prompts.tool_calls import parameters_schema
 
 Path = tuple[str, ...]
@@ -70,17 +71,22 @@ class _Session:
             "chapters": self.chapters,
         }
 
-    def render(self, overrides: Overrides | None = None) -> RenderedPrompt[Any]:
+    def render(self) -> RenderedPrompt[Any]:
         """Render the prompt; if the request is tolerant, failed sections go into `errors`."""
         self.errors = {}
         try:
             return self.prompt.render(
                 *self.values.bound.values(),
-                visibility_overrides={**self.overrides, **(overrides or {})},
+                visibility_overrides=self.overrides,
                 on_error=self._record_error if self._request.get("tolerant") else None,
             )
         except PromptValidationError as error:
             raise RequestError("prompt", str(error), near=list(error.near)) from error
+
+    def apply(self, expansion: VisibilityExpansionRequired) -> None:
+        """Show the sections that a request opens from now on, as an agent loop does."""
+        self.overrides = {**self.overrides, **expansion.requested_overrides}
+        self.instruct(expansion.expansion_instructions)
 
     def instruct(self, instructions: str | None) -> None:
         """Give every task of the prompt its expansion instructions, as an agent loop does."""
@@ -115,32 +121,43 @@ def _render(session: _Session, request: _foldline_job.Request) -> dict[str, obje
 
 
 def _open(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
-    rendered = session.render()
-    keys = tuple(request["section_keys"]) or tuple(_summarized(rendered))
-    expansion = _expansion(session, rendered, keys, request["reason"])
-    session.instruct(expansion.expansion_instructions)
-    opened = dict(expansion.requested_overrides)
-    return {
-        "requested_overrides": {".".join(path): value.name for path, value in opened.items()},
-        "section_keys": expansion.section_keys,
-        "reason": expansion.reason,
-        "expansion_instructions": expansion.expansion_instructions,
-        "render": {**session.metadata(), **_render_result(session, session.render(opened))},
-    }
+    rendered = _render_opened(session, request)
+    keys = request["section_keys"]
+    if keys is None:
+        keys = _summarized(rendered)
+    return _opened(session, rendered, requested_expansion(rendered, tuple(keys), request["reason"]))
 
 
 def _read(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
-    rendered = session.render()
-    key = request["section_key"] or _first_summarized(rendered)
-    # Validated by the tool that a model would call; both tools show the same text.
-    _expansion(session, rendered, (key,), "Read in the editor")
+    rendered = _render_opened(session, request)
+    key = _section_key(rendered, request)
+    # Both tools show the same text.
+    requested_expansion(rendered, (key,), "")
     return {"section_key": key, "text": rendered.if_opened(session.paths[key])}
+
+
+def _call(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
+    rendered = _render_opened(session, request)
+    prompt = copy.copy(session.prompt).bind(*session.values.bound.values())
+    call = ToolCall("call", request["tool"], request["tool_arguments"])
+    try:
+        (outcome,) = dispatch_tool_calls(
+            [call], rendered.tools, context=ToolContext(prompt=prompt, rendered=rendered)
+        )
+    except VisibilityExpansionRequired as expansion:
+        opened = _opened(session, rendered, expansion)
+        return {"text": "", "success": True, "opened": {**session.metadata(), **opened}}
+    return {
+        "text": tool_text(outcome.result),
+        "success": bool(outcome.result.success),
+        "opened": None,
+    }
 
 
 def _summary(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
     rendered = session.render()
-    key = request["section_key"] or _first_summarized(rendered)
-    _expansion(session, rendered, (key,), "Asked for its size")
+    key = _section_key(rendered, request)
+    requested_expansion(rendered, (key,), "")
     path = session.paths[key]
     text = next((block.text.rstrip("\n") for block in rendered.blocks if block.path == path), "")
     return {
@@ -152,6 +169,7 @@ def _summary(session: _Session, request: _foldline_job.Request) -> dict[str, obj
 
 
 ACTIONS: dict[str, Callable[[_Session, _foldline_job.Request], dict[str, object]]] = {
+    "call": _call,
     "open": _open,
     "read": _read,
     "render": _render,
@@ -159,34 +177,39 @@ ACTIONS: dict[str, Callable[[_Session, _foldline_job.Request], dict[str, object]
 }
 
 
-def _expansion(
-    session: _Session, rendered: RenderedPrompt[Any], keys: tuple[str, ...], reason: str
-) -> VisibilityExpansionRequired:
-    """Return the expansion that opening the sections `keys` requests."""
-    context = ToolContext(prompt=session.prompt, rendered=rendered)
-    for tool in rendered.tools:
-        if tool.name == "open_sections":
-            try:
-                tool.handler(OpenSectionsParams(keys, reason), context=context)
-            except VisibilityExpansionRequired as expansion:
-                return expansion
-        if tool.name == "read_section":
-            for key in keys:
-                tool.handler(ReadSectionParams(key), context=context)
-            # A model can only read these; a person may see the prompt with them open.
-            paths = [session.paths[key] for key in keys]
-            folded = {block.path for block in rendered.blocks if _is_summarized(block)} | set(paths)
-            return VisibilityExpansionRequired(
-                requested_overrides={
-                    path[:end]: SectionVisibility.FULL
-                    for path in paths
-                    for end in range(1, len(path) + 1)
-                    if path[:end] in folded
-                },
-                reason=reason,
-                section_keys=keys,
-            )
-    raise RequestError("tool", "No section is summarized: there is nothing to open", near=[])
+def _render_opened(session: _Session, request: _foldline_job.Request) -> RenderedPrompt[Any]:
+    """Render the prompt with the sections open that were opened before this request."""
+    rendered = session.render()
+    before = tuple(request.get("opened") or ())
+    if not before:
+        return rendered
+    session.apply(requested_expansion(rendered, before, ""))
+    return session.render()
+
+
+def _opened(
+    session: _Session, rendered: RenderedPrompt[Any], expansion: VisibilityExpansionRequired
+) -> dict[str, object]:
+    """Return what the request to open sections of `rendered` asks for, and the prompt after it."""
+    session.apply(expansion)
+    after = session.render()
+    known = {tool.name for tool in rendered.tools}
+    return {
+        "requested_overrides": {
+            ".".join(path): value.name for path, value in expansion.requested_overrides.items()
+        },
+        "section_keys": tuple(expansion.section_keys),
+        "reason": expansion.reason,
+        "expansion_instructions": expansion.expansion_instructions,
+        "new_tools": [tool.name for tool in after.tools if tool.name not in known],
+        "render": {**session.metadata(), **_render_result(session, after)},
+    }
+
+
+def _section_key(rendered: RenderedPrompt[Any], request: _foldline_job.Request) -> str:
+    """Return the key that the request names, or else that of the first summarized section."""
+    key = request["section_key"]
+    return _first_summarized(rendered) if key is None else key
 
 
 def _find_prompt(module: ModuleType, name: str | None) -> tuple[str, Prompt[Any]]:

@@ -68,9 +68,12 @@ class Request(TypedDict):
     params: dict[str, dict[str, object]]
     overrides: dict[str, str]
     instructions: str | None
-    section_keys: list[str]
+    section_keys: list[str] | None
     section_key: str | None
+    opened: list[str]
     reason: str
+    tool: str
+    tool_arguments: dict[str, object]
     network: str
     version: str
     tolerant: bool

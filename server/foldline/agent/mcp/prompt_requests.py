@@ -1,0 +1,175 @@
+"""Requests about prompts: a prompt's name, its arguments as texts, and what is open of it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import mcp_types as types
+
+from foldline.agent.mcp.calls import refusal
+from foldline.agent.mcp.catalog import find_prompts
+from foldline.backends.errors import BackendError
+from foldline.backends.waiting import PROMPTS, in_thread
+from foldline.ide.render.execution import execute
+from foldline.ide.render.jobs import Circumstances
+from foldline.ide.render.render_options import RenderOptions
+from foldline.ide.resolve import PromptTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from foldline.agent.folders import Folders
+    from foldline.agent.mcp.catalog import CatalogPrompt, Parameter
+    from foldline.ide.render.jobs import Action
+    from foldline.ide.render.render import AnswerT
+    from foldline.ide.workspace import Workspace
+
+OPEN_SECTIONS = "open_sections"
+# The user goes on with this text: what an argument leaves out is for the code.
+AS_AUTHORED = Circumstances(with_samples=False)
+_PLACEHOLDER = re.compile(r"\$[0-9]{1,3}")
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRequest:
+    """A prompt and how it's rendered.
+
+    Attributes:
+        arguments: As the client gave them.
+        params: The arguments as values for fields, by dataclass name.
+        opened: The keys of the sections that were opened before.
+    """
+
+    prompt: CatalogPrompt
+    arguments: Mapping[str, str]
+    params: Mapping[str, Mapping[str, object]]
+    opened: tuple[str, ...]
+
+    @property
+    def target(self) -> PromptTarget:
+        """The prompt of the file on disk."""
+        found = self.prompt
+        return PromptTarget.on_disk(found.file, found.folder.root, found.prompt.name)
+
+    async def execute(self, workspace: Workspace, action: Action[AnswerT]) -> AnswerT:
+        """Return the worker's answer to `action`.
+
+        Raises:
+            IdeError: The workspace isn't trusted, or the prompt couldn't be rendered.
+        """
+        options = RenderOptions(params=self.params)
+        return await execute(workspace, self.target, action, options, AS_AUTHORED)
+
+
+async def read_request(
+    folders: Folders, name: str, arguments: Mapping[str, str], opened: Sequence[str] = ()
+) -> PromptRequest:
+    """Return the request for the prompt called `name`; its arguments may say what is open, too.
+
+    Raises:
+        MCPError: There is no such prompt, or its arguments don't fit.
+    """
+    prompt = named_prompt(await find(folders), name)
+    usable = _without_placeholders(prompt, arguments)
+    before = (*split(usable.get(OPEN_SECTIONS, "")), *opened)
+    return PromptRequest(prompt, arguments, _params(prompt, usable), tuple(dict.fromkeys(before)))
+
+
+async def find(folders: Folders) -> tuple[CatalogPrompt, ...]:
+    """Return the prompts of all folders.
+
+    Raises:
+        MCPError: A folder can't be read.
+    """
+    try:
+        return await in_thread(partial(find_prompts, folders), PROMPTS)
+    except BackendError as error:
+        raise refusal(str(error), kind="path") from error
+
+
+def named_prompt(prompts: Sequence[CatalogPrompt], name: str) -> CatalogPrompt:
+    """The prompt of that name; the name of its variable is good too where only one has it."""
+    for prompt in prompts:
+        if prompt.name == name:
+            return prompt
+    by_variable = [prompt for prompt in prompts if prompt.prompt.name == name]
+    if len(by_variable) == 1:
+        return by_variable[0]
+    names = [prompt.name for prompt in prompts]
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.4) or names[:3]
+    hint = f"did you mean {', '.join(near)}?" if near else "the workspace has none"
+    raise refusal(f"There is no prompt {name!r}; {hint}", types.INVALID_PARAMS, near=near)
+
+
+def _without_placeholders(prompt: CatalogPrompt, arguments: Mapping[str, str]) -> Mapping[str, str]:
+    """The arguments but for those that the client means to fill in later and that aren't text.
+
+    Some clients ask with `$1`, `$2` … as values, and put the user's words into the answer.
+    """
+    others = {OPEN_SECTIONS} | {
+        parameter.name
+        for parameter in prompt.parameters
+        if parameter.kind in ("int", "float", "bool")
+    }
+    return {
+        name: text
+        for name, text in arguments.items()
+        if name not in others or _PLACEHOLDER.fullmatch(text) is None
+    }
+
+
+def _params(prompt: CatalogPrompt, arguments: Mapping[str, str]) -> dict[str, dict[str, object]]:
+    """The arguments as values for fields by dataclass name."""
+    known = {parameter.name: parameter for parameter in prompt.parameters}
+    params: dict[str, dict[str, object]] = {}
+    for name, text in arguments.items():
+        if name == OPEN_SECTIONS:
+            continue
+        if name not in known:
+            names = [*known, OPEN_SECTIONS]
+            near = difflib.get_close_matches(name, names, n=1) or names
+            raise refusal(
+                f"{prompt.name} has no argument {name!r}; there is {', '.join(near)}",
+                types.INVALID_PARAMS,
+                near=near,
+            )
+        parameter = known[name]
+        params.setdefault(parameter.type_name, {})[parameter.field] = _value(parameter, text)
+    missing = [
+        parameter.name
+        for parameter in prompt.parameters
+        if parameter.required and parameter.name not in arguments
+    ]
+    if missing:
+        raise refusal(
+            f"{prompt.name} needs {', '.join(missing)}", types.INVALID_PARAMS, missing=missing
+        )
+    return params
+
+
+def _value(parameter: Parameter, text: str) -> object:
+    try:
+        match parameter.kind:
+            case "int":
+                return int(text)
+            case "float":
+                return float(text)
+            case "bool":
+                return {"true": True, "false": False}[text.strip().lower()]
+            case "list":
+                return split(text)
+    except (KeyError, ValueError) as error:
+        wanted = "true or false" if parameter.kind == "bool" else parameter.annotation
+        raise refusal(
+            f"{parameter.name}: {text!r} is not {wanted}", types.INVALID_PARAMS
+        ) from error
+    return text
+
+
+def split(text: str) -> list[str]:
+    """Return the comma-separated texts in `text`."""
+    return [key.strip() for key in text.split(",") if key.strip()]

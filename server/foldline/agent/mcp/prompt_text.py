@@ -1,0 +1,121 @@
+"""Texts for models beside a prompt's own: how its sections and tools are reached over MCP."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from foldline.agent.mcp.prompt_requests import OPEN_SECTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from foldline.agent.mcp.prompt_requests import PromptRequest
+    from foldline.ide.render.render import OpenedSections, Render, RenderedTool
+    from foldline.ide.render.static_disclosure import StaticText
+
+READ_SECTION = "read_section"
+CALL_TOOL = "call_prompt_tool"
+DISCLOSURE = (OPEN_SECTIONS, READ_SECTION)
+# A longer argument isn't repeated: the prompt has it.
+LONGEST_ARGUMENT = 300
+
+
+def with_usage(request: PromptRequest, render: Render) -> str:
+    """Return the prompt's text, and how a model calls the tools that it names, if there are any."""
+    own = own_tools(render)
+    folded = [tool.name for tool in render.tools if tool.name in DISCLOSURE]
+    if not (own or folded):
+        return render.text
+    names = [*folded, *([CALL_TOOL] if own else [])]
+    shown = {
+        name: text if len(text) <= LONGEST_ARGUMENT else "…"
+        for name, text in request.arguments.items()
+    }
+    call = {"prompt": request.prompt.name, **({"arguments": shown} if shown else {})}
+    cut = "; write the values shown as … in full" if "…" in shown.values() else ""
+    note = (
+        f"[This prompt comes from an MCP server. Call {_listed(names)} of that server with "
+        f"{_json(call)} besides the arguments of their own{cut}.]"
+    )
+    return "\n\n".join([render.text, "---\n" + note, *_tools(own)])
+
+
+def opened_text(request: PromptRequest, answer: OpenedSections) -> str:
+    """Return the sections that were opened, and the tools that came with them.
+
+    The model has the rest of the prompt already.
+    """
+    paths = [
+        block.path for block in answer.render.blocks if block.key in answer.requested_overrides
+    ]
+    outermost = [path for path in paths if not any(path[:end] in paths for end in range(len(path)))]
+    texts = [
+        "".join(
+            block.text for block in answer.render.blocks if block.path[: len(path)] == path
+        ).rstrip("\n")
+        for path in outermost
+    ]
+    new = [tool for tool in own_tools(answer.render) if tool.name in answer.new_tools]
+    parts = [
+        answer.expansion_instructions or "",
+        *texts,
+        "---\n" + _now_open(request, answer.section_keys),
+        *_tools(new),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def static_text(answer: StaticText, remedy: str) -> str:
+    """Return sections as the source shows them, and what they lack."""
+    lacks = []
+    if answer.unknown:
+        lacks.append(f"{', '.join(answer.unknown)} stand for values that its code knows")
+    if answer.has_tools:
+        lacks.append("the tools of these sections can't be called")
+    note = f"[Read from the source: {'; '.join(lacks)}. {remedy}.]" if lacks else ""
+    return "\n\n".join([answer.text, f"---\n{note}"] if note else [answer.text])
+
+
+def static_opened_text(
+    request: PromptRequest, answer: StaticText, keys: tuple[str, ...], reason: str, remedy: str
+) -> str:
+    """Return opened sections as the source shows them."""
+    from foldline.prompts.disclosure import build_expansion_instructions
+
+    instructions = build_expansion_instructions(keys, reason)
+    now = f"---\n{_now_open(request, keys)}"
+    return "\n\n".join([instructions, static_text(answer, remedy), now])
+
+
+def own_tools(render: Render) -> list[RenderedTool]:
+    """Return the tools of the prompt's author."""
+    return [tool for tool in render.tools if tool.name not in DISCLOSURE]
+
+
+def _now_open(request: PromptRequest, keys: Iterable[str]) -> str:
+    opened = list(dict.fromkeys((*request.opened, *keys)))
+    return f'[Add "open": {_json(opened)} to later calls for this prompt.]'
+
+
+def _tools(tools: list[RenderedTool]) -> list[str]:
+    if not tools:
+        return []
+    lines = [
+        f"- {tool.name}: {' '.join(tool.description.split())} Input: {_compact(tool.schema)}"
+        for tool in tools
+    ]
+    return [f"Tools of this prompt, for `{CALL_TOOL}`:\n" + "\n".join(lines)]
+
+
+def _listed(names: list[str]) -> str:
+    quoted = [f"`{name}`" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
