@@ -345,8 +345,10 @@ def test_every_request_of_a_batch_is_refused_with_its_id(raw: RawClient) -> None
     assert [raw.answer()["id"] for _ in range(3)] == [1, "b", None]
 
 
+# JSON has neither infinity nor NaN.
+NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 PARAMS = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    st.none() | st.booleans() | NUMBERS | st.text(st.characters()),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=10,
 )

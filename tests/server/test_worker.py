@@ -124,11 +124,12 @@ LOOPS = {
 
 @pytest.mark.parametrize("case", LOOPS)
 async def test_what_does_not_end_is_ended_and_told_with_its_line(tmp_path: Path, case: str) -> None:
-    error = await failure(tmp_path, LOOPS[case], deadline=1.0)
+    # On a busy machine a fresh interpreter needs seconds to come to the module.
+    error = await failure(tmp_path, LOOPS[case], deadline=4.0)
     assert error.kind == "deadline"
     assert error.file == str(tmp_path / "prompt.py")
     assert error.line is not None
-    assert "still running after 1 s" in error.message
+    assert "still running after 4 s" in error.message
 
 
 async def test_a_process_that_ends_itself_is_told(tmp_path: Path) -> None:
