@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from foldline.backends.errors import LSPUnavailableError
+from foldline.backends.errors import LSPError, LSPUnavailableError
 from foldline.backends.models import COMPLETE, Reference
 from foldline.backends.own_backend import OwnBackend
 
@@ -200,7 +200,12 @@ class OwnQuery(EngineQuery):
     ) -> Confirmation:
         del targets, candidates, seconds
         found = self._own.find_references(self._name, self._scope)
-        return Confirmation(found.references, self._own.name, found.coverage)
+        references = self._own.existing(found.references)
+        wrong = len(found.references) - len(references)
+        if wrong and not references:
+            raise LSPError("names lines that are in no file of the workspace", self._own.name)
+        notes = (f"{wrong} more on lines that are in no file of the workspace",) if wrong else ()
+        return Confirmation(references, self._own.name, found.coverage, notes)
 
 
 NO_ENGINE = Engine()

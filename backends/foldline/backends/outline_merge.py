@@ -18,6 +18,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from foldline.backends.files.source import split_lines
 from foldline.backends.models import SymbolKind
 from foldline.backends.symbols import flatten
 
@@ -44,9 +45,10 @@ def merge_outline(outline: FileOutline, found: DocumentSymbols) -> FileOutline:
     known = {_key(symbol): symbol for symbol, _, _ in flatten(found.symbols)}
     shared = {_key(symbol) for symbol, _, _ in flatten(outline.symbols)} & known.keys()
     symbols = _refined(outline.symbols, known, 1, outline.line_count)
+    lines = split_lines(found.text)
     added = 0
     for key, symbol in known.items():
-        if key not in shared and _is_definition(symbol, outline.line_count):
+        if key not in shared and _is_definition(symbol, lines):
             more = _inserted(symbols, symbol)
             if more is not None:
                 symbols, added = more, added + 1
@@ -104,12 +106,18 @@ def _refined_one(
     return replace(symbol, line=line, line_end=line_end, kind=kind, children=children)
 
 
-def _is_definition(symbol: SymbolInfo, line_count: int) -> bool:
+def has_word(line: str, name: str) -> bool:
+    """Return whether the identifier stands on the line."""
+    return name in line and name in _WORD.findall(line)
+
+
+def _is_definition(symbol: SymbolInfo, lines: Sequence[str]) -> bool:
     """Return whether the symbol of a server alone is worth a line: it has a name and a body."""
     return (
         symbol.kind != SymbolKind.VARIABLE
         and is_word(symbol.name)
-        and 1 <= symbol.line <= symbol.name_line < symbol.line_end <= line_count
+        and 1 <= symbol.line <= symbol.name_line < symbol.line_end <= len(lines)
+        and has_word(lines[symbol.name_line - 1], symbol.name)
     )
 
 

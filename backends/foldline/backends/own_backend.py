@@ -69,6 +69,11 @@ class OwnBackend:
                 problem = f"has {cut(name)!r} on line {symbol.line} of {path}, which has {count}"
                 raise LSPError(problem, self.name)
 
+    def existing(self, references: Sequence[Reference]) -> tuple[Reference, ...]:
+        """The references on lines of files that the workspace shows."""
+        counts = {path: self._line_count(path) for path in {use.path for use in references}}
+        return tuple(use for use in references if 1 <= use.line <= counts[use.path])
+
     def read_symbol(self, file_path: str, symbol_name: str) -> SymbolDetail | None:
         """One definition with its source; None where the backend knows none.
 

@@ -17,11 +17,12 @@ from foldline.backends.lsp import results
 from foldline.backends.lsp.configuration import BY_SYNTAX
 from foldline.backends.lsp.outline import is_sound, symbols_from
 from foldline.backends.lsp.requests import ServerRequests
-from foldline.backends.lsp.symbol_requests import SYMBOLS_SECONDS, Answered
 from foldline.backends.waiting import result_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+    from foldline.backends.lsp.symbol_requests import Answered
 
 
 class ServerSymbols(ServerRequests):
@@ -32,20 +33,21 @@ class ServerSymbols(ServerRequests):
         if self._closed or not self._pool.has_servers or self._catalog.choice.outlines == BY_SYNTAX:
             return None
         path = self._files.resolve(file_path)
-        return ServerSymbolsQuery(self._loop.start(self._pool.symbols(path)), time.monotonic())
+        until = time.monotonic() + self._limits.symbols
+        return ServerSymbolsQuery(self._loop.start(self._pool.symbols(path)), until)
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSymbolsQuery(SymbolsQuery):
-    """A request that began at `began`, a time of `time.monotonic`."""
+    """A request whose answer is used `until` a time of `time.monotonic`."""
 
     asked: Future[Answered | None]
-    began: float
+    until: float
 
     async def answer(self) -> DocumentSymbols | None:
         """The symbols, if they come in time and can be those of the text."""
         # The loop keeps the deadline, too; it may be busy.
-        left = self.began + SYMBOLS_SECONDS - time.monotonic()
+        left = self.until - time.monotonic()
         try:
             answered = await result_of(self.asked, max(left, 0))
         except (TimeoutError, CancelledError):

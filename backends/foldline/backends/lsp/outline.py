@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline.backends.models import SymbolInfo, SymbolKind
-from foldline.backends.outline_merge import is_word
+from foldline.backends.outline_merge import has_word, is_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,7 +42,7 @@ def is_sound(symbols: Iterable[RawSymbol], lines: Sequence[str]) -> bool:
         if not first <= symbol.line <= symbol.name_line <= symbol.line_end <= last:
             return False
         if is_word(symbol.name):
-            if symbol.name in lines[symbol.name_line - 1]:
+            if has_word(lines[symbol.name_line - 1], symbol.name):
                 there += 1
             else:
                 missing += 1

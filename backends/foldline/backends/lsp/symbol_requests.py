@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from foldline.backends.lsp.initialized_server import InitializedServer
     from foldline.backends.lsp.session import ServerSession
 
-# A server that is up answers in 5 to 20 ms. An outline, the cheapest question, takes 5 ms without
-# one: an agent that looks at a dozen files would feel a longer wait.
-SYMBOLS_SECONDS = 0.05
 _MOST_ANSWERS = 64
 
 
@@ -32,7 +29,8 @@ class Answered:
 class SymbolRequests:
     """The latest answers of one server, by path and text, and the pause after a late one."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
         # Least recently used first.
         self._answers: OrderedDict[str, tuple[str, asyncio.Task[Any]]] = OrderedDict()
         self._pause = Pause()
@@ -52,7 +50,7 @@ class SymbolRequests:
         if not task.done():
             if self._pause.is_on:
                 return None
-            await asyncio.wait({task}, timeout=SYMBOLS_SECONDS)
+            await asyncio.wait({task}, timeout=self._seconds)
             if not task.done() or _failed(task):
                 self._pause.begin()
                 return None
