@@ -171,3 +171,25 @@ def test_sf_04_names_may_carry_their_owners() -> None:
     code = "class A:\n    def f(self):\n        pass\n"
     merged = merged_with(code, [server_symbol("A::f", 6, 2, 3, 2)])
     assert (shape(merged), merged.backend) == (shape(outline_of(code)), "server+ast")
+
+
+def test_sf_04_in_a_broken_file_names_are_added_but_none_of_functions() -> None:
+    code = "if (\nLIMIT = 1\n\ndef f(:\n    y = 2\n    z = 3\n"
+    inside = [server_symbol(name, 13, line, line, line) for name, line in (("y", 5), ("z", 6))]
+    answer = [
+        server_symbol("LIMIT", 13, 2, 2, 2),
+        server_symbol("f", 12, 4, 6, 4, inside[0]),
+        inside[1],
+    ]
+    assert [name for name, *_ in shape(outline_of(code))] == ["f"]
+    assert [name for name, *_ in shape(merged_with(code, answer))] == ["LIMIT", "f"]
+    unknown = merged_with(f"(\n{code[4:]}".replace("def f(:", "f = (:"), answer)
+    assert not {"y", "z"} & {name for name, *_ in shape(unknown)}
+    sound = merged_with("LIMIT = 1\nclass A:\n    pass\n", [server_symbol("pass", 13, 3, 3, 3)])
+    assert [name for name, *_ in shape(sound)] == ["LIMIT", "A"]
+
+
+def test_sf_04_the_additions_of_a_server_are_bounded() -> None:
+    code = "(" + "".join(f"name{number}\n" for number in range(3000))
+    answer = [server_symbol(f"name{line - 1}", 13, line, line, line) for line in range(1, 3001)]
+    assert len(list(flatten(merged_with(code, answer).symbols))) <= 200

@@ -5,8 +5,8 @@ that it has stays, with its signature, decorators and docstring. The server chan
 
 - the kind, where the tree knows only a function or a variable, and the server a method or a class;
 - the lines, where the server's hold those of the tree, and take none of another definition;
-- and adds what the tree lost, in broken code or behind a macro: definitions with a body, outside of
-  functions and variables.
+- and adds what the tree lost: definitions with a body, behind a macro, and in a file with errors
+  any name of a module or class, but nothing that either of them sees inside a function.
 
 So the parameters and local names that servers list never make an outline longer, and lines are
 within the file, and children within their parents, whatever a server answers.
@@ -16,14 +16,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from foldline.backends.files.source import split_lines
 from foldline.backends.models import SymbolKind
+from foldline.backends.outlines import PARSED_WITH_ERRORS
 from foldline.backends.symbols import flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from foldline.backends.engine import DocumentSymbols
     from foldline.backends.models import FileOutline, SymbolInfo
@@ -35,6 +37,9 @@ _WORD = re.compile(r"[\w$]+")
 # coarser than keywords: LSP has none for a type alias, and properties are many things.
 _COARSE = frozenset({SymbolKind.FUNCTION, SymbolKind.VARIABLE})
 _EXACT = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CLASS})
+# No error hides more; each costs a walk.
+_MOST_ADDED = 200
+_FUNCTIONS = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 _CONTAINERS = frozenset(
     {SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM, SymbolKind.NAMESPACE, SymbolKind.TYPE}
 )
@@ -46,12 +51,17 @@ def merge_outline(outline: FileOutline, found: DocumentSymbols) -> FileOutline:
     shared = {_key(symbol) for symbol, _, _ in flatten(outline.symbols)} & known.keys()
     symbols = _refined(outline.symbols, known, 1, outline.line_count)
     lines = split_lines(found.text)
+    broken = PARSED_WITH_ERRORS in outline.reason
     added = 0
-    for key, symbol in known.items():
-        if key not in shared and _is_definition(symbol, lines):
-            more = _inserted(symbols, symbol)
-            if more is not None:
-                symbols, added = more, added + 1
+    candidates = {
+        _key(symbol): symbol
+        for symbol in _outside_functions(found.symbols)
+        if _key(symbol) not in shared and _is_definition(symbol, lines, broken=broken)
+    }
+    for symbol in islice(candidates.values(), _MOST_ADDED):
+        more = _inserted(symbols, symbol)
+        if more is not None:
+            symbols, added = more, added + 1
     if not shared and not added:
         return outline
     reason = outline.reason if outline.symbols else ""
@@ -106,17 +116,28 @@ def _refined_one(
     return replace(symbol, line=line, line_end=line_end, kind=kind, children=children)
 
 
+def _outside_functions(symbols: Iterable[SymbolInfo]) -> Iterator[SymbolInfo]:
+    """The symbols of a server that are neither below its functions nor on their lines."""
+    end = 0
+    for symbol, _, enclosing in sorted(flatten(symbols), key=lambda found: found.symbol.line):
+        if symbol.line <= end or not all(parent.kind in _CONTAINERS for parent in enclosing):
+            continue
+        if symbol.kind in _FUNCTIONS:
+            end = symbol.line_end
+        yield symbol
+
+
 def has_word(line: str, name: str) -> bool:
     """Return whether the identifier stands on the line."""
     return name in line and name in _WORD.findall(line)
 
 
-def _is_definition(symbol: SymbolInfo, lines: Sequence[str]) -> bool:
+def _is_definition(symbol: SymbolInfo, lines: Sequence[str], *, broken: bool) -> bool:
     """Return whether the symbol of a server alone is worth a line: it has a name and a body."""
     return (
-        symbol.kind != SymbolKind.VARIABLE
-        and is_word(symbol.name)
-        and 1 <= symbol.line <= symbol.name_line < symbol.line_end <= len(lines)
+        is_word(symbol.name)
+        and (broken or (symbol.kind != SymbolKind.VARIABLE and symbol.name_line < symbol.line_end))
+        and 1 <= symbol.line <= symbol.name_line <= symbol.line_end <= len(lines)
         and has_word(lines[symbol.name_line - 1], symbol.name)
     )
 
