@@ -34,7 +34,7 @@ class ServerSymbols(ServerRequests):
             return None
         path = self._files.resolve(file_path)
         until = time.monotonic() + self._limits.symbols
-        return ServerSymbolsQuery(self._loop.start(self._pool.symbols(path)), until)
+        return ServerSymbolsQuery(self._loop.start(self._pool.symbols(path, until)), until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class ServerSymbolsQuery(SymbolsQuery):
 
     async def answer(self) -> DocumentSymbols | None:
         """The symbols, if they come in time and can be those of the text."""
-        # The loop keeps the deadline, too; it may be busy.
+        # The loop keeps the same deadline, but may be busy.
         left = self.until - time.monotonic()
         try:
             answered = await result_of(self.asked, max(left, 0))

@@ -34,7 +34,6 @@ class InitializedServer:
         *,
         initialized: dict[str, Any],
         encoding: str,
-        symbols_seconds: float,
     ) -> None:
         self.connection = connection
         self.ready = ready
@@ -46,7 +45,7 @@ class InitializedServer:
         self.capabilities: dict[str, Any] = capabilities if isinstance(capabilities, dict) else {}
         self.diagnostics: dict[str, list[Any]] = {}
         self.diagnosed = asyncio.Event()
-        self.symbols = SymbolRequests(symbols_seconds)
+        self.symbols = SymbolRequests()
 
 
 async def start_server(
@@ -103,7 +102,6 @@ async def start_server(
             follower,
             initialized=answer,
             encoding=position_encoding(answer),
-            symbols_seconds=limits.symbols,
         )
         _collect_diagnostics(running)
         connection.notify("initialized", {})

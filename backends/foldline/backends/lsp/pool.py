@@ -188,8 +188,11 @@ class ServerPool:
         """Return whether a server was ever asked; any thread may ask."""
         return bool(self._sessions)
 
-    async def symbols(self, path: str) -> AnsweredSymbols | None:
-        """The symbols of a file from a server that is up and ready; no other is started."""
+    async def symbols(self, path: str, until: float) -> AnsweredSymbols | None:
+        """The symbols of a file from a server that is up and ready; no other is started.
+
+        None where they don't come `until` a time of `time.monotonic`.
+        """
         for session in reversed(self._sessions.values()):
             spec, running = session.spec, session.running
             if (
@@ -201,7 +204,9 @@ class ServerPool:
             ):
                 continue
             text = self._read(path)
-            return None if text is None else await running.symbols.ask(session, running, path, text)
+            if text is None:
+                return None
+            return await running.symbols.ask(session, running, path, text, until)
         return None
 
     async def snapshot(self, since: float) -> Snapshot:
