@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import InvalidArgumentError, PathError
-from foldline.backends.files.source import Source, count_lines, from_text, split_lines
+from foldline.backends.files.source import Source, count_lines, from_text
 from foldline.backends.languages import language_of
 from foldline.backends.models import (
     COMPLETE,
     FileOutline,
     ReferenceKind,
     References,
-    SymbolDetail,
 )
 from foldline.backends.outline_cache import OutlineCache
 from foldline.backends.parsing import InProcessParsing, Parsed, Refused
 from foldline.backends.references import can_have_references
 from foldline.backends.scopes import Scope
+from foldline.backends.symbol_source import detail_of
 from foldline.backends.symbols import locate
 from foldline.backends.waiting import question_of, waits
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.index import WorkspaceIndex
-    from foldline.backends.models import Reference
+    from foldline.backends.models import Reference, SymbolDetail
     from foldline.backends.parsers.outline_builder import Outline
     from foldline.backends.parsing import Parsing
 
@@ -62,29 +62,7 @@ class ASTFileAnalysisBackend:
         """One definition with its decorators and leading comments."""
         read = self._source(file_path, source)
         outline = self._outline(read)
-        symbol, qualified_name, enclosing = locate(read.path, outline.symbols, symbol_name)
-        lines = split_lines(read.text)
-        first = _first_comment_line(lines, symbol.line)
-        body = "\n".join(lines[first - 1 : symbol.line_end])
-        return SymbolDetail(
-            symbol.name,
-            symbol.kind,
-            symbol.line,
-            symbol.line_end,
-            symbol.signature,
-            symbol.children,
-            symbol.decorators,
-            symbol.docstring,
-            symbol.name_line,
-            body=body,
-            parent=enclosing[-1].name if enclosing else None,
-            char_count=len(body),
-            path=read.path,
-            qualified_name=qualified_name,
-            body_line=first,
-            notes=(read.note,) if read.note else (),
-            backend=NAME,
-        )
+        return detail_of(locate(read.path, outline.symbols, symbol_name), read, NAME)
 
     @waits
     async def find_references(
@@ -227,18 +205,3 @@ def _gathered(
         NAME,
         coverage,
     )
-
-
-def _first_comment_line(lines: list[str], line: int) -> int:
-    """The line where the comments start that stand right above `line` at its own depth."""
-    if line > len(lines):
-        return line
-    first = lines[line - 1]
-    indent = first[: len(first) - len(first.lstrip())]
-    starts = tuple(indent + mark for mark in ("#", "//", "/*", " *", "--"))
-    while line > 1:
-        above = lines[line - 2]
-        if not above.startswith(starts) or above.startswith(("#!", "#include", "#define")):
-            break
-        line -= 1
-    return line

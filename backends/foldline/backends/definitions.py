@@ -1,4 +1,4 @@
-"""Outlines and definitions: the syntax tree's, and an engine's where it knows more."""
+"""Outlines and definitions: an engine is asked first, and the syntax tree always."""
 
 from __future__ import annotations
 
@@ -8,32 +8,41 @@ from typing import TYPE_CHECKING
 from foldline.backends.engine import NO_ENGINE
 from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
 from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
-from foldline.backends.languages import UNKNOWN
 from foldline.backends.locations import Position
 from foldline.backends.models import ReferenceKind
-from foldline.backends.symbols import flatten
+from foldline.backends.outline_merge import merge_outline
+from foldline.backends.symbol_source import detail_of
+from foldline.backends.symbols import flatten, locate
 
 if TYPE_CHECKING:
     from foldline.backends.analysis import Analysis
-    from foldline.backends.engine import Engine
+    from foldline.backends.engine import Engine, SymbolsQuery
+    from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.locations import Location
     from foldline.backends.models import FileOutline, SymbolDetail
 
 
-async def get_outline(analysis: Analysis, engine: Engine, file: str) -> FileOutline:
-    """The outline of the syntax tree; that of the engine where the language has no grammar here."""
+async def get_outline(
+    files: BaseFileBackend, analysis: Analysis, engine: Engine, file: str
+) -> FileOutline:
+    """The outline of the engine and of the syntax tree together, or that of the tree alone."""
     preferred = await attempt(engine.preferred_outline(file), nothing)
     if preferred is not None:
         return preferred
+    # The engine answers while we parse.
+    query = await attempt(_begun(engine, file), nothing)
     outline = analysis.get_outline(file)
-    if outline.language != UNKNOWN:
-        return outline
-    spare = await attempt(engine.spare_outline(file), nothing)
-    return outline if spare is None or not spare.symbols else spare
+    return outline if query is None else await _merged(files, outline, query)
 
 
 async def read_symbol(
-    analysis: Analysis, engine: Engine, file: str, name: str, *, seconds: float = DEFAULT_SECONDS
+    files: BaseFileBackend,
+    analysis: Analysis,
+    engine: Engine,
+    file: str,
+    name: str,
+    *,
+    seconds: float = DEFAULT_SECONDS,
 ) -> SymbolDetail:
     """The definition of `name` in `file`; where the file only imports it, from where it stands.
 
@@ -43,11 +52,13 @@ async def read_symbol(
         SymbolNotFoundError: with the nearest names.
         AmbiguousSymbolError: with the candidates' names.
     """
+    if seconds <= 0:
+        engine = NO_ENGINE
     preferred = await attempt(engine.preferred_symbol(file, name), nothing)
     if preferred is not None:
         return preferred
     try:
-        detail = analysis.read_symbol(file, name)
+        detail = await _read_defined(files, analysis, engine, file, name)
         if detail is not None:
             return detail
         missing = SymbolNotFoundError(file, name)
@@ -55,11 +66,37 @@ async def read_symbol(
         raise
     except SymbolNotFoundError as error:
         missing = error
-    if seconds > 0 and engine is not NO_ENGINE:
+    if engine is not NO_ENGINE:
         imported = await attempt(_read_imported(analysis, engine, file, name, seconds), nothing)
         if imported is not None:
             return imported
     raise missing
+
+
+async def _begun(engine: Engine, file: str) -> SymbolsQuery | None:
+    return engine.begin_symbols(file)
+
+
+async def _merged(files: BaseFileBackend, outline: FileOutline, query: SymbolsQuery) -> FileOutline:
+    """The outline with what the engine knows of the same text; itself where that is nothing."""
+    found = await attempt(query.answer(), nothing)
+    if found is None or found.text != files.read_source(outline.path).text:
+        return outline
+    return merge_outline(outline, found)
+
+
+async def _read_defined(
+    files: BaseFileBackend, analysis: Analysis, engine: Engine, file: str, name: str
+) -> SymbolDetail | None:
+    """The definition in the file itself: the engine locates it, too, and the tree describes it."""
+    query = await attempt(_begun(engine, file), nothing)
+    if query is not None:
+        outline = analysis.get_outline(file)
+        merged = await _merged(files, outline, query)
+        if merged is not outline:
+            located = locate(merged.path, merged.symbols, name)
+            return detail_of(located, files.read_source(merged.path), merged.backend)
+    return analysis.read_symbol(file, name)
 
 
 async def _read_imported(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from foldline.backends.errors import LSPUnavailableError
+from foldline.backends.errors import LSPError, LSPUnavailableError
 from foldline.backends.models import COMPLETE, Reference
 from foldline.backends.own_backend import OwnBackend
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.locations import Calls, Diagnostics, Hover, Locations, Position
     from foldline.backends.lsp import ServerStatus
-    from foldline.backends.models import FileOutline, SymbolDetail
+    from foldline.backends.models import FileOutline, SymbolDetail, SymbolInfo
     from foldline.backends.protocol import MinimalBackend
 
 
@@ -37,6 +37,23 @@ class Confirmation:
     coverage: str = COMPLETE
     notes: tuple[str, ...] = ()
     outside: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSymbols:
+    """The symbols that an engine sees in `text`, which may no longer be that of the file."""
+
+    symbols: tuple[SymbolInfo, ...]
+    text: str
+    engine: str
+
+
+class SymbolsQuery:
+    """One question about the symbols of a file; this one knows none."""
+
+    async def answer(self) -> DocumentSymbols | None:
+        """The symbols, within a few hundredths of a second, or None."""
+        return None
 
 
 class EngineQuery:
@@ -87,14 +104,17 @@ class Engine:
         del file_path
         return None
 
-    async def spare_outline(self, file_path: str) -> FileOutline | None:
-        """The outline of a file in whose language the analysis has no grammar."""
-        del file_path
-        return None
-
     async def preferred_symbol(self, file_path: str, symbol_name: str) -> SymbolDetail | None:
         """The definition that goes before the analysis' own."""
         del file_path, symbol_name
+        return None
+
+    def begin_symbols(self, file_path: str) -> SymbolsQuery | None:
+        """Begin to ask for the symbols of the file in the background; None where nothing is asked.
+
+        Starts no server.
+        """
+        del file_path
         return None
 
     def begin(self, name: str, scope: str | None, since: float) -> EngineQuery:
@@ -147,10 +167,15 @@ class OwnEngine(Engine):
         self.name = self._own.name
 
     async def preferred_outline(self, file_path: str) -> FileOutline | None:
-        return self._own.get_outline(file_path)
+        outline = self._own.get_outline(file_path)
+        self._own.check_lines(outline.path, outline)
+        return outline
 
     async def preferred_symbol(self, file_path: str, symbol_name: str) -> SymbolDetail | None:
-        return self._own.read_symbol(file_path, symbol_name)
+        detail = self._own.read_symbol(file_path, symbol_name)
+        if detail is not None:
+            self._own.check_lines(detail.path, [detail])
+        return detail
 
     def begin(self, name: str, scope: str | None, since: float) -> EngineQuery:
         del since
@@ -175,7 +200,12 @@ class OwnQuery(EngineQuery):
     ) -> Confirmation:
         del targets, candidates, seconds
         found = self._own.find_references(self._name, self._scope)
-        return Confirmation(found.references, self._own.name, found.coverage)
+        references = self._own.existing(found.references)
+        wrong = len(found.references) - len(references)
+        if wrong and not references:
+            raise LSPError("names lines that are in no file of the workspace", self._own.name)
+        notes = (f"{wrong} more on lines that are in no file of the workspace",) if wrong else ()
+        return Confirmation(references, self._own.name, found.coverage, notes)
 
 
 NO_ENGINE = Engine()

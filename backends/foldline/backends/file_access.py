@@ -206,7 +206,7 @@ class SmartFileAccess(CodeNavigation):
     @waits
     async def get_outline(self, file: str) -> FileOutline:
         """The file's definitions, signatures and imports, without bodies."""
-        return await definitions.get_outline(self._analysis, self._engine, file)
+        return await definitions.get_outline(self._files, self._analysis, self._engine, file)
 
     @waits
     async def read_symbol(
@@ -229,7 +229,7 @@ class SmartFileAccess(CodeNavigation):
             AmbiguousSymbolError: with the candidates' names.
         """
         detail = await definitions.read_symbol(
-            self._analysis, self._engine, file, name, seconds=seconds
+            self._files, self._analysis, self._engine, file, name, seconds=seconds
         )
         return page_symbol(detail, budget, cursor)
 

@@ -6,11 +6,12 @@ import re
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from foldline.backends.errors import PathError
+from foldline.backends.errors import LSPError, PathError, cut
 from foldline.backends.files.source import count_lines, split_lines
 from foldline.backends.languages import language_of
 from foldline.backends.models import FileOutline, Reference, References, SymbolDetail, SymbolInfo
 from foldline.backends.references import is_test_path
+from foldline.backends.symbols import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,6 +56,23 @@ class OwnBackend:
             reason="" if symbols else f"{self.name} names no symbols",
             backend=self.name,
         )
+
+    def check_lines(self, path: str, symbols: Iterable[SymbolInfo]) -> None:
+        """Return where the symbols can be those of the file.
+
+        Raises:
+            LSPError: One of them starts outside of it.
+        """
+        count = self._line_count(path)
+        for symbol, name, _ in flatten(symbols):
+            if not 1 <= symbol.line <= count:
+                problem = f"has {cut(name)!r} on line {symbol.line} of {path}, which has {count}"
+                raise LSPError(problem, self.name)
+
+    def existing(self, references: Sequence[Reference]) -> tuple[Reference, ...]:
+        """The references on lines of files that the workspace shows."""
+        counts = {path: self._line_count(path) for path in {use.path for use in references}}
+        return tuple(use for use in references if 1 <= use.line <= counts[use.path])
 
     def read_symbol(self, file_path: str, symbol_name: str) -> SymbolDetail | None:
         """One definition with its source; None where the backend knows none.

@@ -16,6 +16,7 @@ SERVER = Path(__file__).with_name("faulty_server.py")
 LIMITS = Limits(
     start=PATIENCE,
     request=PATIENCE,
+    symbols=PATIENCE,
     grace=0.2,
     watch=0.1,
     quiet=0.1,
@@ -55,12 +56,13 @@ class Faulty:
             path.mkdir(exist_ok=True)
         for name, text in FILES.items():
             (self.root / name).write_text(text)
+        when = ReadyWhen.NO_PROGRESS if way.endswith("works") else ReadyWhen.AT_ONCE
         spec = ServerSpec(
             "faulty",
             (sys.executable, str(SERVER), str(self.state), way),
             ("python",),
             settings={"a": {"b": 7}},
-            readiness=Readiness(ReadyWhen.NO_PROGRESS if way == "works" else ReadyWhen.AT_ONCE),
+            readiness=Readiness(when),
         )
         files = LocalFileBackend(self.root)
         self.backend = LSPBackend(files, limits=limits, servers=[spec], jedi=False)

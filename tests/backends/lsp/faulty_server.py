@@ -114,7 +114,8 @@ def go_wrong_at_start() -> None:
 
 def greet(number: object) -> None:
     """Answer `initialize`."""
-    result = {"capabilities": {"referencesProvider": True}}
+    scripted = WAY.startswith("symbols")
+    result = {"capabilities": {"referencesProvider": True, "documentSymbolProvider": scripted}}
     if WAY == "goes deaf":
         os.close(0)
         send({"id": number, "result": result})
@@ -148,6 +149,21 @@ def answer(number: object, params: dict[str, Any]) -> None:
         hoard.append(bytearray(os.urandom(1 << 20) * 300))
 
 
+def answer_symbols(number: object) -> None:
+    """Answer a request for symbols with what `symbols.json` holds now, or go wrong."""
+    if WAY == "symbols: dies":
+        os._exit(9)
+    if WAY == "symbols: garbage":
+        write_garbage()
+    elif WAY == "symbols: refuses":
+        send({"id": number, "error": {"code": -32603, "message": "no"}})
+    elif WAY == "symbols: late":
+        while not (STATE / "go").exists():
+            time.sleep(0.01)
+    if WAY in {"symbols", "symbols: late"}:
+        send({"id": number, "result": json.loads((STATE / "symbols.json").read_text())})
+
+
 def progress(kind: str) -> None:
     params = {"token": "work", "value": {"kind": kind, "title": "Reading"}}
     send({"method": "$/progress", "params": params})
@@ -162,11 +178,15 @@ def die() -> bool:
     return WAY == "never answers"
 
 
+def write_garbage() -> None:
+    while True:
+        write(b"\x00\xff no header, no message, nothing\n" * 1000)
+
+
 def breaks_off() -> bool:
     """Whether something was written that is no answer."""
     if WAY == "garbage":
-        while True:
-            write(b"\x00\xff no header, no message, nothing\n" * 1000)
+        write_garbage()
     if WAY == "half a header":
         write(b"Content-Len")
         return True
@@ -255,6 +275,8 @@ def main() -> None:
         elif method == "textDocument/references":
             asked.append(method)
             answer(number, params)
+        elif method == "textDocument/documentSymbol":
+            answer_symbols(number)
         elif method == "shutdown" and WAY != "ignores shutdown":
             send({"id": number, "result": None})
         elif method == "exit" and WAY != "ignores shutdown":

@@ -12,6 +12,7 @@ from foldline.backends.files.source import count_lines, split_lines
 from foldline.backends.languages import language_of
 from foldline.backends.locations import Position
 from foldline.backends.lsp import results
+from foldline.backends.lsp.document_symbols import ServerSymbols
 from foldline.backends.lsp.lifecycle import tree_memory
 from foldline.backends.lsp.navigation import ServerNavigation
 from foldline.backends.lsp.outline import symbols_from
@@ -19,7 +20,8 @@ from foldline.backends.lsp.pool import Question
 from foldline.backends.lsp.references import ServerReferences
 from foldline.backends.lsp.requests import DEFAULT_SECONDS, coverage_of
 from foldline.backends.lsp.servers import Answer, language_id
-from foldline.backends.models import COMPLETE, FileOutline, SymbolDetail
+from foldline.backends.models import COMPLETE, FileOutline
+from foldline.backends.symbol_source import detail_of
 from foldline.backends.symbols import locate
 from foldline.backends.waiting import question_of, result_of, waits
 
@@ -28,17 +30,17 @@ if TYPE_CHECKING:
 
     from foldline.backends.lsp.discovery import FoundServer
     from foldline.backends.lsp.lifecycle import ServerStatus
-    from foldline.backends.models import Reference
+    from foldline.backends.models import Reference, SymbolDetail
 
 _STOP_SECONDS = 30.0
 _CLOSE_SECONDS = 2.0
 
 
-class LSPBackend(ServerReferences, ServerNavigation):
+class LSPBackend(ServerSymbols, ServerReferences, ServerNavigation):
     """The language servers of one workspace, and jedi for Python where none of them answers.
 
-    The first question starts a server. `trusted` allows servers that may run code of the workspace,
-    and the commands in its configuration.
+    The first question starts a server, unless it is `begin_symbols`. `trusted` allows servers that
+    may run code of the workspace, and the commands in its configuration.
 
     Every question takes a deadline. When it passes, the caller gets an `LSPTimeoutError`, the
     server goes on, and its answer is there for the next time.
@@ -68,36 +70,15 @@ class LSPBackend(ServerReferences, ServerNavigation):
             coverage=coverage_of(answered),
         )
 
-    async def spare_outline(self, file_path: str) -> FileOutline:
-        """The outline of a file in whose language the analysis has no grammar."""
-        return await question_of(self.get_outline)(file_path)
-
     @waits
     async def read_symbol(
         self, file_path: str, symbol_name: str, *, source: str | None = None
     ) -> SymbolDetail | None:
         """One symbol of the server's outline with its source."""
         outline = await question_of(self.get_outline)(file_path, source=source)
-        symbol, qualified_name, enclosing = locate(outline.path, outline.symbols, symbol_name)
-        lines = split_lines(self._files.load(outline.path).text)
-        body = "\n".join(lines[symbol.line - 1 : symbol.line_end])
-        return SymbolDetail(
-            symbol.name,
-            symbol.kind,
-            symbol.line,
-            symbol.line_end,
-            symbol.signature,
-            symbol.children,
-            name_line=symbol.name_line,
-            body=body,
-            parent=enclosing[-1].name if enclosing else None,
-            char_count=len(body),
-            path=outline.path,
-            qualified_name=qualified_name,
-            body_line=symbol.line,
-            backend=outline.backend,
-            coverage=outline.coverage,
-        )
+        located = locate(outline.path, outline.symbols, symbol_name)
+        loaded = self._files.load(outline.path)
+        return detail_of(located, loaded, outline.backend, outline.coverage)
 
     @waits
     async def find_references(

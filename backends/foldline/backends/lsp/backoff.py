@@ -1,4 +1,4 @@
-"""The wait before a server that failed is started again."""
+"""The waits for servers: before one that failed is started again, and after a late answer."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from foldline.backends.lsp.lifecycle import Limits
 
 log = logging.getLogger(__name__)
+
+_FIRST_PAUSE = 1.0
+_LONGEST_PAUSE = 30.0
 
 
 class Backoff:
@@ -73,3 +76,25 @@ class Backoff:
         step = min(self._crashes, len(limits.backoff)) - 1
         self._retry_at = now + (limits.backoff[step] if limits.backoff else 0.0)
         log.info("%s failed: %s", self._name, problem)
+
+
+class Pause:
+    """The time in which a server that was late isn't asked again; it doubles with each."""
+
+    def __init__(self) -> None:
+        self._seconds = _FIRST_PAUSE
+        self._over = 0.0
+
+    @property
+    def is_on(self) -> bool:
+        return time.monotonic() < self._over
+
+    def begin(self) -> None:
+        """Leave the server alone, unless that has begun for another question already."""
+        if not self.is_on:
+            self._over = time.monotonic() + self._seconds
+            self._seconds = min(2 * self._seconds, _LONGEST_PAUSE)
+
+    def forget(self) -> None:
+        """Begin with the shortest pause the next time: the server was in time."""
+        self._seconds = _FIRST_PAUSE

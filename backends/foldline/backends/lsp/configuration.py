@@ -4,6 +4,7 @@
 [tool.foldline.lsp]
 use = ["basedpyright", "ty"]     # tried in this order, before all others
 disable = ["clangd"]
+outlines = "syntax"     # or "server", the default: ask a server that is up for outlines too
 
 [tool.foldline.lsp.servers.mine]     # a new server, or other values for a known one
 command = ["my-server", "--stdio"]
@@ -13,8 +14,8 @@ initialization_options = {}
 settings = {}
 ```
 
-Until the workspace is trusted only `disable` counts. Everything else may choose programs to run: a
-`command`, but also the engine, and settings that name an interpreter.
+Until the workspace is trusted only `disable` and `outlines` count. Everything else may choose
+programs to run: a `command`, but also the engine, and settings that name an interpreter.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from foldline.backends.errors import (
     PathError,
     cut,
     first_few,
+    shown,
 )
 from foldline.backends.files.reader import read_json, read_toml
 from foldline.backends.lsp.servers import LANGUAGE_IDS, SERVERS, ServerSpec
@@ -40,8 +42,12 @@ if TYPE_CHECKING:
 
 # The table in `[tool.foldline]`.
 TABLE = "lsp"
+# Who is asked for outlines: a server that is up before the syntax tree, or the tree alone.
+BY_SERVER = "server"
+BY_SYNTAX = "syntax"
 _FILE = "pyproject.toml"
-_KEYS = ("use", "disable", "servers")
+_KEYS = ("use", "disable", "outlines", "servers")
+_SAFE_KEYS = frozenset({"disable", "outlines"})
 _SERVER_KEYS = ("command", "languages", "root_markers", "initialization_options", "settings")
 # Near names are looked for among the first of very many.
 _MOST_COMPARED = 1_000
@@ -53,7 +59,7 @@ class ServerChoice:
     """The table of servers for a project, in the order in which they are tried.
 
     `problems` lists the mistakes in its configuration, which are left out; `ignored` names the part
-    that waits for trust.
+    that waits for trust. `outlines` is `BY_SERVER` or `BY_SYNTAX`.
     """
 
     servers: tuple[ServerSpec, ...]
@@ -61,6 +67,7 @@ class ServerChoice:
     preferred: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     ignored: str = ""
+    outlines: str = BY_SERVER
 
 
 def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
@@ -82,11 +89,15 @@ def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
             known[name] = spec
     use = _names(table, "use", known, problems)
     disabled = frozenset(_names(table, "disable", known, problems))
+    outlines = _outlines(table, problems)
     if not trusted:
         ignored = _ignored(table)
-        return ServerChoice(SERVERS, disabled, problems=first_few(problems), ignored=ignored)
+        return ServerChoice(
+            SERVERS, disabled, problems=first_few(problems), ignored=ignored, outlines=outlines
+        )
     order = dict.fromkeys([*use, *known])
-    return ServerChoice(tuple(known[name] for name in order), disabled, use, first_few(problems))
+    servers = tuple(known[name] for name in order)
+    return ServerChoice(servers, disabled, use, first_few(problems), outlines=outlines)
 
 
 def hiding_settings(spec: ServerSpec, root: Path) -> tuple[str, ...]:
@@ -128,7 +139,7 @@ def _table(values: object, key: str, problems: list[str]) -> dict[str, object]:
 
 def _ignored(table: Mapping[str, object]) -> str:
     """The part of the table that waits for trust, and how to give it; empty where nothing does."""
-    waiting = [key for key in _KEYS if key != "disable" and table.get(key)]
+    waiting = [key for key in _KEYS if key not in _SAFE_KEYS and table.get(key)]
     if not waiting:
         return ""
     return (
@@ -179,6 +190,16 @@ def _server(
         problems.append(f"{where} needs a command and languages")
         return None
     return spec
+
+
+def _outlines(table: Mapping[str, object], problems: list[str]) -> str:
+    value = table.get("outlines", BY_SERVER)
+    if value in (BY_SERVER, BY_SYNTAX):
+        return str(value)
+    problems.append(
+        f"[tool.foldline.lsp] outlines is {shown(value)}: write {BY_SERVER!r} or {BY_SYNTAX!r}"
+    )
+    return BY_SERVER
 
 
 def _names(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.backends.errors import LSPStartError
 from foldline.backends.lsp.lifecycle import CLOSING_GRACE
+from foldline.backends.lsp.symbol_requests import SymbolRequests
 from foldline.backends.untrusted import empty_folder, outside_environment
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class InitializedServer:
         self.capabilities: dict[str, Any] = capabilities if isinstance(capabilities, dict) else {}
         self.diagnostics: dict[str, list[Any]] = {}
         self.diagnosed = asyncio.Event()
+        self.symbols = SymbolRequests()
 
 
 async def start_server(

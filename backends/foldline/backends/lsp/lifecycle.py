@@ -57,6 +57,9 @@ class Limits:
     Attributes:
         start: From the start of the process to its answer to `initialize`.
         request: A request is abandoned after this time; callers wait far shorter.
+        symbols: An outline or a definition waits this long for a server that is up. Most answer
+            in 5 to 20 ms; without one the cheapest questions take 5 ms, and an agent that asks
+            about a dozen files would feel a longer wait.
         ready: After this time answers are used although the server may still be indexing.
         quiet: A server that reports progress and begins no work within this time is ready.
         rescan: A server that logs when it has looked for files gets this long to do it again.
@@ -72,6 +75,7 @@ class Limits:
 
     start: float = 20.0
     request: float = 60.0
+    symbols: float = 0.05
     ready: float = 60.0
     quiet: float = 1.0
     rescan: float = 4.0

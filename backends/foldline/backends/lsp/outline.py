@@ -1,10 +1,11 @@
-"""A server's document symbols as an outline, for languages that have no grammar here."""
+"""A server's document symbols as an outline."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from foldline.backends.models import SymbolInfo, SymbolKind
+from foldline.backends.outline_merge import has_word, is_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,6 +27,27 @@ _KINDS = {
     26: SymbolKind.TYPE,
 }
 _LONGEST_SIGNATURE = 200
+
+
+def is_sound(symbols: Iterable[RawSymbol], lines: Sequence[str]) -> bool:
+    """Return whether these can be the symbols of a text.
+
+    They can't where a symbol is outside the text or its parent, or where most names aren't on their
+    lines: the server then speaks of another version.
+    """
+    waiting = [(symbol, 1, len(lines)) for symbol in symbols]
+    there = missing = 0
+    while waiting:
+        symbol, first, last = waiting.pop()
+        if not first <= symbol.line <= symbol.name_line <= symbol.line_end <= last:
+            return False
+        if is_word(symbol.name):
+            if has_word(lines[symbol.name_line - 1], symbol.name):
+                there += 1
+            else:
+                missing += 1
+        waiting.extend((child, symbol.line, symbol.line_end) for child in symbol.children)
+    return missing <= there
 
 
 def symbols_from(symbols: Iterable[RawSymbol], lines: Sequence[str]) -> tuple[SymbolInfo, ...]:

@@ -13,7 +13,7 @@ from foldline.backends.errors import LSPDiedError, LSPError, LSPUnavailableError
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.lsp.discovery import root_for
 from foldline.backends.lsp.exchange import MAX_CANDIDATES, Exchange
-from foldline.backends.lsp.servers import language_id
+from foldline.backends.lsp.servers import Answer, language_id
 from foldline.backends.lsp.session import ServerSession
 from foldline.backends.waiting import Shared
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from foldline.backends.lsp.documents import Snapshot
     from foldline.backends.lsp.initialized_server import InitializedServer
     from foldline.backends.lsp.lifecycle import Limits, ServerStatus
-    from foldline.backends.lsp.servers import Answer, ServerSpec
+    from foldline.backends.lsp.servers import ServerSpec
+    from foldline.backends.lsp.symbol_requests import Answered as AnsweredSymbols
 
 MAX_SERVERS = 6
 # Projects beside the one that defines a name whose servers are asked for its uses, too.
@@ -180,6 +181,32 @@ class ServerPool:
         """The session that is asked first about `path`, if it exists already."""
         for spec, _ in self._catalog.candidates(language_id(path), answer)[:1]:
             return self._sessions.get((spec.name, root_for(spec, self._files.root, path)))
+        return None
+
+    @property
+    def has_servers(self) -> bool:
+        """Return whether a server was ever asked; any thread may ask."""
+        return bool(self._sessions)
+
+    async def symbols(self, path: str, until: float) -> AnsweredSymbols | None:
+        """The symbols of a file from a server that is up and ready; no other is started.
+
+        None where they don't come `until` a time of `time.monotonic`.
+        """
+        for session in reversed(self._sessions.values()):
+            spec, running = session.spec, session.running
+            if (
+                running is None
+                or not running.ready.is_ready
+                or not spec.understands(path)
+                or Answer.SYMBOLS not in spec.answers
+                or root_for(spec, self._files.root, path) != session.root
+            ):
+                continue
+            text = self._read(path)
+            if text is None:
+                return None
+            return await running.symbols.ask(session, running, path, text, until)
         return None
 
     async def snapshot(self, since: float) -> Snapshot:

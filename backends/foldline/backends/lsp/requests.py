@@ -44,8 +44,9 @@ class ServerRequests(Engine):
         self._files = files
         self._seconds = seconds
         self._catalog = ServerCatalog(files.root, trusted=trusted, servers=servers)
-        self._pool = ServerPool(files, self._catalog, limits or Limits())
-        self._jedi = JediEngine(files, limits or Limits()) if jedi else None
+        self._limits = limits or Limits()
+        self._pool = ServerPool(files, self._catalog, self._limits)
+        self._jedi = JediEngine(files, self._limits) if jedi else None
         self._loop = background_loop()
         self._loop.at_exit(self._close_all)
         self._closed = False

@@ -39,7 +39,7 @@ RISKS = (
         ANY,
         "`[tool.foldline.lsp]`: `use`, `servers`",
         "a command, another engine, an interpreter named in its settings",
-        "only `disable` is read",
+        "only `disable` and `outlines` are read",
         canary="settings",
     ),
     Risk(

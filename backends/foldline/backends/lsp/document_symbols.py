@@ -1,0 +1,61 @@
+"""The symbols of one file from a server that is up and ready, or from none.
+
+Syntax trees answer without servers. So none is started for symbols, a late answer isn't waited for,
+and a server that was late is left alone for a while.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.backends.engine import DocumentSymbols, SymbolsQuery
+from foldline.backends.files.source import split_lines
+from foldline.backends.lsp import results
+from foldline.backends.lsp.configuration import BY_SYNTAX
+from foldline.backends.lsp.outline import is_sound, symbols_from
+from foldline.backends.lsp.requests import ServerRequests
+from foldline.backends.waiting import result_of
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from foldline.backends.lsp.symbol_requests import Answered
+
+
+class ServerSymbols(ServerRequests):
+    """Symbols of files, from servers that are up."""
+
+    def begin_symbols(self, file_path: str) -> SymbolsQuery | None:
+        """Ask a server that is up, in the background; None where no server was ever asked."""
+        if self._closed or not self._pool.has_servers or self._catalog.choice.outlines == BY_SYNTAX:
+            return None
+        path = self._files.resolve(file_path)
+        until = time.monotonic() + self._limits.symbols
+        return ServerSymbolsQuery(self._loop.start(self._pool.symbols(path, until)), until)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSymbolsQuery(SymbolsQuery):
+    """A request whose answer is used `until` a time of `time.monotonic`."""
+
+    asked: Future[Answered | None]
+    until: float
+
+    async def answer(self) -> DocumentSymbols | None:
+        """The symbols, if they come in time and can be those of the text."""
+        # The loop keeps the same deadline, but may be busy.
+        left = self.until - time.monotonic()
+        try:
+            answered = await result_of(self.asked, max(left, 0))
+        except (TimeoutError, CancelledError):
+            return None
+        if answered is None:
+            return None
+        found = results.read_symbols(answered.result)
+        lines = split_lines(answered.text)
+        if not is_sound(found, lines):
+            return None
+        return DocumentSymbols(symbols_from(found, lines), answered.text, answered.engine)
