@@ -48,6 +48,7 @@ _NOISE = frozenset(
     | {"on", "or", "the", "to", "what", "when", "where", "which", "with"}
 )
 _EXACT_SYMBOL, _SAME_SYMBOL, _PATH_PART, _SYMBOL_PART, _PATH_TEXT = 100, 80, 60, 30, 20
+_ENCLOSING = 15
 # Files, best first, whose outlines are read for the line of a symbol; others rank by name.
 _MOST_VERIFIED = 60
 _MOST_LIKE = 200
@@ -128,13 +129,21 @@ async def search_files(
 
 
 def matching_symbols(outline: FileOutline, query: str) -> list[tuple[int, Located]]:
-    """The symbols whose names have words of `query`, each with its score, best first."""
+    """The symbols whose names have words of `query`, each with its score, best first.
+
+    The names of the symbols around one count too, if its own has any of the words.
+    """
     keywords = _keywords(query)
     found: list[tuple[int, Located]] = []
     for located in flatten(outline.symbols):
-        scores = [score for keyword in keywords if (score := _symbol_score(located, keyword))]
-        if scores:
-            found.append((_total(scores), located))
+        scores = [_symbol_score(located, keyword) for keyword in keywords]
+        if any(scores):
+            around = _fold(" ".join(symbol.name for symbol in located.enclosing))
+            scores = [
+                score or (_ENCLOSING if _fold(keyword) in around else 0)
+                for keyword, score in zip(keywords, scores, strict=True)
+            ]
+            found.append((_total([score for score in scores if score]), located))
     return sorted(found, key=lambda match: -match[0])
 
 

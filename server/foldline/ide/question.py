@@ -28,7 +28,7 @@ MOST_CANDIDATES = 12
 
 _MOST_SYMBOLS = 24
 # A longer class is better read by its methods.
-_LONGEST_CLASS = 60
+_LONGEST_CLASS = 40
 # Symbols that match much worse than the best one only fill the context.
 _WORST = 4
 _WORD = re.compile(r"[^\s,;:()\[\]{}<>\"'`/\\|?!*]+")

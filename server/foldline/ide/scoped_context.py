@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Protocol
 from foldline.backends.errors import BackendError
 from foldline.backends.formatting.budget import SYMBOL_BUDGET, size_of
 from foldline.backends.formatting.visible import visible
-from foldline.backends.models import COMPLETE
+from foldline.backends.models import (
+    COMPLETE,
+    FileOutline,
+    FileText,
+    SymbolDetail,
+)
 from foldline.backends.text import format_file_text, format_outline, format_symbol
 from foldline.ide.operations.operation import run_query
 
@@ -20,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
 
     from foldline.backends import SmartFileAccess
-    from foldline.backends.models import FileOutline, FileText, SearchResults, SymbolDetail
+    from foldline.backends.models import SearchResults
 
 OUTLINES_BUDGET = 6_000
 """Total bytes of the supporting files' outlines."""
