@@ -98,6 +98,13 @@ ANSWER_QUESTION = PromptTemplate[None](
 )
 
 
+def placeholders(template: PromptTemplate[object]) -> tuple[object, ...]:
+    """Return values that show the template's placeholders by name."""
+    values = Question("${question}"), Outlines("${outlines}"), Context("${context}")
+    kinds = {section.params_type for section in template.sections}
+    return tuple(value for value in values if type(value) in kinds)
+
+
 def preview_question() -> tuple[Question, Outlines, Context]:
     """Return values that show the prompts in a preview."""
     outline = "shop.py (python, 3 lines)\n1-3 class Cart\n  2-3 def total(self) -> int"

@@ -109,7 +109,7 @@ async def outlines_of(
 def best_symbols(outlines: Sequence[FileOutline], question: str) -> tuple[SymbolChoice, ...]:
     """Return the symbols whose names match `question` best, none of them inside another.
 
-    Of equal matches, those of earlier files come first.
+    Of equal matches, functions come before classes, and then those of earlier files first.
     """
     # Imported late: a shell that only formats a context doesn't search.
     from foldline.backends.search import matching_symbols
@@ -124,7 +124,7 @@ def best_symbols(outlines: Sequence[FileOutline], question: str) -> tuple[Symbol
         for score, located in matching_symbols(outline, query)
         if not _is_long_class(located)
     ]
-    found.sort(key=lambda match: (-match[0], match[1]))
+    found.sort(key=lambda match: (-match[0], bool(match[2].symbol.children), match[1]))
     best = [match for match in found if match[0] * _WORST >= found[0][0]]
     kept: list[tuple[int, Located]] = []
     for _, place, located in best:
