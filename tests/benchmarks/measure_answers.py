@@ -4,7 +4,7 @@
 
 The Django sdist is downloaded once. Of its package, files that define functions or classes and one
 of the definitions in each are drawn at random, with a fixed seed; searches are for their names in
-the whole sdist. Each answer is made with the default arguments of its tool, without a language
+the package. Each answer is made with the default arguments of its tool, without a language
 server. What tools, the agent prompt and the MCP instructions say about costs comes from the file
 that this writes.
 """
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 TARGET = Path(answer_sizes.__file__ or "")
 SAMPLES = 200
 # Of questions that search the whole corpus.
-SLOW_SAMPLES = 40
+SLOW_SAMPLES = 24
 SEED = 11
-LEAST_ANSWERS = 20
+LEAST_ANSWERS = 12
 
 
 def main() -> None:
-    workspace = Workspace.at(django(), access=AccessOptions(patient=True))
+    workspace = Workspace.at(django() / "django", access=AccessOptions(patient=True))
     try:
         access = workspace.access(workspace.roots[0])
         sizes = {}
@@ -53,7 +53,7 @@ def main() -> None:
     finally:
         workspace.close()
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    TARGET.write_text(page(f"Django {DJANGO}", today, sizes), encoding="utf-8")
+    TARGET.write_text(page(f"the package of Django {DJANGO}", today, sizes), encoding="utf-8")
     print(TARGET.read_text(encoding="utf-8"))
 
 
@@ -61,7 +61,7 @@ def questions(access: SmartFileAccess) -> Iterator[tuple[str, list[dict[str, obj
     """Yield the arguments of the samples, by tool."""
     chance = random.Random(SEED)
     root = access.file_backend.root
-    found = (path.relative_to(root) for path in sorted((root / "django").rglob("*.py")))
+    found = (path.relative_to(root) for path in sorted(root.rglob("*.py")))
     every = [path for path in found if not {"locale", "migrations"} & {*path.parts}]
     chance.shuffle(every)
     # Of the folders those with folders: what is in the others, their parents' answers say.
