@@ -70,15 +70,17 @@ def questions(access: SmartFileAccess) -> Iterator[tuple[str, list[dict[str, obj
     files = list(islice(((path, named) for path, named in defining if named), SAMPLES))
     symbols = [(path, chance.choice(named)) for path, named in files]
     names = [name.rpartition(".")[2] for _, name in symbols[:SLOW_SAMPLES]]
-    words = [{"query": name.strip("_").replace("_", " ")} for name in names]
+    words: list[dict[str, object]] = [
+        {"query": name.strip("_").replace("_", " ")} for name in names
+    ]
     yield "get_tree", [{"path": path} for path in folders]
-    yield "search_for_files", [*words]
+    yield "search_for_files", words
     yield "grep_in_files", [{"pattern": rf"\b{name}\b"} for name in names]
     yield "get_file_outline", [{"path": path} for path, _ in files]
     yield "read_symbol", [{"path": path, "name": name, "seconds": 0} for path, name in symbols]
     yield "find_references", [{"name": name, "seconds": 0} for name in names]
     yield "read_file", [{"path": path} for path, _ in files]
-    yield "generate_scoped_context", [*words]
+    yield "generate_scoped_context", words
 
 
 def _definitions(access: SmartFileAccess, path: str) -> list[str]:
