@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from foldline.agent.cli import VERBS
 from foldline.ide.errors import RENDER_KINDS, IdeError
 from foldline.ide.operations import OPERATIONS
+from foldline.ide.operations.answer_sizes import CORPUS, DATE, SIZES
 from foldline.ide.operations.operation import Role
 from foldline.server.app import COMMANDS
 from foldline.server.operation_commands import OperationCommand
@@ -42,6 +43,7 @@ def page() -> str:
     """The whole page."""
     parts = [HEAD, "## Operations\n"]
     parts += [_operation(operation) for operation in OPERATIONS]
+    parts += ["## Costs\n", _costs()]
     parts += ["## Commands of the language server\n", _commands()]
     parts += ["## Verbs of the command line\n", _verbs()]
     parts += ["## Failures\n", _failures()]
@@ -80,6 +82,21 @@ def _row(operation: Operation[Any, Any], argument: Argument) -> tuple[str, ...]:
     if Role.PEOPLE in argument.roles:
         doc += "; not offered to models"
     return (f"`{argument.name}`", kind, default, shown, doc)
+
+
+def _costs() -> str:
+    rows = []
+    for tool, size in SIZES.items():
+        operation = next(one for one in OPERATIONS if one.tool == tool)
+        budget = next(one.default for one in operation.parameters if one.name == "budget")
+        rows.append((f"`{tool}`", f"{size.median:,}", f"{size.ninetieth:,}", f"{budget:,}"))
+    head = (
+        f"Bytes of answers with default arguments, measured on {CORPUS} on {DATE} by\n"
+        "`python -m tests.benchmarks.measure_answers`, without a language server. `read_lines` "
+        "costs as much as its range.\n"
+    )
+    columns = ("tool", "median", "nine of ten answers at most", "default budget")
+    return "\n".join([head, *_table(columns, rows)])
 
 
 def _commands() -> str:

@@ -36,7 +36,6 @@ ALLOWED = {
     ("ide/analysis/prompt_files.py", "read_bytes"): "the one function",
     ("ide/analysis/project.py", "read_text"): "the one function",
     ("agent/preview_page.py", "read_text"): "the one function",
-    ("ide/scoped_context.py", "access.read_text"): "SmartFileAccess",
     ("ide/workspace.py", "project.open"): "takes a buffer",
     ("server/commands/prompt_preview.py", "ls.previews.open"): "begins a preview",
     ("server/commands/prompt_serve.py", "ls.previews.open"): "begins a preview",

@@ -1,6 +1,10 @@
 """The agent prompt, by the requirement SF-13."""
 
+import re
+from collections.abc import Callable, Collection
 from pathlib import Path
+
+import pytest
 
 from foldline.agent.agent_prompt import (
     AGENT_PROMPT,
@@ -9,13 +13,18 @@ from foldline.agent.agent_prompt import (
     ReadingCode,
     agent_prompt,
     agent_template,
+    mcp_instructions,
 )
+from foldline.agent.cli import main
 from foldline.agent.mcp.calls import Tools
-from foldline.agent.mcp.server import INSTRUCTIONS
+from foldline.agent.mcp.server import INSTRUCTIONS, AgentServer, Options
+from foldline.ide.operations import OPERATIONS, answer_sizes
+from foldline.ide.operations.answer_sizes import SIZES
+from foldline.ide.operations.costs import cost_of
 from foldline.ide.workspace import Workspace
 
 
-def test_sf13_the_steps_come_in_their_order_with_their_tools() -> None:
+def test_sf_13_the_steps_come_in_their_order_with_their_tools() -> None:
     text = agent_prompt()
     steps = [line for line in text.splitlines() if line.startswith("Step ")]
     assert [line.split()[2] for line in steps] == [
@@ -29,7 +38,7 @@ def test_sf13_the_steps_come_in_their_order_with_their_tools() -> None:
     assert "generate_scoped_context" in steps[-1]
 
 
-def test_sf13_costs_go_from_cheap_to_dear_and_the_rule_is_told() -> None:
+def test_sf_13_costs_go_from_cheap_to_dear_and_the_rule_is_told() -> None:
     costs = agent_prompt().partition("COST")[2]
     tools = ["get_file_outline", "read_symbol", "read_lines", "find_references", "read_file"]
     places = [costs.index(f"  {tool} (") for tool in tools]
@@ -59,3 +68,108 @@ def test_the_mcp_server_tells_of_its_tools_and_of_the_rule() -> None:
     names = {tool.name for tool in Tools().listed}
     assert all(name in INSTRUCTIONS for name in names - {"generate_scoped_context"})
     assert "never on code whose outline you have not seen" in INSTRUCTIONS
+
+
+SUBSETS = [
+    ALL_TOOLS,
+    ("get_file_outline", "read_symbol"),
+    ("read_file",),
+    ("get_tree", "read_file", "get_file_outline"),
+    ("generate_scoped_context",),
+]
+
+
+def named(text: str) -> set[str]:
+    return {tool for tool in ALL_TOOLS if tool in re.findall(r"\w+", text)}
+
+
+def instructions_of_a_server(tools: Collection[str]) -> str:
+    operations = [operation for operation in OPERATIONS if operation.tool in tools]
+    return AgentServer(Options(), Tools(operations)).protocol.instructions or ""
+
+
+def text_of_a_template(tools: Collection[str]) -> str:
+    workspace = Workspace()
+    operations = [operation for operation in OPERATIONS if operation.tool in tools]
+    template = agent_template(workspace, operations)
+    assert {tool.name for tool in template.render().tools} == set(tools)
+    return template.render().text
+
+
+@pytest.mark.parametrize("tools", SUBSETS)
+@pytest.mark.parametrize(
+    "make", [agent_prompt, mcp_instructions, instructions_of_a_server, text_of_a_template]
+)
+def test_sf_13_every_shell_names_the_readers_tools_and_no_other(
+    make: Callable[[Collection[str]], str], tools: Collection[str]
+) -> None:
+    text = make(tools)
+    assert named(text) == set(tools)
+    assert ("without first calling" in text) == ({"read_file", "get_file_outline"} <= set(tools))
+
+
+def test_sf_13_the_rule_and_the_steps_are_in_the_first_bytes_of_the_instructions() -> None:
+    first = INSTRUCTIONS.encode()[:250].decode()
+    assert first.startswith(RULE)
+    places = [first.index(f" {step} ") for step in ("SEARCH", "OUTLINE", "DRILL", "CONNECT")]
+    assert places == sorted(places)
+    assert "GENERATE generate_scoped_context." in first
+
+
+def test_sf_13_costs_are_those_that_were_measured() -> None:
+    assert set(SIZES) == set(ALL_TOOLS) - {"read_lines"}
+    for tool, size in SIZES.items():
+        assert cost_of(tool) == f"~{size.median / 1000:.1f} KB"
+        assert f"{tool} ({cost_of(tool)})" in agent_prompt()
+        assert f"{tool} {cost_of(tool)}" in INSTRUCTIONS
+        assert 0 < size.median <= size.ninetieth
+    for operation in OPERATIONS:
+        stated = re.findall(r"~[\d.]+(?:-[\d.]+)? K?B", operation.description)
+        assert not stated or stated == [cost_of(operation.tool)], operation.tool
+    assert cost_of("get_file_outline") in Tools().find("get_file_outline").description
+
+
+def test_sf_13_no_number_of_bytes_is_written_elsewhere() -> None:
+    folder = Path(answer_sizes.__file__ or "").parents[2]
+    for file in [*folder.glob("ide/operations/*.py"), folder / "agent" / "agent_prompt.py"]:
+        assert not re.findall(r"~\d[\d.]*(?:-\d+)? (?:KB|bytes)", strip(file.read_text())), file
+
+
+def strip(source: str) -> str:
+    """Return the source without the example of `cost_of`."""
+    return source.replace("such as `~1.0 KB`", "")
+
+
+def test_sf_13_the_command_line_shows_the_prompt(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prompts", "show", "agent"]) == 0
+    assert capsys.readouterr().out == agent_prompt() + "\n"
+    assert main(["prompts", "show", "agent", "--tools", "read_file"]) == 0
+    assert capsys.readouterr().out == agent_prompt(["read_file"]) + "\n"
+    assert main(["prompts", "show", "mcp"]) == 0
+    assert capsys.readouterr().out == INSTRUCTIONS + "\n"
+
+
+def test_sf_13_the_command_line_lists_what_it_can_show(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prompts"]) == 0
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert names == ["agent", "mcp", "choose-symbols", "answer-question"]
+    for name in names:
+        assert main(["prompts", "show", name]) == 0
+        assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["show"], "name a prompt; there are agent, mcp"),
+        (["show", "agnt"], "there is no prompt 'agnt'; there are agent, mcp"),
+        (["show", "agent", "--tools", "cat"], "there is no tool 'cat'; there are get_tree"),
+        (["show", "choose-symbols", "--tools", "get_tree"], "names no tools"),
+        (["list", "agent"], "foldline prompts show NAME"),
+    ],
+)
+def test_sf_13_wrong_arguments_say_what_there_is(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["prompts", *arguments]) == 2
+    assert message in capsys.readouterr().err

@@ -225,3 +225,20 @@ def test_a_range_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> 
         main(["lines", "shop.py", "first"])
     assert caught.value.code == 2
     assert "START-END" in capsys.readouterr().err
+
+
+def test_pm_03_a_context_is_packed_for_files_or_a_question(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["scoped-context", "shop.py"]) == 0
+    assert capsys.readouterr().out.startswith("shop.py:1-9 of 9 lines\n")
+    assert main(["scoped-context", "--query", "How is the total computed?"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("shop.py:")
+    assert "Cart.total\n" in shown
+    assert main(["scoped-context", "--query", "How is the total computed?", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [one["qualified_name"] for one in data["symbols"]] == ["Cart.total"]
+    assert main(["scoped-context", "--query", "zebra"]) == 1
+    assert main(["scoped-context"]) == 2
+    assert "query: give a question, or `paths` of files" in capsys.readouterr().err

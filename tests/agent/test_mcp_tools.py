@@ -348,3 +348,58 @@ def test_the_backends_refuse_in_one_family_of_errors(open_folders: Open, workspa
     for path in ("pkg/sum.py", "pkg", "\0", "..", "C:\\Windows\\win.ini", "notes.txt/x", "~"):
         with pytest.raises(BackendError):
             ask(open_folders(workspace), "read_file", {"path": path})
+
+
+def test_pm_03_a_question_is_answered_by_symbols_and_outlines(
+    open_folders: Open, workspace: Path
+) -> None:
+    folders = open_folders(workspace)
+    text = ask(folders, "generate_scoped_context", {"query": "How does add work?"})
+    assert text.startswith("pkg/sums.py:4-6 add\ndef add(")
+    assert "pkg/sums.py (python, 11 lines)" in text
+    both = {"query": "How does add work?", "paths": ["notes.txt"], "budget": 1000}
+    text = ask(folders, "generate_scoped_context", both)
+    assert text.startswith("notes.txt:1-")
+    assert "for the next lines" in text
+    assert "def add(" in text
+    assert len(text.encode()) <= 1000
+    nothing = ask(folders, "generate_scoped_context", {"query": "zebra"})
+    assert nothing == "(no path and no symbol has any of: zebra)"
+    with pytest.raises(ArgumentsError, match="query: give a question, or `paths` of files"):
+        ask(folders, "generate_scoped_context", {})
+    with pytest.raises(InvalidArgumentError, match="holds no word"):
+        ask(folders, "generate_scoped_context", {"query": "??"})
+
+
+def test_pm_03_a_question_is_for_every_folder(
+    open_folders: Open, workspace: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "lib"
+    other.mkdir()
+    (other / "more.py").write_text("def add_more(): ...\n" * 200)
+    folders = open_folders(workspace, other)
+    for budget in (801, 1_500, 12_000):
+        arguments = {"query": "add", "budget": budget}
+        text = ask(folders, "generate_scoped_context", arguments)
+        assert "app/pkg/sums.py:4-6 add" in text
+        assert "lib/more.py" in text
+        assert len(text.encode()) <= budget
+    named = ask(folders, "generate_scoped_context", {"paths": ["lib/more.py"], "budget": 500})
+    assert named.startswith("lib/more.py:1-")
+
+
+@pytest.mark.parametrize("budget", [100, 200, 2_000, 8_000])
+def test_pm_03_the_budget_of_a_context_is_that_of_all_its_files(
+    open_folders: Open, workspace: Path, budget: int
+) -> None:
+    for number in range(4):
+        (workspace / f"notes_{number}.txt").write_text("line\n" * 2_000)
+    paths = [f"notes_{number}.txt" for number in range(4)]
+    arguments = {"paths": paths, "supporting": ["pkg/sums.py", "gone.py"], "budget": budget}
+    text = ask(open_folders(workspace), "generate_scoped_context", arguments)
+    assert len(text.encode()) <= budget
+    if budget >= 2_000:
+        assert "gone.py: no such file" in text
+        assert all(f"{path}:1-" in text for path in paths)
+    else:
+        assert "no room for " in text

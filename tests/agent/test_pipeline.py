@@ -1,12 +1,31 @@
-"""Pipeline mode, by the requirements PM-01 to PM-04."""
+"""Pipeline mode, by the requirements PM-01 to PM-04 and SF-16."""
 
+import doctest
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from foldline.agent.pipeline import SymbolChoice, explore, parse_choices, scoped_context
+from foldline.agent import pipeline, pipeline_prompts
+from foldline.agent.cli import main
+from foldline.agent.pipeline import (
+    Pipeline,
+    SymbolChoice,
+    explore,
+    parse_choices,
+    scoped_context,
+)
 from foldline.backends import SmartFileAccess
+from foldline.ide import question
+from foldline.ide.errors import ArgumentsError
+from foldline.ide.question import query_of
+from foldline.ide.workspace import AccessOptions, Workspace
+from foldline.prompts import RenderedPrompt
+from foldline.prompts.adapters import ScriptedAdapter, ScriptedTurn, Transcript
+from foldline.prompts.errors import OutputParseError, PromptEvaluationError
+from foldline.prompts.runtime.usage import TokenUsage
 
 PATHS = [f"pkg/module_{number:02}.py" for number in range(15)]
 
@@ -31,7 +50,7 @@ def access(tmp_path: Path) -> Iterator[SmartFileAccess]:
     opened.close()
 
 
-def test_pm01_the_model_is_asked_once_about_the_outlines_of_twelve_files(
+def test_pm_01_the_model_is_asked_once_about_the_outlines_of_twelve_files(
     access: SmartFileAccess,
 ) -> None:
     questions: list[str] = []
@@ -51,7 +70,7 @@ def test_pm01_the_model_is_asked_once_about_the_outlines_of_twelve_files(
     assert whole > 96_000
 
 
-def test_pm02_the_symbols_that_the_model_names_are_read(access: SmartFileAccess) -> None:
+def test_pm_02_the_symbols_that_the_model_names_are_read(access: SmartFileAccess) -> None:
     found = explore(
         access, PATHS, lambda _: f"{PATHS[0]}: function_0_1, function_0_2\n{PATHS[3]}: function_3_7"
     )
@@ -64,7 +83,7 @@ def test_pm02_the_symbols_that_the_model_names_are_read(access: SmartFileAccess)
     assert not found.unread
 
 
-def test_pm02_all_that_is_read_stays_within_thirty_kilobytes(access: SmartFileAccess) -> None:
+def test_pm_02_all_that_is_read_stays_within_thirty_kilobytes(access: SmartFileAccess) -> None:
     everything = "\n".join(
         f"{path}: " + ", ".join(f"function_{number}_{index}" for index in range(20))
         for number, path in enumerate(PATHS)
@@ -91,7 +110,7 @@ def test_a_candidate_that_is_gone_does_not_end_the_exploration(access: SmartFile
     assert f"{PATHS[0]} (python" in found.text
 
 
-def test_pm03_generation_gets_primary_files_whole_and_others_as_outlines(
+def test_pm_03_generation_gets_primary_files_whole_and_others_as_outlines(
     access: SmartFileAccess,
 ) -> None:
     text = scoped_context(access, [PATHS[0]], [PATHS[1], PATHS[0]], file_budget=100_000)
@@ -101,7 +120,7 @@ def test_pm03_generation_gets_primary_files_whole_and_others_as_outlines(
     assert text.count("    value += 21\n") == 20
 
 
-def test_pm03_a_primary_file_over_its_budget_says_how_much_is_shown(
+def test_pm_03_a_primary_file_over_its_budget_says_how_much_is_shown(
     access: SmartFileAccess,
 ) -> None:
     text = scoped_context(access, [PATHS[0], "pkg/gone.py"], file_budget=2_000)
@@ -112,7 +131,7 @@ def test_pm03_a_primary_file_over_its_budget_says_how_much_is_shown(
     assert "pkg/gone.py: no such file" in rest
 
 
-def test_pm04_without_access_whole_files_are_read_as_before() -> None:
+def test_pm_04_without_access_whole_files_are_read_as_before() -> None:
     def refuse(_: str) -> str:
         raise AssertionError("the model was asked")
 
@@ -149,3 +168,237 @@ def test_a_models_answer_is_understood_in_the_forms_that_models_use(answer: str)
 def test_an_answer_that_names_no_candidate_chooses_nothing(answer: str) -> None:
     assert parse_choices(answer, ["b.py", "a/b.py"]) == ()
     assert parse_choices(answer, []) == ()
+
+
+# The whole pipeline, over a workspace and an adapter.
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer" / "auth"
+QUESTION = "How are function_3_7 and module_04 connected?"
+
+
+def choosing(*files: tuple[str, tuple[str, ...]], whole: tuple[str, ...] = ()) -> ScriptedTurn:
+    """Return a model's choice, as it is on the wire."""
+    named = [{"path": path, "symbols": list(symbols)} for path, symbols in files]
+    return ScriptedTurn(
+        json.dumps({"files": named, "whole": list(whole)}), usage=TokenUsage(100, 10)
+    )
+
+
+class Model:
+    """Plays turns, and keeps the prompts that it gets."""
+
+    def __init__(self, *turns: ScriptedTurn) -> None:
+        self.prompts: list[str] = []
+        self._turns = list(turns)
+        self.adapter = ScriptedAdapter(self._answer)
+
+    def _answer(self, rendered: RenderedPrompt[object], _: object) -> ScriptedTurn:
+        self.prompts.append(rendered.text)
+        return self._turns.pop(0)
+
+
+ANSWER = ScriptedTurn("They aren't.", usage=TokenUsage(200, 20))
+
+
+@pytest.fixture
+def workspace(access: SmartFileAccess) -> Iterator[Workspace]:
+    opened = Workspace.at(access.file_backend.root, access=AccessOptions(patient=True))
+    yield opened
+    opened.close()
+
+
+def test_sf_16_pm_01_the_first_call_has_the_outlines_of_twelve_files(workspace: Workspace) -> None:
+    model = Model(choosing((PATHS[3], ("function_3_7",))), ANSWER)
+    result = Pipeline(workspace, model.adapter).run("Which module adds to a value?")
+    assert len(result.candidates) == 12
+    choose, _ = model.prompts
+    assert all(f"{path} (python" in choose for path in result.candidates)
+    assert "Which module adds to a value?" in choose
+    assert "value += 1" not in choose
+    sizes = {step.name: step.size for step in result.steps}
+    assert 3_000 < sizes["outlines"] <= 6_000
+    assert list(sizes) == ["outlines", "choose", "symbols", "context", "answer"]
+    assert sizes["choose"] == len(choose.encode())
+
+
+def test_pm_02_the_second_call_has_the_symbols_that_the_model_named(workspace: Workspace) -> None:
+    model = Model(choosing((PATHS[3], ("function_3_7",))), ANSWER)
+    result = Pipeline(workspace, model.adapter).run(QUESTION, candidates=PATHS)
+    answer = model.prompts[1]
+    assert "module_03.py:" in answer
+    assert answer.count("    value += 21\n") == 1
+    assert "def function_3_7(value: int) -> int:" in answer
+    assert QUESTION in answer
+    assert result.context in answer
+    assert result.answer == "They aren't."
+    assert result.choices == (SymbolChoice(PATHS[3], "function_3_7"),)
+    assert result.usage == TokenUsage(300, 30)
+    assert not result.unread
+
+
+def test_pm_02_two_calls_stay_within_thirty_kilobytes(workspace: Workspace) -> None:
+    every = [
+        (path, tuple(f"function_{number}_{index}" for index in range(20)))
+        for number, path in enumerate(PATHS[:12])
+    ]
+    result = Pipeline(workspace, Model(choosing(*every), ANSWER).adapter).run(
+        QUESTION, candidates=PATHS
+    )
+    assert len(result.choices) == 240
+    sizes = {step.name: step.size for step in result.steps}
+    assert 15_000 < sizes["symbols"] <= 25_000
+    assert 25_000 < len(result.context.encode()) <= 30_000
+    unread = {(one.path, one.name) for one in result.unread}
+    read = {
+        (one.path, one.name)
+        for one in result.choices
+        if f"def {one.name}(value: int) -> int:\n" in result.context
+    }
+    assert unread | read == {(one.path, one.name) for one in result.choices}
+    assert not unread & read
+    assert "no room for pkg/module_" in result.context
+
+
+def test_pm_02_choices_that_name_nothing_are_reported(workspace: Workspace) -> None:
+    model = Model(
+        choosing(
+            (PATHS[0], ("function_0_99", "function_0_1")),
+            ("pkg/other.py", ("thing",)),
+            whole=("../secret.txt",),
+        ),
+        ANSWER,
+    )
+    result = Pipeline(workspace, model.adapter).run(QUESTION, candidates=PATHS[:2])
+    reasons = {(one.path, one.name): one.reason for one in result.unread}
+    assert "did you mean 'function_0_9'" in reasons[PATHS[0], "function_0_99"]
+    assert "isn't one of the files" in reasons["pkg/other.py", "thing"]
+    assert "isn't one of the files" in reasons["../secret.txt", ""]
+    assert len(reasons) == 3
+    assert "def function_0_1(value" in result.context
+    assert "function_0_99" in result.context
+    assert result.answer == "They aren't."
+
+
+def test_pm_02_errors_of_the_adapter_pass_through(workspace: Workspace) -> None:
+    with pytest.raises(OutputParseError):
+        Pipeline(workspace, Model(ScriptedTurn("no JSON")).adapter).run(QUESTION)
+    with pytest.raises(PromptEvaluationError, match="this is one more"):
+        Pipeline(workspace, ScriptedAdapter(Transcript(()))).run(QUESTION)
+
+
+def test_pm_03_primary_files_are_whole_and_others_outlines(workspace: Workspace) -> None:
+    model = Model(choosing((PATHS[0], ("function_0_1",)), whole=(PATHS[1],)), ANSWER)
+    result = Pipeline(workspace, model.adapter, budget=100_000).run(
+        QUESTION, files=[PATHS[2]], candidates=PATHS[:4]
+    )
+    assert source(1).rstrip("\n") in result.context
+    assert source(2).rstrip("\n") in result.context
+    assert "def function_0_1(value" in result.context
+    assert f"{PATHS[3]} (python" in result.context
+    assert f"{PATHS[0]} (python" in result.context
+    assert f"{PATHS[1]} (python" not in result.context
+    assert result.context.count("    value += 21\n") == 41
+
+
+@pytest.mark.parametrize("budget", [100, 101, 150, 333, 1_000, 5_000, 30_000])
+def test_pm_03_the_budget_is_never_exceeded(workspace: Workspace, budget: int) -> None:
+    every = choosing(
+        *((path, tuple(f"function_{n}_{i}" for i in range(9))) for n, path in enumerate(PATHS[:9])),
+        ("é" * 300, ("ü" * 300,)),
+        whole=(PATHS[10],),
+    )
+    for adapter in (None, Model(every, ANSWER).adapter):
+        result = Pipeline(workspace, adapter, budget=budget).run(
+            QUESTION, files=[PATHS[11], "pkg/gone.py"], candidates=PATHS[:11]
+        )
+        assert 0 < len(result.context.encode()) <= budget
+        assert result.unread
+    with pytest.raises(ArgumentsError, match="must be 100 or more"):
+        Pipeline(workspace, None, budget=99)
+
+
+def test_pm_04_without_a_workspace_whole_files_are_read() -> None:
+    texts = {"a.py": "whole a\n", "b.py": "whole b\n", "c.py": "c" * 5_000}
+    model = Model(ANSWER)
+    pipeline = Pipeline(None, model.adapter, read_file=texts.__getitem__, budget=1_000)
+    result = pipeline.run("What?", candidates=texts)
+    (answer,) = model.prompts
+    assert "whole a" in answer
+    assert "whole b" in answer
+    assert result.answer == "They aren't."
+    assert [one.path for one in result.unread] == ["c.py"]
+    assert len(result.context.encode()) <= 1_000
+    with pytest.raises(ArgumentsError, match="name files"):
+        pipeline.run("What?")
+    with pytest.raises(TypeError, match="read_file"):
+        Pipeline(None, model.adapter)
+
+
+def test_pm_04_an_access_alone_is_enough(access: SmartFileAccess) -> None:
+    assert "def function_3_7" in Pipeline(access).run("function_3_7").context
+
+
+def test_pm_02_without_a_model_the_best_matches_are_packed(workspace: Workspace) -> None:
+    result = Pipeline(workspace).run("What does function_3_7 do?")
+    assert result.answer is None
+    assert result.choices == (SymbolChoice(PATHS[3], "function_3_7"),)
+    assert result.context.count("    value += 21\n") == 1
+    assert result.usage == TokenUsage()
+    nothing = Pipeline(workspace).run("zebra")
+    assert (nothing.context, nothing.choices) == ("", ())
+    assert "no path and no symbol has any of: zebra" in nothing.reason
+
+
+def test_pm_01_a_question_that_matches_nothing_calls_no_model(workspace: Workspace) -> None:
+    model = Model()
+    assert Pipeline(workspace, model.adapter).run("zebra").answer is None
+    assert model.prompts == []
+
+
+def test_pm_01_several_folders_are_searched_together(
+    workspace: Workspace, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = tmp_path_factory.mktemp("lib")
+    (other / "zebra.py").write_text("def zebra(): ...\n")
+    workspace.set_roots([*workspace.roots, other])
+    result = Pipeline(workspace).run("zebra function_3_7")
+    assert f"{other.name}/zebra.py:1 zebra" in result.context
+    assert f"{workspace.roots[0].name}/{PATHS[3]}:" in result.context
+    assert {one.name for one in result.choices} == {"zebra", "function_3_7"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "query"),
+    [
+        ("How are passwords hashed in AuthService?", "password hash AuthService"),
+        ("Where do tokens expire.", "token expire"),
+        ("Who calls `SessionStore.end_all_of`, and why?", "call SessionStore.end_all_of"),
+        ("the", "the"),
+        ("?", ""),
+    ],
+)
+def test_the_words_of_a_question_are_searched_for(asked: str, query: str) -> None:
+    assert query_of(asked) == query
+
+
+def test_the_symbols_of_a_question_are_those_that_answer_it() -> None:
+    workspace = Workspace.at(EXAMPLE, access=AccessOptions(patient=True))
+    result = Pipeline(workspace).run("How are passwords hashed?")
+    workspace.close()
+    assert SymbolChoice("passwords.py", "hash_password") in result.choices
+    assert "hashlib.pbkdf2_hmac" in result.context
+
+
+def test_the_pipelines_prompts_can_be_previewed(capsys: pytest.CaptureFixture[str]) -> None:
+    module = pipeline_prompts.__file__
+    assert main(["preview", f"{module}:CHOOSE_SYMBOLS"]) == 0
+    shown = capsys.readouterr().out
+    assert "1-3 class Cart" in shown
+    assert main(["check", str(module)]) == 0
+
+
+@pytest.mark.parametrize("module", [pipeline, question])
+def test_the_examples_of_docstrings_run(module: ModuleType) -> None:
+    tested = doctest.testmod(module)
+    assert tested.attempted
+    assert not tested.failed

@@ -18,7 +18,15 @@ from foldline.prompts import ChaptersExpansionPolicy
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-NAMES = ("prompts", "progressive-disclosure", "chapters", "tasks", "structured-output", "previews")
+NAMES = (
+    "prompts",
+    "progressive-disclosure",
+    "chapters",
+    "tasks",
+    "structured-output",
+    "previews",
+    "context",
+)
 PAGES = [*(DOCS / f"{name}.md" for name in NAMES), ROOT / "llms.md"]
 
 _FENCE = re.compile(r"^(`{3,})(\w*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)

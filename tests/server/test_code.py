@@ -171,6 +171,18 @@ async def test_an_open_document_outside_the_workspace_is_read_and_its_neighbours
     assert data["kind"] == "path"
 
 
+async def test_pm_03_a_context_for_a_question_needs_no_focus(editor: Editor) -> None:
+    question = {"query": "How is a token signed?", "uri": editor.root.as_uri()}
+    context = await editor.command("code.scopedContext", **question)
+    assert "TokenSigner.sign" in context["text"]
+    assert {one["path"] for one in context["data"]["outlines"]} >= {"auth/tokens.py"}
+    editor.open("auth/models.py")
+    without = await editor.command("code.scopedContext", **question)
+    assert without["text"].startswith("auth/tokens.py:")
+    focused = await editor.command("code.scopedContext")
+    assert focused["text"].startswith("auth/models.py:1-73 of 73 lines\n")
+
+
 async def test_bad_arguments_name_the_field(editor: Editor) -> None:
     message, data = await editor.refusal("code.tree", pth=".")
     assert (data["kind"], data["fields"]) == ("arguments", ["pth"])

@@ -16,11 +16,13 @@ from foldline.backends.symbols import flatten
 from foldline.backends.waiting import question_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from foldline.backends.analysis import Analysis
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.index import WorkspaceIndex
+    from foldline.backends.models import FileOutline
+    from foldline.backends.symbols import Located
     from foldline.backends.walks import Walks
 
 _KIND = "search"
@@ -46,6 +48,7 @@ _NOISE = frozenset(
     | {"on", "or", "the", "to", "what", "when", "where", "which", "with"}
 )
 _EXACT_SYMBOL, _SAME_SYMBOL, _PATH_PART, _SYMBOL_PART, _PATH_TEXT = 100, 80, 60, 30, 20
+_ENCLOSING = 15
 # Files, best first, whose outlines are read for the line of a symbol; others rank by name.
 _MOST_VERIFIED = 60
 _MOST_LIKE = 200
@@ -66,8 +69,7 @@ class _Candidate:
 
     @property
     def score(self) -> int:
-        # A file that answers more of the keywords comes before one that answers fewer of them well.
-        total = sum(score for score, _ in self.best.values()) + 100 * (len(self.best) - 1)
+        total = _total([score for score, _ in self.best.values()])
         return total - (_TEST_PENALTY if is_test_path(self.path) else 0)
 
 
@@ -126,8 +128,33 @@ async def search_files(
     )
 
 
+def matching_symbols(outline: FileOutline, query: str) -> list[tuple[int, Located]]:
+    """The symbols whose names have words of `query`, each with its score, best first.
+
+    The names of the symbols around one count too, if its own has any of the words.
+    """
+    keywords = _keywords(query)
+    found: list[tuple[int, Located]] = []
+    for located in flatten(outline.symbols):
+        scores = [_symbol_score(located, keyword) for keyword in keywords]
+        if any(scores):
+            around = _fold(" ".join(symbol.name for symbol in located.enclosing))
+            scores = [
+                score or (_ENCLOSING if _fold(keyword) in around else 0)
+                for keyword, score in zip(keywords, scores, strict=True)
+            ]
+            found.append((_total([score for score in scores if score]), located))
+    return sorted(found, key=lambda match: -match[0])
+
+
+def _total(scores: Collection[int]) -> int:
+    """The score for several keywords: to have more of them counts more than to have one well."""
+    return sum(scores) + 100 * (len(scores) - 1)
+
+
 def _keywords(query: str) -> list[str]:
-    words = list(dict.fromkeys(_KEYWORD.findall(query)))
+    # A dot at the end is a sentence's; elsewhere it is a name's.
+    words = list(dict.fromkeys(filter(None, (w.rstrip(".") for w in _KEYWORD.findall(query)))))
     kept = [word for word in words if word.casefold() not in _NOISE] or words
     if not kept:
         raise InvalidArgumentError("query", "holds no word to search for")
@@ -231,23 +258,26 @@ def _offer_symbols(analysis: Analysis, candidate: _Candidate, keywords: Iterable
     best = 0
     for located in flatten(outline.symbols):
         symbol = located.symbol
-        folded = _fold(symbol.name)
         for keyword in keywords:
-            word = _fold(keyword)
-            if keyword in {symbol.name, located.qualified_name}:
-                # What stands at the top of a file is more likely meant than a method of that name.
-                score = _EXACT_SYMBOL - 2 * len(located.enclosing)
-            elif word == folded:
-                score = _SAME_SYMBOL
-            elif word in folded:
-                score = _SYMBOL_PART
-            else:
+            score = _symbol_score(located, keyword)
+            if not score:
                 continue
             what = f"{symbol.kind} {located.qualified_name}, line {symbol.name_line}"
             candidate.offer(keyword, score, what)
             if score > best:
                 best = score
                 candidate.line = symbol.name_line
+
+
+def _symbol_score(located: Located, keyword: str) -> int:
+    """The score of a symbol for a keyword, 0 where its name doesn't have it."""
+    word, folded = _fold(keyword), _fold(located.symbol.name)
+    if keyword in {located.symbol.name, located.qualified_name}:
+        # What stands at the top of a file is more likely meant than a method of that name.
+        return _EXACT_SYMBOL - 2 * len(located.enclosing)
+    if word == folded:
+        return _SAME_SYMBOL
+    return _SYMBOL_PART if word in folded else 0
 
 
 def _last_that_fits(hits: list[SearchHit], first: int, query: str, budget: int | None) -> int:

@@ -55,12 +55,12 @@ def locate(path: str, symbols: Iterable[SymbolInfo], name: str) -> Located:
         matches = _matches(known, indexed.group(1))
         number = int(indexed.group(2))
         if matches and not 1 <= number <= len(matches):
-            raise SymbolNotFoundError(path, name, _distinct_names(known, matches)[:_MOST_NEAR])
+            raise SymbolNotFoundError(path, name, distinct_names(known, matches)[:_MOST_NEAR])
         matches = matches[number - 1 : number]
     if not matches:
         raise SymbolNotFoundError(path, name, _near(known, asked))
     if len(matches) > 1:
-        raise AmbiguousSymbolError(path, name, _distinct_names(known, matches))
+        raise AmbiguousSymbolError(path, name, distinct_names(known, matches))
     return matches[0]
 
 
@@ -72,7 +72,7 @@ def _matches(known: list[Located], name: str) -> list[Located]:
     return [located for located in known if located.qualified_name.endswith(ending)]
 
 
-def _distinct_names(known: list[Located], matches: list[Located]) -> list[str]:
+def distinct_names(known: list[Located], matches: list[Located]) -> list[str]:
     """A name for each match with which `locate` finds it again."""
     names: list[str] = []
     for match in matches:

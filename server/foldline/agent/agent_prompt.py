@@ -6,16 +6,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from foldline.agent.tools import code_tools
 from foldline.ide.operations import OPERATIONS
+from foldline.ide.operations.costs import cost_of
 from foldline.prompts import MarkdownSection, PromptTemplate
 from foldline.prompts.dataclasses import FrozenDataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
+    from foldline.ide.operations.operation import Operation
     from foldline.ide.workspace import Workspace
 
 ALL_TOOLS = tuple(operation.tool for operation in OPERATIONS if operation.tool)
@@ -28,15 +30,21 @@ _STEPS = (
     ("GENERATE", ("generate_scoped_context",), "answer once you are confident"),
 )
 
+# In the order in which to try them.
 _COSTS = (
-    ("get_file_outline", "~500 bytes", "prefer this"),
-    ("read_symbol", "~1-2 KB", "when you need one definition"),
-    ("read_lines", "variable", "when you need an exact range"),
-    ("find_references", "~2-3 KB", "for what spans files"),
-    ("read_file", "~8 KB", "LAST RESORT, only for configuration and other files that aren't code"),
+    ("get_tree", "where is what"),
+    ("search_for_files", "for files by their words"),
+    ("grep_in_files", "for lines by a pattern"),
+    ("get_file_outline", "prefer this"),
+    ("read_symbol", "when you need one definition"),
+    ("read_lines", "when you need an exact range"),
+    ("find_references", "for what spans files"),
+    ("generate_scoped_context", "for what matches a question, in one call"),
+    ("read_file", "LAST RESORT, only for configuration and other files that aren't code"),
 )
 
 RULE = "RULE: Never call read_file on a code file without first calling get_file_outline."
+_RULED = frozenset({"read_file", "get_file_outline"})
 
 
 @FrozenDataclass()
@@ -56,8 +64,8 @@ class ReadingCode:
             if offered or name == "GENERATE":
                 what = f"{', '.join(offered)}: {purpose}" if offered else purpose
                 steps.append(f"Step {len(steps) + 1}: {name} - {what}")
-        costs = [f"  {tool} ({cost}): {when}" for tool, cost, when in _COSTS if tool in tools]
-        rule = f"\n\n{RULE}" if {"read_file", "get_file_outline"} <= set(tools) else ""
+        costs = [f"  {tool} ({cost_of(tool)}): {when}" for tool, when in _COSTS if tool in tools]
+        rule = f"\n\n{RULE}" if set(tools) >= _RULED else ""
         return cls("\n".join(steps), "\n".join(costs), rule)
 
 
@@ -67,7 +75,7 @@ reading_code = MarkdownSection[ReadingCode](
     template="""
         ${steps}
 
-        COST (cheapest first):
+        COST (median answer; use the first that will do):
         ${costs}${rule}
         """,
     default_params=ReadingCode.with_tools(ALL_TOOLS),
@@ -81,8 +89,35 @@ def agent_prompt(tools: Collection[str] = ALL_TOOLS) -> str:
     return AGENT_PROMPT.render(ReadingCode.with_tools(tools)).text
 
 
-def agent_template(workspace: Workspace) -> PromptTemplate[object]:
-    """Return a template with the instructions and the tools, for the files of a workspace."""
+def mcp_instructions(tools: Collection[str] = ALL_TOOLS) -> str:
+    """Return the instructions in few bytes, as MCP clients put them into every conversation.
+
+    Some clients cut them: the rule and the steps are in the first 250 bytes.
+    """
+    ruled = set(tools) >= _RULED
+    first = [RULE] if ruled else []
+    steps = [
+        f"{name} {', '.join(offered)}"
+        for name, of_step, _ in _STEPS
+        if (offered := [tool for tool in of_step if tool in tools and tool != "get_tree"])
+    ]
+    first.append(f"Steps: {'; '.join(steps)}.")
+    costs = [f"{tool} {cost_of(tool)}" for tool, _ in _COSTS if tool in tools]
+    if ruled and costs[-1].startswith("read_file "):
+        costs[-1] += " (last resort: never on code whose outline you have not seen)"
+    return (
+        f"{' '.join(first)}\nMedian answers: {', '.join(costs)}.\nPaths are relative to the "
+        "workspace. An answer that is longer than its budget (bytes) ends with a cursor: repeat "
+        "the call with it for the rest."
+    )
+
+
+def agent_template(
+    workspace: Workspace, operations: Iterable[Operation[Any, Any]] = OPERATIONS
+) -> PromptTemplate[object]:
+    """Return a template with these tools and their instructions, for the files of a workspace."""
     section = reading_code.clone()
-    section.tools = code_tools(workspace)
+    section.tools = code_tools(workspace, operations)
+    params = ReadingCode.with_tools([tool.name for tool in section.tools])
+    section.default_params = params
     return PromptTemplate(ns="foldline/agent", key="reading-code", sections=[section])

@@ -11,14 +11,14 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from foldline.agent import check, code, doctor, preview, serve, tokens, tour
+from foldline.agent import check, code, context, doctor, preview, prompts, serve, tokens, tour
 from foldline.agent.mcp import verb as mcp
 from foldline.ide.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-VERBS = (serve, mcp, tour, code, preview, check, tokens, doctor)
+VERBS = (serve, mcp, tour, code, context, preview, check, tokens, prompts, doctor)
 
 # The extras that install modules, other than `server`.
 EXTRAS = {"mcp": "mcp", "mcp_types": "mcp", "pydantic": "mcp"}

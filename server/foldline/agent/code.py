@@ -89,11 +89,11 @@ def _add_argument(parser: argparse.ArgumentParser, argument: Argument, *, severa
         parser.add_argument("--trust", action="store_true", help=help_text)
     elif argument.kind is bool:
         parser.add_argument(f"-{name[0]}", option, action="store_true", help=doc)
-    elif argument.kind is tuple and not argument.required:
+    elif argument.kind is tuple and not argument.required and Role.POSITIONAL not in argument.roles:
         parser.add_argument(option, nargs="+", default=(), metavar="FILE", help=doc)
     elif argument.required or argument.roles & {Role.POSITIONAL, Role.SCOPE}:
         many = Role.WORDS in argument.roles or several or argument.kind is tuple
-        count = "+" if many else None if argument.required else "?"
+        count = ("+" if many else None) if argument.required else ("*" if many else "?")
         parser.add_argument(name, nargs=count, default=_default(argument), help=doc)
     elif argument.kind is int:
         short = (f"-{name[0].upper()}",) if name == "context" else ()

@@ -54,8 +54,8 @@ async def answer_in(operation: Operation[Any, Any], folder: Folder, arguments: A
     outline = None
     if operation.outline is not None:
         outline = await operation.outline(folder.access, arguments)
-    text = operation.text(_with_prefix(result, folder), arguments)
-    return Answer(text, summary_text(_with_prefix(outline, folder)))
+    text = operation.text(with_prefix(result, folder), arguments)
+    return Answer(text, summary_text(with_prefix(outline, folder)))
 
 
 def joined(answers: Sequence[Answer]) -> Answer:
@@ -72,7 +72,7 @@ def arguments_by_folder(
         return
     by_role = {role: argument.name for argument in operation.parameters for role in argument.roles}
     files = [argument.name for argument in operation.parameters if Role.FILES in argument.roles]
-    if files:
+    if any(getattr(arguments, name) for name in files):
         yield _in_one_folder(folders, arguments, files)
         return
     named = by_role.get(Role.FILE) or by_role.get(Role.FOLDER)
@@ -93,8 +93,9 @@ def arguments_by_folder(
         cursor = cursor and cursor.removeprefix(folder.prefix)
         yield folder, replace(arguments, **{by_role[Role.SCOPE]: inside, "cursor": cursor})
         return
-    for folder, share, cursor in folders.each(arguments.budget, arguments.cursor):
-        yield folder, replace(arguments, budget=share, cursor=cursor)
+    for folder, share, cursor in folders.each(arguments.budget, getattr(arguments, "cursor", None)):
+        own_cursor = {"cursor": cursor} if hasattr(arguments, "cursor") else {}
+        yield folder, replace(arguments, budget=share, **own_cursor)
 
 
 def _in_one_folder(folders: Folders, arguments: Any, names: list[str]) -> tuple[Folder, Any]:
@@ -109,7 +110,7 @@ def _in_one_folder(folders: Folders, arguments: Any, names: list[str]) -> tuple[
     return next(iter(folders_used.values())), replace(arguments, **own)
 
 
-def _with_prefix(model: Model, folder: Folder) -> Model:
+def with_prefix(model: Model, folder: Folder) -> Model:
     """Prefix the result's paths and cursors with the folder's name."""
     if not folder.prefix or not is_dataclass(model):
         return model
@@ -121,5 +122,5 @@ def _with_prefix(model: Model, folder: Folder) -> Model:
         elif field.name == "cursor":
             changes["cursor"] = folder.shown_cursor(value)
         elif isinstance(value, tuple) and value and hasattr(value[0], "path"):
-            changes[field.name] = tuple(_with_prefix(item, folder) for item in value)
+            changes[field.name] = tuple(with_prefix(item, folder) for item in value)
     return cast("Model", replace(model, **changes)) if changes else model  # type: ignore[type-var]

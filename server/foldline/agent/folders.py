@@ -107,7 +107,8 @@ class Folders:
         if len(self.folders) == 1:
             return ((self.folders[0], budget, cursor),)
         if cursor is None:
-            share = max(budget // len(self.folders), _SMALLEST_SHARE)
+            # Answers are joined by newlines.
+            share = max((budget + 1) // len(self.folders) - 1, _SMALLEST_SHARE)
             return tuple((folder, share, None) for folder in self.folders)
         for folder in self.folders:
             if cursor.startswith(folder.prefix):

@@ -1,31 +1,79 @@
 """Pipeline mode: a fixed sequence of model calls that reads outlines instead of whole files.
 
-`explore` shows the model the outlines of all candidates, lets it choose symbols, and reads those:
-about 30 KB and one more call, instead of 96 KB for twelve whole files. `scoped_context` then builds
-the context of the last call: primary files whole, the others as outlines. Without a
-`SmartFileAccess`, both read whole files with the pipeline's own function.
+`Pipeline` answers a question: it searches, shows the model the outlines of up to twelve files,
+reads the symbols that it names, and lets it answer from the packed context. That is about 30 KB and
+one more call, instead of 96 KB for twelve whole files. `explore` and `scoped_context` are the steps
+for pipelines with calls of their own. Without a workspace, all of them read whole files with the
+pipeline's own function.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from foldline.backends.errors import BackendError
-from foldline.backends.formatting.budget import FILE_BUDGET, SYMBOL_BUDGET, size_of
+from foldline.agent.folder_operations import with_prefix
+from foldline.agent.folders import Folders, open_folders
+from foldline.agent.pipeline_prompts import (
+    ANSWER_QUESTION,
+    CHOOSE_SYMBOLS,
+    Context,
+    Outlines,
+    Question,
+)
+from foldline.backends.errors import cut
+from foldline.backends.formatting.budget import FILE_BUDGET, size_of
+from foldline.backends.models import FileText, SearchResults
 from foldline.backends.text import format_symbol
-from foldline.ide import scoped_context as context
-from foldline.ide.scoped_context import OUTLINES_BUDGET
+from foldline.backends.waiting import run
+from foldline.ide.errors import ArgumentsError
+from foldline.ide.operations.arguments import SMALLEST_BUDGET
+from foldline.ide.question import MOST_CANDIDATES, best_symbols, outlines_of, search
+from foldline.ide.scoped_context import (
+    OUTLINES_BUDGET,
+    AccessReader,
+    LeftOut,
+    ScopedContext,
+    Sizes,
+    SymbolChoice,
+    fit_outlines,
+    gather,
+    pack,
+    pack_with_rest,
+    read_symbols,
+)
+from foldline.ide.workspace import Workspace
+from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from foldline.agent.pipeline_prompts import SymbolsToRead
     from foldline.backends import SmartFileAccess
+    from foldline.backends.models import FileOutline, SymbolDetail
+    from foldline.ide.scoped_context import Reader
+    from foldline.prompts.adapters import ProviderAdapter
 
-MOST_CANDIDATES = 12
+__all__ = [
+    "CONTEXT_BUDGET",
+    "MOST_CANDIDATES",
+    "SYMBOLS_BUDGET",
+    "Exploration",
+    "LeftOut",
+    "Pipeline",
+    "PipelineResult",
+    "Step",
+    "SymbolChoice",
+    "explore",
+    "parse_choices",
+    "scoped_context",
+]
+
 SYMBOLS_BUDGET = 24_000
+CONTEXT_BUDGET = OUTLINES_BUDGET + SYMBOLS_BUDGET
+"""The most bytes of the context of an answer."""
 
 QUESTION = """\
 These are the outlines of the files that may matter. Name the symbols whose source you need, one \
@@ -41,11 +89,246 @@ _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*(?:\[\d+\])?")
 
 
 @dataclass(frozen=True, slots=True)
-class SymbolChoice:
-    """One symbol that the model asked for."""
+class Step:
+    """One step of a pipeline, with the bytes of what it read or sent."""
 
-    path: str
     name: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineResult:
+    """The result of one question.
+
+    Attributes:
+        answer: The model's answer; None without a model, or if no file matches.
+        context: The context that the answer was made from; empty if no file matches.
+        candidates: The files whose outlines were read.
+        choices: The symbols that the model chose; without a model, those that match best.
+        unread: What the context leaves out, with the reasons.
+        steps: `outlines`, `choose` (its prompt), `symbols`, `context` and `answer` (its prompt).
+        usage: The tokens of both calls.
+        reason: Says why there is no context.
+    """
+
+    question: str
+    answer: str | None = None
+    context: str = ""
+    candidates: tuple[str, ...] = ()
+    choices: tuple[SymbolChoice, ...] = ()
+    unread: tuple[LeftOut, ...] = ()
+    steps: tuple[Step, ...] = ()
+    usage: TokenUsage = NOTHING_USED
+    reason: str = ""
+
+
+class Pipeline:
+    r"""Answers questions about the code of a workspace with two model calls.
+
+    >>> import tempfile, pathlib
+    >>> root = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (root / "shop.py").write_text("class Cart:\n    def total(self): ...\n")
+    >>> workspace = Workspace.at(root)
+    >>> print(Pipeline(workspace).run("How is the total computed?").context)
+    shop.py:2 Cart.total
+        def total(self): ...
+    <BLANKLINE>
+    shop.py (python, 2 lines)
+    1-2 class Cart
+      2 def total(self)
+    >>> workspace.close()
+
+    Args:
+        workspace: The files. Without them, `read_file` reads whole files, which `run` names.
+        adapter: Calls the model. Without one, the symbols that match best are chosen, and there is
+            no answer.
+        budget: The most bytes of the context; the prompts add the question and a few sentences.
+        read_file: Reads a whole file, for pipelines without a workspace.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace | SmartFileAccess | None,
+        adapter: ProviderAdapter | None = None,
+        *,
+        budget: int = CONTEXT_BUDGET,
+        read_file: Callable[[str], str] | None = None,
+    ) -> None:
+        if budget < SMALLEST_BUDGET:
+            raise ArgumentsError({"budget": f"must be {SMALLEST_BUDGET} or more, not {budget}"})
+        self._workspace = workspace
+        self._adapter = adapter
+        self._sizes = Sizes(total=budget)
+        self._read_file = _reader(read_file) if workspace is None else None
+
+    def run(
+        self, question: str, *, files: Iterable[str] = (), candidates: Iterable[str] | None = None
+    ) -> PipelineResult:
+        """Answer a question. Blocks while files are read and the model is called.
+
+        Args:
+            question: Its words also find the files.
+            files: Files to read whole in any case.
+            candidates: The files to consider, of which the first twelve count, instead of those
+                that match the question.
+
+        Raises:
+            BackendError: The workspace can't be searched.
+            PromptError: The adapter's errors, unchanged.
+            NoFolderError: The workspace has no folder.
+        """
+        files = tuple(dict.fromkeys(files))
+        if self._workspace is None:
+            return self._with_whole_files(question, (*files, *(candidates or ())))
+        reader: Reader
+        if isinstance(self._workspace, Workspace):
+            folders = open_folders(self._workspace, self._workspace.roots)
+            reader = _FoldersReader(folders)
+        else:
+            reader = AccessReader(self._workspace)
+        results = (
+            run(search(reader, question)) if candidates is None else SearchResults(question, (), 0)
+        )
+        paths = [hit.path for hit in results.hits] if candidates is None else candidates
+        paths = tuple(dict.fromkeys(paths or ()))[:MOST_CANDIDATES]
+        if not paths and not files:
+            reason = results.reason or "there are no candidates"
+            return PipelineResult(question=question, reason=reason)
+        outlines, missing = run(outlines_of(reader, paths))
+        texts, _ = fit_outlines(outlines, min(self._sizes.outlines, self._sizes.total))
+        shown = "\n\n".join(texts)
+        result = PipelineResult(
+            question=question,
+            candidates=paths,
+            unread=tuple(missing),
+            steps=(Step("outlines", size_of(shown)),),
+        )
+        result, whole = self._choose(result, outlines, shown)
+        context = run(
+            gather(
+                reader,
+                files=(*files, *whole),
+                choices=result.choices,
+                supporting=[outline.path for outline in outlines],
+                sizes=self._sizes,
+            )
+        )
+        context = replace(
+            context,
+            question=question,
+            matched=results.total,
+            coverage=results.coverage,
+            left_out=(*result.unread, *context.left_out),
+        )
+        return self._answer(result, context)
+
+    def _choose(
+        self, result: PipelineResult, outlines: Sequence[FileOutline], shown: str
+    ) -> tuple[PipelineResult, tuple[str, ...]]:
+        """Return the result with the choices, and the files to read whole."""
+        if self._adapter is None:
+            return replace(result, choices=best_symbols(outlines, result.question)), ()
+        if not outlines:
+            return result, ()
+        response = self._adapter.evaluate(
+            CHOOSE_SYMBOLS, Question(result.question), Outlines(shown)
+        )
+        chosen = response.output
+        assert chosen is not None
+        choices, whole, unknown = _known_choices(chosen, result.candidates)
+        step = Step("choose", size_of(response.rendered.text))
+        result = replace(
+            result,
+            choices=choices,
+            unread=(*result.unread, *unknown),
+            steps=(*result.steps, step),
+            usage=result.usage + response.usage,
+        )
+        return result, whole
+
+    def _answer(self, result: PipelineResult, context: ScopedContext) -> PipelineResult:
+        """Return the result with the packed context, and the model's answer."""
+        text, unread = pack_with_rest(context, self._sizes)
+        bodies = sum(size_of(format_symbol(detail)) for detail in context.symbols)
+        steps = [Step("symbols", bodies)] if context.symbols else []
+        steps = [*result.steps, *steps, Step("context", size_of(text))]
+        result = replace(result, context=text, unread=unread, steps=tuple(steps))
+        if self._adapter is None:
+            return result
+        response = self._adapter.evaluate(ANSWER_QUESTION, Question(result.question), Context(text))
+        return replace(
+            result,
+            answer=response.text,
+            steps=(*result.steps, Step("answer", size_of(response.rendered.text))),
+            usage=result.usage + response.usage,
+        )
+
+    def _with_whole_files(self, question: str, paths: Iterable[str]) -> PipelineResult:
+        paths = tuple(dict.fromkeys(paths))[:MOST_CANDIDATES]
+        if not paths:
+            raise ArgumentsError({"candidates": "name files: there is no workspace to search"})
+        read = _reader(self._read_file)
+        texts = []
+        for path in paths:
+            text = read(path)
+            count = len(text.splitlines())
+            texts.append(FileText(path, 1, count, count, text.rstrip("\n")))
+        result = PipelineResult(question=question, candidates=paths)
+        return self._answer(result, ScopedContext(question=question, files=tuple(texts)))
+
+
+@dataclass(frozen=True, slots=True)
+class _FoldersReader:
+    """Reads the files of several folders; with more than one, paths begin with a folder's name."""
+
+    folders: Folders
+
+    async def search(self, query: str) -> SearchResults:
+        every = [
+            with_prefix(await AccessReader(folder.access).search(query), folder)
+            for folder in self.folders.folders
+        ]
+        hits = sorted((hit for one in every for hit in one), key=lambda hit: -hit.score)
+        total = sum(one.total for one in every)
+        return replace(
+            every[0], hits=tuple(hits), total=total, reason="" if hits else every[0].reason
+        )
+
+    async def outline(self, path: str) -> FileOutline:
+        place = self.folders.locate(path)
+        return with_prefix(
+            await AccessReader(place.folder.access).outline(place.path), place.folder
+        )
+
+    async def symbol(self, path: str, name: str, budget: int) -> SymbolDetail:
+        place = self.folders.locate(path)
+        reader = AccessReader(place.folder.access)
+        return with_prefix(await reader.symbol(place.path, name, budget), place.folder)
+
+    async def text(self, path: str, budget: int) -> FileText:
+        place = self.folders.locate(path)
+        reader = AccessReader(place.folder.access)
+        return with_prefix(await reader.text(place.path, budget), place.folder)
+
+
+def _known_choices(
+    chosen: SymbolsToRead, candidates: Sequence[str]
+) -> tuple[tuple[SymbolChoice, ...], tuple[str, ...], tuple[LeftOut, ...]]:
+    """Return the symbols and whole files of candidates, and the rest with the reason."""
+    choices: dict[SymbolChoice, None] = {}
+    unknown: dict[LeftOut, None] = {}
+    reason = "isn't one of the files whose outlines were shown"
+    for file in chosen.files:
+        for name in file.symbols:
+            if file.path in candidates:
+                choices[SymbolChoice(file.path, name)] = None
+            else:
+                unknown[LeftOut(cut(file.path), cut(name), reason)] = None
+    for path in chosen.whole:
+        if path not in candidates:
+            unknown[LeftOut(cut(path), "", reason)] = None
+    whole = tuple(path for path in dict.fromkeys(chosen.whole) if path in candidates)
+    return tuple(one for one in choices if one.path not in whole), whole, tuple(unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +368,19 @@ def explore(
     paths = tuple(dict.fromkeys(candidates))[:MOST_CANDIDATES]
     if access is None:
         return Exploration("\n\n".join(_whole_files(paths, _reader(read_file))))
-    outlines = context.outlines_within(access, paths, outlines_budget)
-    choices = parse_choices(ask(QUESTION.format(outlines=outlines)), paths)
-    parts = [outlines]
-    unread: list[tuple[SymbolChoice, str]] = []
-    left = symbols_budget
-    for choice in choices:
-        text, reason = _symbol(access, choice, left)
-        if text is None:
-            unread.append((choice, reason))
-        else:
-            parts.append(text)
-            left -= size_of(text) + 2
+    reader = AccessReader(access)
+    outlines, missing = run(outlines_of(reader, paths))
+    texts, _ = fit_outlines(outlines, outlines_budget)
+    shown = "\n\n".join([*texts, *(f"({one.reason})" for one in missing)])
+    choices = parse_choices(ask(QUESTION.format(outlines=shown)), paths)
+    left_out: list[LeftOut] = []
+
+    async def read() -> list[str]:
+        found = read_symbols(reader, choices, symbols_budget, left_out)
+        return [format_symbol(detail) async for detail in found]
+
+    parts = [shown, *run(read())]
+    unread = [(SymbolChoice(one.path, one.name), one.reason) for one in left_out]
     if unread:
         parts.append("\n".join(f"({choice.name} was not read: {why})" for choice, why in unread))
     return Exploration("\n\n".join(parts), choices, tuple(unread))
@@ -122,28 +406,16 @@ def scoped_context(
     file_budget: int = FILE_BUDGET,
     outlines_budget: int = OUTLINES_BUDGET,
 ) -> str:
-    """Return the context of the generating call; see `foldline.ide.scoped_context`.
+    """Return the context of the generating call; primary files whole, the others as outlines.
 
     Without `access`, `read_file` reads all files whole.
     """
     if access is None:
         paths = dict.fromkeys((*primary, *supporting))
         return "\n\n".join(_whole_files(paths, _reader(read_file)))
-    return context.scoped_context(
-        access, primary, supporting, file_budget=file_budget, outlines_budget=outlines_budget
-    )
-
-
-def _symbol(access: SmartFileAccess, choice: SymbolChoice, left: int) -> tuple[str | None, str]:
-    """Return the symbol's text, or None and the reason."""
-    if left <= 0:
-        return None, "no room is left"
-    try:
-        detail = access.read_symbol(choice.path, choice.name, budget=min(SYMBOL_BUDGET, left))
-    except BackendError as error:
-        return None, str(error)
-    text = format_symbol(detail)
-    return (None, "no room is left") if size_of(text) > left else (text, "")
+    sizes = Sizes(file=file_budget, outlines=outlines_budget)
+    gathered = gather(AccessReader(access), files=primary, supporting=supporting, sizes=sizes)
+    return pack(run(gathered), sizes)
 
 
 def _whole_files(paths: Iterable[str], read_file: Callable[[str], str]) -> Iterator[str]:

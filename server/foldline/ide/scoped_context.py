@@ -1,64 +1,338 @@
-"""The context of a generating call: some files in full, others as outlines."""
+"""A packed context: whole files, the source of chosen symbols, and outlines, within a byte budget.
+
+`gather` reads the parts, and `pack` formats them. What has no room is named at the end.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING, Protocol
 
 from foldline.backends.errors import BackendError
-from foldline.backends.formatting.budget import FILE_BUDGET, size_of
-from foldline.backends.text import format_outline
+from foldline.backends.formatting.budget import SYMBOL_BUDGET, size_of
+from foldline.backends.formatting.visible import visible
+from foldline.backends.models import (
+    COMPLETE,
+    FileOutline,
+    FileText,
+    SymbolDetail,
+)
+from foldline.backends.text import format_file_text, format_outline, format_symbol
+from foldline.ide.operations.operation import run_query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import AsyncIterator, Iterable, Sequence
 
     from foldline.backends import SmartFileAccess
+    from foldline.backends.models import SearchResults
 
 OUTLINES_BUDGET = 6_000
 """Total bytes of the supporting files' outlines."""
+NO_LIMIT = 1 << 30
+NO_ROOM = "no room is left"
+
+# Less holds nothing that is worth its header.
+_SMALLEST_PART = 100
+_NOTES = 600
+_MOST_NAMED = 40
+_SHORTEST_CUT = 40
+_BETWEEN = 2
 
 
-def scoped_context(
-    access: SmartFileAccess,
-    primary: Iterable[str],
-    supporting: Iterable[str] = (),
-    *,
-    file_budget: int = FILE_BUDGET,
-    outlines_budget: int = OUTLINES_BUDGET,
-) -> str:
-    """Return `primary` files in full and `supporting` ones as outlines, as one text.
+class Reader(Protocol):
+    """Reads code for `gather`; its coroutines await only `foldline.backends.waiting`."""
 
-    A primary file over `file_budget` bytes is cut there, and the text says so.
+    async def search(self, query: str) -> SearchResults: ...
+
+    async def outline(self, path: str) -> FileOutline: ...
+
+    async def symbol(self, path: str, name: str, budget: int) -> SymbolDetail: ...
+
+    async def text(self, path: str, budget: int) -> FileText: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AccessReader:
+    """Reads the files of one folder."""
+
+    access: SmartFileAccess
+
+    async def search(self, query: str) -> SearchResults:
+        return await run_query(self.access.search_files, query)
+
+    async def outline(self, path: str) -> FileOutline:
+        return await run_query(self.access.get_outline, path)
+
+    async def symbol(self, path: str, name: str, budget: int) -> SymbolDetail:
+        return await run_query(self.access.read_symbol, path, name, budget=budget)
+
+    async def text(self, path: str, budget: int) -> FileText:
+        return await run_query(self.access.read_text, path, budget=budget)
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolChoice:
+    """A symbol whose source belongs into a context."""
+
+    path: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A file, or a symbol of it, that isn't in a context, with the reason."""
+
+    path: str
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The most bytes of a context and of its parts.
+
+    Attributes:
+        total: The text of the whole context, which is never larger.
+        file: One whole file; the rest of it is left out, and the text says so.
+        symbol: The source of one symbol.
+        outlines: All outlines together.
     """
-    primary = tuple(dict.fromkeys(primary))
-    others = tuple(path for path in dict.fromkeys(supporting) if path not in primary)
-    parts = [_file(access, path, file_budget) for path in primary]
-    if others:
-        parts.append(outlines_within(access, others, outlines_budget))
-    return "\n\n".join(parts)
+
+    total: int = NO_LIMIT
+    file: int = NO_LIMIT
+    symbol: int = SYMBOL_BUDGET
+    outlines: int = OUTLINES_BUDGET
 
 
-def outlines_within(access: SmartFileAccess, paths: Sequence[str], budget: int) -> str:
-    """Return the outlines of all files within `budget` bytes.
+@dataclass(frozen=True, slots=True)
+class ScopedContext:
+    """The parts of a context, in the order in which they are shown.
+
+    Attributes:
+        question: The question that it was made for; empty for named files.
+        matched: The number of files that match the question.
+        left_out: What isn't part of it, with the reasons.
+        reason: Says why it's empty.
+    """
+
+    question: str = ""
+    files: tuple[FileText, ...] = ()
+    symbols: tuple[SymbolDetail, ...] = ()
+    outlines: tuple[FileOutline, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    matched: int = 0
+    reason: str = ""
+    coverage: str = COMPLETE
+
+    def __len__(self) -> int:
+        return len(self.files) + len(self.symbols) + len(self.outlines)
+
+
+@dataclass(slots=True)
+class _Room:
+    """The bytes that are left for some parts."""
+
+    left: int
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def holds(self, text: str) -> bool:
+        """Take the room of `text`, if it has room."""
+        size = size_of(text) + _BETWEEN
+        if size > self.left:
+            return False
+        self.left -= size
+        return True
+
+
+async def gather(
+    reader: Reader,
+    *,
+    files: Iterable[str] = (),
+    choices: Iterable[SymbolChoice] = (),
+    supporting: Iterable[str] = (),
+    sizes: Sizes | None = None,
+) -> ScopedContext:
+    """Read `files` whole, the symbols of `choices`, and the outlines of `supporting` files.
+
+    What can't be read, or has no room, is left out with its reason. Files come first, and share
+    the room that the outlines don't need; with `choices`, they get half of it.
+    """
+    sizes = sizes or Sizes()
+    files, choices = tuple(dict.fromkeys(files)), tuple(dict.fromkeys(choices))
+    supporting = tuple(path for path in dict.fromkeys(supporting) if path not in files)
+    room = sizes.total - _room_for_notes(sizes.total)
+    room -= min(sizes.outlines, room // 3) if supporting else 0
+    for_files = _Room(room // 2 if choices else room)
+    texts = [text async for text in _files(reader, files, for_files, sizes)]
+    for_symbols = _Room(room - (room // 2 if choices else room) + for_files.left)
+    symbols = [
+        detail
+        async for detail in read_symbols(
+            reader, choices, for_symbols.left, for_symbols.left_out, most=sizes.symbol
+        )
+    ]
+    outlines = []
+    missing = []
+    for path in supporting:
+        try:
+            outlines.append(await reader.outline(path))
+        except BackendError as error:
+            missing.append(LeftOut(path, "", str(error)))
+    return ScopedContext(
+        files=tuple(texts),
+        symbols=tuple(symbols),
+        outlines=tuple(outlines),
+        left_out=(*for_files.left_out, *for_symbols.left_out, *missing),
+    )
+
+
+async def read_symbols(
+    reader: Reader,
+    choices: Iterable[SymbolChoice],
+    room: int,
+    left_out: list[LeftOut],
+    *,
+    most: int = SYMBOL_BUDGET,
+) -> AsyncIterator[SymbolDetail]:
+    """Yield the symbols whose texts fit `room` bytes; adds the others to `left_out`."""
+    left = _Room(room)
+    for choice in choices:
+        if left.left < _SMALLEST_PART:
+            left_out.append(LeftOut(choice.path, choice.name, NO_ROOM))
+            continue
+        try:
+            detail = await reader.symbol(choice.path, choice.name, min(most, left.left - _BETWEEN))
+        except BackendError as error:
+            left_out.append(LeftOut(choice.path, choice.name, str(error)))
+            continue
+        if left.holds(format_symbol(detail)):
+            yield detail
+        else:
+            left_out.append(LeftOut(choice.path, choice.name, NO_ROOM))
+
+
+def pack(context: ScopedContext, sizes: Sizes | None = None) -> str:
+    """Return the context as one text of at most `sizes.total` bytes."""
+    return pack_with_rest(context, sizes)[0]
+
+
+def pack_with_rest(
+    context: ScopedContext, sizes: Sizes | None = None
+) -> tuple[str, tuple[LeftOut, ...]]:
+    """Return the text, and everything that it leaves out."""
+    sizes = sizes or Sizes()
+    room = _Room(sizes.total - _room_for_notes(sizes.total))
+    parts: list[str] = []
+    left_out = list(context.left_out)
+    bodies = [
+        *((format_file_text(text), LeftOut(text.path, "", NO_ROOM)) for text in context.files),
+        *(
+            (format_symbol(one), LeftOut(one.path, one.qualified_name or one.name, NO_ROOM))
+            for one in context.symbols
+        ),
+    ]
+    for text, otherwise in bodies:
+        if room.holds(text):
+            parts.append(text)
+        else:
+            left_out.append(otherwise)
+    outlines, without_room = fit_outlines(context.outlines, min(sizes.outlines, room.left))
+    parts += outlines
+    left_out += without_room
+    used = sum(size_of(part) + _BETWEEN for part in parts)
+    notes = _notes(context, left_out, sizes.total - used)
+    if notes or not parts:
+        parts.append(notes or _cut("(this context is empty)", sizes.total))
+    return "\n\n".join(parts), tuple(left_out)
+
+
+def fit_outlines(outlines: Sequence[FileOutline], budget: int) -> tuple[list[str], list[LeftOut]]:
+    """Return the texts of the outlines within `budget` bytes, and the files without room.
 
     Bytes that a small outline doesn't use are left for those after it.
     """
+    room = _Room(budget)
     texts: list[str] = []
-    left = budget
+    left_out: list[LeftOut] = []
+    for place, outline in enumerate(outlines):
+        share = max(room.left // (len(outlines) - place) - _BETWEEN, 1)
+        text = format_outline(outline, share)
+        if room.holds(text):
+            texts.append(text)
+        else:
+            left_out.append(LeftOut(outline.path, "", NO_ROOM))
+    return texts, left_out
+
+
+async def _files(
+    reader: Reader, paths: Sequence[str], room: _Room, sizes: Sizes
+) -> AsyncIterator[FileText]:
     for place, path in enumerate(paths):
-        share = max(left // (len(paths) - place) - 2, 1)
+        share = min(room.left // (len(paths) - place) - _BETWEEN, sizes.file)
+        if share < _SMALLEST_PART:
+            room.left_out.append(LeftOut(path, "", NO_ROOM))
+            continue
         try:
-            text = format_outline(access.get_outline(path), share)
+            text = await reader.text(path, share)
         except BackendError as error:
-            text = f"({error})"
-        texts.append(text)
-        left -= size_of(text) + 2
-    return "\n\n".join(texts)
+            room.left_out.append(LeftOut(path, "", str(error)))
+            continue
+        if room.holds(format_file_text(text)):
+            yield text
+        else:
+            room.left_out.append(LeftOut(path, "", NO_ROOM))
 
 
-def _file(access: SmartFileAccess, path: str, budget: int) -> str:
-    try:
-        text = access.read_text(path, budget=budget)
-    except BackendError as error:
-        return f"({error})"
-    rest = "" if text.end == text.line_count else f" of {text.line_count} lines"
-    return f"{text.path}:{text.start}-{text.end}{rest}\n{text.text}"
+def _room_for_notes(total: int) -> int:
+    return min(_NOTES, total // 6)
+
+
+def _notes(context: ScopedContext, left_out: Sequence[LeftOut], room: int) -> str:
+    """Return what is missing and how to get it, in at most `room` bytes."""
+    lines = [f"({visible(context.reason)})"] if context.reason else []
+    if context.coverage != COMPLETE:
+        lines.append(f"(coverage: {visible(context.coverage)})")
+    shown = len({*(one.path for one in context.outlines), *(one.path for one in context.files)})
+    if context.matched > shown > 0:
+        lines.append(f"({context.matched} files match: search by other words for the rest)")
+    lines += [f"({_named(one)}{visible(one.reason)})" for one in left_out if one.reason != NO_ROOM]
+    over = [one for one in left_out if one.reason == NO_ROOM]
+    if over:
+        # It comes first: a larger budget mends it.
+        names = range(min(len(over), _MOST_NAMED), -1, -1)
+        notes = (_no_room(over, count) for count in names)
+        most = room // 2 if lines else room
+        lines.insert(0, next((note for note in notes if size_of(note) <= most), _no_room(over, 0)))
+    kept: list[str] = []
+    for line in (_cut(line, room) for line in lines):
+        if size_of(line) > room:
+            break
+        room -= size_of(line) + 1
+        kept.append(line)
+    return "\n".join(kept)
+
+
+def _no_room(over: Sequence[LeftOut], count: int) -> str:
+    """Return the note on what has no room, with the names of the first `count`."""
+    by_path = groupby(over[:count], key=lambda one: one.path)
+    named = []
+    for path, ones in by_path:
+        names = ", ".join(one.name for one in ones if one.name)
+        named.append(visible(f"{path}: {names}" if names else path))
+    more = len(over) - count
+    if more:
+        named.append(f"{more} more" if count else f"{more} parts")
+    return f"(no room for {'; '.join(named)}: read them one by one, or raise the budget)"
+
+
+def _named(one: LeftOut) -> str:
+    # Messages of errors begin with the path.
+    return "" if one.reason.startswith(visible(one.path)) else f"{visible(one.path)}: "
+
+
+def _cut(text: str, room: int) -> str:
+    """Return the beginning of a text in about `room` bytes; too little room holds none of it."""
+    if size_of(text) <= room or room < _SHORTEST_CUT:
+        return text
+    return text.encode("utf-8", "replace")[: max(room - 3, 0)].decode("utf-8", "ignore") + "…"

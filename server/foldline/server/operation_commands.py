@@ -128,7 +128,9 @@ class OperationCommand:
         name = by_role.get(Role.SYMBOL) or by_role.get(Role.PATTERN)
         subject = file or name
         path = values.get(file.name) if file else None
-        if subject is None or values.get(subject.name) is not None:
+        question = by_role.get(Role.QUESTION)
+        given = [values.get(one.name) for one in (subject, question) if one is not None]
+        if subject is None or any(value is not None for value in given):
             access = find_folder(ls, uri)
         else:
             access, path = find_file(ls, uri, subject.name)

@@ -18,6 +18,7 @@ SEARCH_BUDGET = 2500
 GREP_BUDGET = 2500
 NAVIGATION_BUDGET = 1500
 FILE_BUDGET = 8000
+CONTEXT_BUDGET = 12_000
 
 
 def make_cursor(kind: str, position: int) -> str:

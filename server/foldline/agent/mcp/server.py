@@ -14,6 +14,7 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from foldline.agent.agent_prompt import mcp_instructions
 from foldline.agent.folders import NoFolderError
 from foldline.agent.mcp import calls
 from foldline.agent.mcp.calls import Tools
@@ -41,12 +42,8 @@ _Result = TypeVar("_Result")
 CLOSE_SECONDS = 3.0
 # Clients list the tools while they start. Prompts that aren't found in time may need them all.
 LIST_SECONDS = 1.0
-INSTRUCTIONS = """\
-Read code at the cheapest level that answers: get_tree, search_for_files and grep_in_files (where \
-is what), get_file_outline (what is in a file), read_symbol (one definition), read_lines (an exact \
-range), find_references (who uses it), read_file (last resort: never on code whose outline you \
-have not seen). Paths are relative to the workspace. An answer that is longer than its budget \
-(bytes) ends with a cursor: repeat the call with it for the rest."""
+INSTRUCTIONS = mcp_instructions()
+"""The instructions with all tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +82,7 @@ class AgentServer:
         self.protocol: Server[dict[str, Any]] = Server(
             "foldline",
             version=VERSION,
-            instructions=INSTRUCTIONS,
+            instructions=mcp_instructions([tool.name for tool in self.tools.listed]),
             on_list_tools=_with_protocol_errors(self._list_tools),
             on_call_tool=_with_protocol_errors(self._call_tool),
             on_list_prompts=_with_protocol_errors(self._list_prompts),

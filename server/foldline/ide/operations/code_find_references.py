@@ -9,6 +9,7 @@ from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import REFERENCES_BUDGET
 from foldline.backends.text import format_references
 from foldline.ide.operations.arguments import Budget, Cursor, Seconds
+from foldline.ide.operations.costs import cost_of
 from foldline.ide.operations.operation import Doc, Operation, Role, run_query
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ OPERATION = Operation(
     run,
     lambda uses, _: format_references(uses),
     tool="find_references",
-    description="Where a name is used across files, with kind and enclosing symbol (~2 KB).",
+    description="Where a name is used across files, with kind and enclosing symbol "
+    f"({cost_of('find_references')}).",
     verb="refs",
     found=lambda uses: uses.total,
     across=True,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from foldline.backends.formatting.budget import GREP_BUDGET
 from foldline.backends.text import format_grep
 from foldline.ide.operations.arguments import Budget, Cursor
+from foldline.ide.operations.costs import cost_of
 from foldline.ide.operations.operation import Between, Doc, Operation, Role, run_query
 from foldline.prompts.context import Priority
 
@@ -53,7 +54,7 @@ OPERATION = Operation(
     run,
     lambda results, _: format_grep(results),
     tool="grep_in_files",
-    description="Lines that match a regular expression (~2 KB).",
+    description=f"Lines that match a regular expression ({cost_of('grep_in_files')}).",
     priority=Priority.HIGH,
     verb="grep",
     found=lambda results: results.total,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.formatting.budget import OUTLINE_BUDGET
 from foldline.backends.text import format_outline
 from foldline.ide.operations.arguments import Budget, FileArguments
+from foldline.ide.operations.costs import cost_of
 from foldline.ide.operations.operation import Operation, run_query
 from foldline.prompts.context import Priority
 
@@ -35,7 +36,7 @@ OPERATION = Operation(
     lambda outline, arguments: format_outline(outline, arguments.budget),
     tool="get_file_outline",
     description="A file's symbols with signatures and line ranges, and its imports; no bodies "
-    "(~0.5 KB). Ask before reading code.",
+    f"({cost_of('get_file_outline')}). Ask before reading code.",
     priority=Priority.HIGH,
     verb="outline",
     found=len,

@@ -10,6 +10,7 @@ from foldline.backends.files.source import split_lines
 from foldline.backends.formatting.budget import FILE_BUDGET
 from foldline.backends.text import format_file_text
 from foldline.ide.operations.arguments import Budget, Cursor, FileArguments
+from foldline.ide.operations.costs import cost_of
 from foldline.ide.operations.operation import Operation, run_query
 from foldline.prompts.context import Priority
 
@@ -55,8 +56,8 @@ OPERATION = Operation(
     run,
     lambda page, _: format_file_text(page),
     tool="read_file",
-    description="A whole file (up to ~8 KB a page). Last resort for code; right for configuration "
-    "and text.",
+    description=f"A whole file ({cost_of('read_file')} a page). Last resort for code; right for "
+    "configuration and text.",
     verb="read",
     found=lambda page: page.end >= page.start,
     outline=outline,

@@ -9,6 +9,7 @@ from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import SYMBOL_BUDGET
 from foldline.backends.text import format_symbol
 from foldline.ide.operations.arguments import Budget, Cursor, FileArguments, Seconds
+from foldline.ide.operations.costs import cost_of
 from foldline.ide.operations.operation import Doc, Operation, Role, run_query
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ OPERATION = Operation(
     run,
     lambda detail, _: format_symbol(detail),
     tool="read_symbol",
-    description="The source of one function, class or method (~1-2 KB).",
+    description=f"The source of one function, class or method ({cost_of('read_symbol')}).",
     verb="symbol",
     whole=True,
 )

@@ -1,46 +1,64 @@
-"""`code.scopedContext`: the context of one generating call."""
+"""`code.scopedContext`: the context of one answer, for named files or for a question."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from foldline.backends.formatting.budget import FILE_BUDGET
+from foldline.backends.formatting.budget import CONTEXT_BUDGET
+from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.arguments import Budget
 from foldline.ide.operations.operation import Doc, Operation, Role
-from foldline.ide.scoped_context import scoped_context
+from foldline.ide.question import context_for
+from foldline.ide.scoped_context import NO_LIMIT, AccessReader, ScopedContext, Sizes, gather, pack
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
 
 
-NO_LIMIT = 1 << 30
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments:
-    """The files that are edited or explained, and those around them."""
+    """A question, or the files that are edited or explained and those around them, or both."""
 
-    paths: Annotated[tuple[str, ...], Doc("files to show in full", "in full"), Role.FILES]
+    paths: Annotated[
+        tuple[str, ...], Doc("files to show in full", "in full"), Role.FILES, Role.POSITIONAL
+    ] = ()
     supporting: Annotated[
         tuple[str, ...], Doc("files to show as outlines", "as outlines"), Role.FILES
     ] = ()
-    budget: Budget = FILE_BUDGET
+    query: Annotated[
+        str | None,
+        Doc("a question: also show the symbols and outlines that match it"),
+        Role.QUESTION,
+    ] = None
+    budget: Budget = CONTEXT_BUDGET
 
 
-async def run(access: SmartFileAccess, arguments: Arguments) -> str:
-    return scoped_context(
-        access, arguments.paths, arguments.supporting, file_budget=arguments.budget or NO_LIMIT
-    )
+async def run(access: SmartFileAccess, arguments: Arguments) -> ScopedContext:
+    reader, sizes = AccessReader(access), _sizes(arguments)
+    files, supporting = arguments.paths, arguments.supporting
+    if arguments.query:
+        return await context_for(
+            reader, arguments.query, files=files, supporting=supporting, sizes=sizes
+        )
+    if not files and not supporting:
+        raise ArgumentsError({"query": "give a question, or `paths` of files"})
+    return await gather(reader, files=files, supporting=supporting, sizes=sizes)
+
+
+def _sizes(arguments: Arguments) -> Sizes:
+    return Sizes(total=arguments.budget or NO_LIMIT)
 
 
 OPERATION = Operation(
     "code.scopedContext",
-    "show some files in full and others as outlines, as the context of an answer",
+    "pack a context for a question or for named files: files in full, symbols, outlines",
     Arguments,
     run,
-    lambda text, _: text,
+    lambda context, arguments: pack(context, _sizes(arguments)),
     tool="generate_scoped_context",
-    description="The context of an answer: some files in full, others as outlines.",
+    description="The context of an answer: what matches a question, and named files.",
     verb="scoped-context",
+    found=len,
+    many=True,
 )

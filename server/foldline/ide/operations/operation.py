@@ -89,6 +89,8 @@ class Role(Enum):
     """A pattern; in an editor, the name of the file's first symbol by default."""
     SCOPE = auto()
     """A file, folder or glob that the answer is limited to."""
+    QUESTION = auto()
+    """A question in words, which needs no other subject: no focus is filled in beside it."""
     POSITIONAL = auto()
     """Optional, and positional on the command line."""
     PEOPLE = auto()

@@ -1,0 +1,148 @@
+"""`foldline context`: the packed context of a question, or a model's answer from it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foldline.agent.terminal import complain, json_text, show
+from foldline.ide.operations.arguments import SMALLEST_BUDGET
+
+if TYPE_CHECKING:
+    from foldline.agent.pipeline import PipelineResult
+    from foldline.agent.verbs import Verbs
+    from foldline.prompts.adapters import BaseAdapter
+
+PROVIDERS = ("openai", "anthropic")
+FOUND, NOTHING, FAILED = 0, 1, 2
+CLOSE_SECONDS = 10.0
+DESCRIPTION = """\
+Packs the code that a question is about: the source of the symbols that match best, and outlines.
+With --model, a model chooses the symbols by the outlines, and answers from the context; both are
+sent to its provider. Keys come from its environment variables, such as OPENAI_API_KEY."""
+
+
+def register(verbs: Verbs) -> None:
+    parser = verbs.add_parser(
+        "context",
+        help="pack the code that a question is about, or answer it",
+        description=DESCRIPTION,
+    )
+    parser.add_argument("question", nargs="+", help="a question about the code")
+    models = parser.add_mutually_exclusive_group()
+    models.add_argument(
+        "--model",
+        type=_model,
+        metavar="PROVIDER:NAME",
+        help="the model that answers, such as openai:gpt-4o",
+    )
+    models.add_argument(
+        "--transcript", type=Path, metavar="FILE", help="play recorded answers, offline"
+    )
+    parser.add_argument(
+        "--record", type=Path, metavar="FILE", help="write a transcript of the model's answers"
+    )
+    parser.add_argument(
+        "--budget",
+        type=_budget,
+        metavar="BYTES",
+        help="the most bytes of the context (default: 30000)",
+    )
+    parser.add_argument("--root", default=".", metavar="DIR", help="the workspace (default: .)")
+    parser.add_argument("--json", action="store_true", help="the whole result, for programs")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    from foldline.agent.folders import NoFolderError
+    from foldline.agent.index_bar import index_bar
+    from foldline.agent.pipeline import CONTEXT_BUDGET, Pipeline
+    from foldline.ide.errors import REFUSALS
+    from foldline.ide.workspace import AccessOptions, Workspace
+    from foldline.prompts.adapters import RecordingAdapter
+    from foldline.prompts.errors import PromptError
+
+    try:
+        adapter = _adapter(options)
+        recording = RecordingAdapter(adapter) if adapter and options.record else None
+        if options.record and not recording:
+            return _refuse("--record needs --model or --transcript")
+        workspace = Workspace.at(
+            options.root, access=AccessOptions(parse_in_workers=True, patient=True)
+        )
+        workspace.progress_of = lambda _: index_bar()
+        try:
+            workspace.access(workspace.roots[0])
+            pipeline = Pipeline(
+                workspace, recording or adapter, budget=options.budget or CONTEXT_BUDGET
+            )
+            result = pipeline.run(" ".join(options.question))
+        finally:
+            workspace.close_files(CLOSE_SECONDS)
+        if recording:
+            recording.transcript.save(options.record)
+    except (*REFUSALS, PromptError, NoFolderError, OSError, ValueError) as error:
+        return _refuse(str(error))
+    if options.json:
+        show(json_text(_data(result)))
+    elif result.context:
+        show(result.context if result.answer is None else result.answer)
+    else:
+        complain(f"foldline context: {result.reason}")
+    return FOUND if result.context else NOTHING
+
+
+def _adapter(options: argparse.Namespace) -> BaseAdapter | None:
+    """Return the adapter of the options; None without a model.
+
+    Raises:
+        PromptConfigurationError: An SDK or its key is missing; found before any file is read.
+        OSError, ValueError: The transcript can't be read.
+    """
+    if options.transcript is not None:
+        from foldline.prompts.adapters import ScriptedAdapter, Transcript
+
+        # A recording of a transcript brings it up to date with files that have changed.
+        return ScriptedAdapter(
+            Transcript.load(options.transcript).relaxed(prompts=options.record is not None)
+        )
+    if options.model is None:
+        return None
+    provider, name = options.model
+    if provider == "openai":
+        from foldline.prompts.adapters.openai import OpenAIAdapter
+
+        openai = OpenAIAdapter(name)
+        _ = openai.client
+        return openai
+    from foldline.prompts.adapters.anthropic import AnthropicAdapter
+
+    anthropic = AnthropicAdapter(name)
+    _ = anthropic.client
+    return anthropic
+
+
+def _data(result: PipelineResult) -> object:
+    from foldline.ide.structuring import unstructure
+
+    return unstructure(result)
+
+
+def _refuse(message: str) -> int:
+    complain(f"foldline context: {message}")
+    return FAILED
+
+
+def _model(text: str) -> tuple[str, str]:
+    provider, _, name = text.partition(":")
+    if provider not in PROVIDERS or not name:
+        known = " or ".join(f"{one}:NAME" for one in PROVIDERS)
+        raise argparse.ArgumentTypeError(f"{text!r} isn't {known}")
+    return provider, name
+
+
+def _budget(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or int(text) < SMALLEST_BUDGET:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from {SMALLEST_BUDGET} up")
+    return int(text)

@@ -1,0 +1,77 @@
+"""`foldline prompts`: foldline's own prompts, to read or to put into an agent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.agent.terminal import complain, show
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from foldline.agent.verbs import Verbs
+
+PROMPTS = {
+    "agent": "how to read code at the least cost, for an agent with foldline's tools",
+    "mcp": "the instructions that `foldline mcp` sends to its clients",
+    "choose-symbols": "the first call of `foldline context --model`",
+    "answer-question": "the second call of `foldline context --model`",
+}
+# The prompts that name tools.
+_WITH_TOOLS = ("agent", "mcp")
+
+
+def register(verbs: Verbs) -> None:
+    parser = verbs.add_parser(
+        "prompts",
+        help="show foldline's own prompts",
+        description="Lists foldline's own prompts, or shows one of them.",
+    )
+    parser.add_argument("action", nargs="?", choices=("list", "show"), default="list")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="the prompt to show")
+    parser.add_argument(
+        "--tools",
+        nargs="+",
+        metavar="TOOL",
+        help="the tools that the agent has, for the prompts agent and mcp (default: all)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace) -> int:
+    if options.action == "list":
+        if options.name or options.tools:
+            return _refuse("`list` has no arguments: use `foldline prompts show NAME`")
+        width = max(map(len, PROMPTS))
+        show("\n".join(f"{name:{width}}  {summary}" for name, summary in PROMPTS.items()))
+        return 0
+    if options.name not in PROMPTS:
+        named = "name a prompt" if options.name is None else f"there is no prompt {options.name!r}"
+        return _refuse(f"{named}; there are {', '.join(PROMPTS)}")
+    if options.tools and options.name not in _WITH_TOOLS:
+        return _refuse(f"the prompt {options.name} names no tools: leave out --tools")
+    return _show(options.name, options.tools)
+
+
+def _show(name: str, tools: Sequence[str] | None) -> int:
+    from foldline.agent import pipeline_prompts as own
+    from foldline.agent.agent_prompt import ALL_TOOLS, agent_prompt, mcp_instructions
+
+    unknown = [tool for tool in tools or () if tool not in ALL_TOOLS]
+    if unknown:
+        return _refuse(f"there is no tool {unknown[0]!r}; there are {', '.join(ALL_TOOLS)}")
+    if name == "agent":
+        show(agent_prompt(tools or ALL_TOOLS))
+    elif name == "mcp":
+        show(mcp_instructions(tools or ALL_TOOLS))
+    else:
+        prompts = {one.key: one for one in (own.CHOOSE_SYMBOLS, own.ANSWER_QUESTION)}
+        shown = prompts[name].render(*own.placeholders(prompts[name]))
+        show(shown.text)
+    return 0
+
+
+def _refuse(message: str) -> int:
+    complain(f"foldline prompts: {message}")
+    return 2
