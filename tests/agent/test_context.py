@@ -98,11 +98,11 @@ def test_cm_01_a_read_file_carries_its_outline_in_json(
 
 def test_cm_04_results_have_the_specified_priorities() -> None:
     priorities = {operation.tool: operation.priority for operation in OPERATIONS if operation.tool}
-    high = {name for name, priority in priorities.items() if priority is Priority.HIGH}
-    low = {name for name, priority in priorities.items() if priority is Priority.LOW}
+    high = {name for name, priority in priorities.items() if priority == "high"}
+    low = {name for name, priority in priorities.items() if priority == "low"}
     assert high == {"get_tree", "search_for_files", "grep_in_files", "get_file_outline"}
     assert low == {"read_file"}
-    assert priorities["read_symbol"] is priorities["find_references"] is Priority.MEDIUM
+    assert priorities["read_symbol"] == priorities["find_references"] == "medium"
 
 
 def test_cm_03_compact_results_have_no_summary(workspace: Workspace) -> None:

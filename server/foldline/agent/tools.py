@@ -19,7 +19,7 @@ from foldline.backends.waiting import run
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.reading import input_schema, read_arguments
-from foldline.prompts import ContextPolicy, Tool, ToolContext, ToolResult
+from foldline.prompts import ContextPolicy, Priority, Tool, ToolContext, ToolResult
 from foldline.prompts.errors import ToolValidationError
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _tool(operation: Operation[Any, Any], workspace: Workspace) -> Tool[Any, str
         except REFUSALS as error:
             return ToolResult(failure_text(operation, error), success=False)
         return ToolResult(
-            answer.text, answer.text, summary=answer.summary, priority=operation.priority
+            answer.text, answer.text, summary=answer.summary, priority=Priority(operation.priority)
         )
 
     return OperationTool(

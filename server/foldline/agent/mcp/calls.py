@@ -75,7 +75,7 @@ class Tools:
             return failure(
                 f"{operation.tool} failed inside foldline: {type(error).__name__}: {error}"
             )
-        meta: dict[str, Any] = {META_PRIORITY: str(operation.priority)}
+        meta: dict[str, Any] = {META_PRIORITY: operation.priority}
         if answer.summary is not None:
             meta[META_SUMMARY] = _text(answer.summary)
         return types.CallToolResult(content=[_block(answer.text)], _meta=meta)

@@ -10,7 +10,6 @@ from foldline.backends.text import format_grep
 from foldline.ide.operations.arguments import Budget, Cursor
 from foldline.ide.operations.costs import cost_of
 from foldline.ide.operations.operation import Between, Doc, Operation, Role, run_query
-from foldline.prompts.context import Priority
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -55,7 +54,7 @@ OPERATION = Operation(
     lambda results, _: format_grep(results),
     tool="grep_in_files",
     description=f"Lines that match a regular expression ({cost_of('grep_in_files')}).",
-    priority=Priority.HIGH,
+    priority="high",
     verb="grep",
     found=lambda results: results.total,
     across=True,

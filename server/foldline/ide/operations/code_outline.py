@@ -10,7 +10,6 @@ from foldline.backends.text import format_outline
 from foldline.ide.operations.arguments import Budget, FileArguments
 from foldline.ide.operations.costs import cost_of
 from foldline.ide.operations.operation import Operation, run_query
-from foldline.prompts.context import Priority
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -37,7 +36,7 @@ OPERATION = Operation(
     tool="get_file_outline",
     description="A file's symbols with signatures and line ranges, and its imports; no bodies "
     f"({cost_of('get_file_outline')}). Ask before reading code.",
-    priority=Priority.HIGH,
+    priority="high",
     verb="outline",
     found=len,
     several=True,

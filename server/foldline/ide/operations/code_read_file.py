@@ -12,7 +12,6 @@ from foldline.backends.text import format_file_text
 from foldline.ide.operations.arguments import Budget, Cursor, FileArguments
 from foldline.ide.operations.costs import cost_of
 from foldline.ide.operations.operation import Operation, run_query
-from foldline.prompts.context import Priority
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -61,6 +60,6 @@ OPERATION = Operation(
     verb="read",
     found=lambda page: page.end >= page.start,
     outline=outline,
-    priority=Priority.LOW,
+    priority="low",
     whole=True,
 )

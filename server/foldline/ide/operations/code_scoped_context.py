@@ -9,11 +9,10 @@ from foldline.backends.formatting.budget import CONTEXT_BUDGET
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.arguments import Budget
 from foldline.ide.operations.operation import Doc, Operation, Role
-from foldline.ide.question import context_for
-from foldline.ide.scoped_context import NO_LIMIT, AccessReader, ScopedContext, Sizes, gather, pack
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
+    from foldline.ide.scoped_context import ScopedContext, Sizes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +34,10 @@ class Arguments:
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> ScopedContext:
+    # Loaded with the first question, not with the server.
+    from foldline.ide.question import context_for
+    from foldline.ide.scoped_context import AccessReader, gather
+
     reader, sizes = AccessReader(access), _sizes(arguments)
     files, supporting = arguments.paths, arguments.supporting
     if arguments.query:
@@ -47,7 +50,15 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> ScopedContext:
 
 
 def _sizes(arguments: Arguments) -> Sizes:
+    from foldline.ide.scoped_context import NO_LIMIT, Sizes
+
     return Sizes(total=arguments.budget or NO_LIMIT)
+
+
+def _text(context: ScopedContext, arguments: Arguments) -> str:
+    from foldline.ide.scoped_context import pack
+
+    return pack(context, _sizes(arguments))
 
 
 OPERATION = Operation(
@@ -55,7 +66,7 @@ OPERATION = Operation(
     "pack a context for a question or for named files: files in full, symbols, outlines",
     Arguments,
     run,
-    lambda context, arguments: pack(context, _sizes(arguments)),
+    _text,
     tool="generate_scoped_context",
     description="The context of an answer: what matches a question, and named files.",
     verb="scoped-context",

@@ -9,7 +9,6 @@ from foldline.backends.formatting.budget import SEARCH_BUDGET
 from foldline.backends.text import format_search
 from foldline.ide.operations.arguments import Budget, Cursor
 from foldline.ide.operations.operation import Doc, Operation, Role, run_query
-from foldline.prompts.context import Priority
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -39,7 +38,7 @@ OPERATION = Operation(
     lambda results, _: format_search(results),
     tool="search_for_files",
     description="Files whose path or symbols match keywords, best first, with the reason.",
-    priority=Priority.HIGH,
+    priority="high",
     verb="search",
     found=lambda results: results.total,
     across=True,

@@ -9,7 +9,6 @@ from foldline.backends.formatting.budget import TREE_BUDGET
 from foldline.backends.text import format_tree
 from foldline.ide.operations.arguments import Budget, Cursor, FolderPath
 from foldline.ide.operations.operation import Between, Doc, Operation, run_query
-from foldline.prompts.context import Priority
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -44,7 +43,7 @@ OPERATION = Operation(
     lambda tree, _: format_tree(tree),
     tool="get_tree",
     description="Files and folders below a folder, with sizes. Start here.",
-    priority=Priority.HIGH,
+    priority="high",
     verb="tree",
     found=lambda tree: tree.files,
     across=True,

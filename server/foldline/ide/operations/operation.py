@@ -16,6 +16,7 @@ from typing import (
     Annotated,
     Any,
     Generic,
+    Literal,
     ParamSpec,
     TypeVar,
     Union,
@@ -25,7 +26,6 @@ from typing import (
 )
 
 from foldline.backends.errors import shown
-from foldline.prompts.context import Priority
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -144,7 +144,8 @@ class Operation(Generic[ArgumentsT, Result]):
         data: Returns a result's models, for programs.
         outline: Returns the outline that can replace a result in a model's conversation; None
             for a file that defines nothing.
-        priority: How long a model's conversation keeps results.
+        priority: How long a model's conversation keeps results, as `foldline.prompts.Priority`
+            says it.
         across: Without a path, it runs in every folder.
         several: The command line takes several files and runs it for each.
         whole: An editor gets the whole result unless it sets a budget: people scroll, and only
@@ -163,7 +164,7 @@ class Operation(Generic[ArgumentsT, Result]):
     found: Callable[[Result], object] = bool
     data: Callable[[Result], object] = _identity
     outline: Callable[[SmartFileAccess, ArgumentsT], Outlining] | None = None
-    priority: Priority = Priority.MEDIUM
+    priority: Literal["high", "medium", "low"] = "medium"
     across: bool = False
     several: bool = False
     whole: bool = False
