@@ -18,9 +18,12 @@ from foldline.agent.pipeline import (
     scoped_context,
 )
 from foldline.backends import SmartFileAccess
+from foldline.backends.waiting import run
 from foldline.ide import question
 from foldline.ide.errors import ArgumentsError
+from foldline.ide.operations import code_scoped_context
 from foldline.ide.question import query_of
+from foldline.ide.scoped_context import Sizes, pack_with_rest
 from foldline.ide.workspace import AccessOptions, Workspace
 from foldline.prompts import RenderedPrompt
 from foldline.prompts.adapters import ScriptedAdapter, ScriptedTurn, Transcript
@@ -402,3 +405,31 @@ def test_the_examples_of_docstrings_run(module: ModuleType) -> None:
     tested = doctest.testmod(module)
     assert tested.attempted
     assert not tested.failed
+
+
+def test_pm_02_paths_may_be_spelled_in_another_way(workspace: Workspace) -> None:
+    model = Model(choosing((PATHS[3], ("function_3_7",))), ANSWER)
+    result = Pipeline(workspace, model.adapter).run("What?", candidates=[f"./{PATHS[3]}"])
+    assert [choice.name for choice in result.choices] == ["function_3_7"]
+    assert result.unread == ()
+    whole = Pipeline(workspace).run("function_3_7", files=[f"./{PATHS[3]}"], candidates=[PATHS[3]])
+    assert whole.context.count("def function_3_7") == 1
+
+
+def test_pm_04_without_access_each_file_gets_its_share() -> None:
+    texts = {f"{number}.py": f"line {number}\n" * 9_000 for number in range(14)}
+    result = Pipeline(None, read_file=texts.__getitem__).run("What?", candidates=list(texts))
+    for number in range(12):
+        assert f"line {number}\n" in result.context
+    assert [one.path for one in result.unread] == ["12.py", "13.py"]
+
+
+def test_pm_03_what_has_no_room_is_counted_once(workspace: Workspace) -> None:
+    access = workspace.access(workspace.roots[0])
+    arguments = code_scoped_context.Arguments(
+        paths=tuple(PATHS[:9]), query="function value", budget=600
+    )
+    context = run(code_scoped_context.run(access, arguments))
+    _, left_out = pack_with_rest(context, Sizes(total=600))
+    assert left_out
+    assert len(set(left_out)) == len(left_out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from foldline.backends.analysis import OwnAnalysis
 from foldline.backends.engine import NO_ENGINE
 from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
 from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
@@ -89,6 +90,9 @@ async def _read_defined(
     files: BaseFileBackend, analysis: Analysis, engine: Engine, file: str, name: str
 ) -> SymbolDetail | None:
     """The definition in the file itself: the engine locates it, too, and the tree describes it."""
+    if isinstance(analysis, OwnAnalysis):
+        # What a user's own backend says of a definition only it can say.
+        return analysis.read_symbol(file, name)
     query = await attempt(_begun(engine, file), nothing)
     if query is not None:
         outline = analysis.get_outline(file)

@@ -68,6 +68,8 @@ def run(options: argparse.Namespace) -> int:
         recording = RecordingAdapter(adapter) if adapter and options.record else None
         if options.record and not recording:
             return _refuse("--record needs --model or --transcript")
+        if recording and not Path(options.record).parent.is_dir():
+            return _refuse(f"{options.record}: there is no such folder to record in")
         workspace = Workspace.at(
             options.root, access=AccessOptions(parse_in_workers=True, patient=True)
         )
@@ -80,8 +82,9 @@ def run(options: argparse.Namespace) -> int:
             result = pipeline.run(" ".join(options.question))
         finally:
             workspace.close_files(CLOSE_SECONDS)
-        if recording:
-            recording.transcript.save(options.record)
+            # A call that failed later doesn't lose those that were paid for.
+            if recording and recording.transcript.exchanges:
+                recording.transcript.save(options.record)
     except (*REFUSALS, PromptError, NoFolderError, OSError, ValueError) as error:
         return _refuse(str(error))
     if options.json:

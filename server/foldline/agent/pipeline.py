@@ -25,13 +25,14 @@ from foldline.agent.pipeline_prompts import (
 )
 from foldline.backends.errors import cut
 from foldline.backends.formatting.budget import FILE_BUDGET, size_of
-from foldline.backends.models import FileText, SearchResults
+from foldline.backends.models import COMPLETE, FileText, SearchResults
 from foldline.backends.text import format_symbol
 from foldline.backends.waiting import run
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.arguments import SMALLEST_BUDGET
 from foldline.ide.question import MOST_CANDIDATES, best_symbols, outlines_of, search
 from foldline.ide.scoped_context import (
+    NO_ROOM,
     OUTLINES_BUDGET,
     AccessReader,
     LeftOut,
@@ -74,6 +75,9 @@ __all__ = [
 SYMBOLS_BUDGET = 24_000
 CONTEXT_BUDGET = OUTLINES_BUDGET + SYMBOLS_BUDGET
 """The most bytes of the context of an answer."""
+
+FILE_ROOM = 300
+"""Bytes for what stands around a file's text in a context."""
 
 QUESTION = """\
 These are the outlines of the files that may matter. Name the symbols whose source you need, one \
@@ -195,6 +199,8 @@ class Pipeline:
             reason = results.reason or "there are no candidates"
             return PipelineResult(question=question, reason=reason)
         outlines, missing = run(outlines_of(reader, paths))
+        # As the model reads them: the caller may spell them in another way.
+        paths = tuple(outline.path for outline in outlines)
         texts, _ = fit_outlines(outlines, min(self._sizes.outlines, self._sizes.total))
         shown = "\n\n".join(texts)
         result = PipelineResult(
@@ -264,17 +270,32 @@ class Pipeline:
         )
 
     def _with_whole_files(self, question: str, paths: Iterable[str]) -> PipelineResult:
-        paths = tuple(dict.fromkeys(paths))[:MOST_CANDIDATES]
+        every = tuple(dict.fromkeys(paths))
+        paths = every[:MOST_CANDIDATES]
         if not paths:
             raise ArgumentsError({"candidates": "name files: there is no workspace to search"})
         read = _reader(self._read_file)
-        texts = []
-        for path in paths:
-            text = read(path)
-            count = len(text.splitlines())
-            texts.append(FileText(path, 1, count, count, text.rstrip("\n")))
-        result = PipelineResult(question=question, candidates=paths)
-        return self._answer(result, ScopedContext(question=question, files=tuple(texts)))
+        share = self._sizes.total // len(paths) - FILE_ROOM
+        texts = [_first_lines(path, read(path), share) for path in paths]
+        unread = [LeftOut(text.path, "", NO_ROOM) for text in texts if not text.end]
+        too_many = f"more than {MOST_CANDIDATES} files"
+        unread += [LeftOut(path, "", too_many) for path in every[MOST_CANDIDATES:]]
+        result = PipelineResult(question=question, candidates=paths, unread=tuple(unread))
+        shown = tuple(text for text in texts if text.end)
+        context = ScopedContext(question=question, files=shown, left_out=tuple(unread))
+        return self._answer(result, context)
+
+
+def _first_lines(path: str, text: str, budget: int) -> FileText:
+    """Return the first lines of a text that fit `budget` bytes."""
+    lines = text.splitlines()
+    kept: list[str] = []
+    for line in lines:
+        budget -= size_of(line) + 1
+        if budget < 0:
+            break
+        kept.append(line)
+    return FileText(path, 1, len(kept), len(lines), "\n".join(kept))
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +312,11 @@ class _FoldersReader:
         hits = sorted((hit for one in every for hit in one), key=lambda hit: -hit.score)
         total = sum(one.total for one in every)
         return replace(
-            every[0], hits=tuple(hits), total=total, reason="" if hits else every[0].reason
+            every[0],
+            hits=tuple(hits),
+            total=total,
+            reason="" if hits else every[0].reason,
+            coverage=next((one.coverage for one in every if one.coverage != COMPLETE), COMPLETE),
         )
 
     async def outline(self, path: str) -> FileOutline:
@@ -372,7 +397,8 @@ def explore(
     outlines, missing = run(outlines_of(reader, paths))
     texts, _ = fit_outlines(outlines, outlines_budget)
     shown = "\n\n".join([*texts, *(f"({one.reason})" for one in missing)])
-    choices = parse_choices(ask(QUESTION.format(outlines=shown)), paths)
+    known = [outline.path for outline in outlines]
+    choices = parse_choices(ask(QUESTION.format(outlines=shown)), known)
     left_out: list[LeftOut] = []
 
     async def read() -> list[str]:

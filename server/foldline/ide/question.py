@@ -33,6 +33,8 @@ _LONGEST_CLASS = 40
 _WORST = 4
 _WORD = re.compile(r"[^\s,;:()\[\]{}<>\"'`/\\|?!*]+")
 _ENDING = re.compile(r"(?:ies|ied|ing|ed|es|s)\Z")
+# As in "stopped", after at least two other letters.
+_DOUBLED = re.compile(r"\w\w([bdgmnprt])\1\Z")
 _SHORTEST_STEM = 4
 _QUESTION_WORDS = frozenset(
     """
@@ -146,6 +148,8 @@ def query_of(question: str) -> str:
 
     >>> query_of("How are passwords hashed in AuthService?")
     'password hash AuthService'
+    >>> query_of("What is logged when it stopped?")
+    'log stop'
     """
     words = dict.fromkeys(_WORD.findall(question))
     kept = [word.rstrip(".") for word in words if word.rstrip(".").lower() not in _QUESTION_WORDS]
@@ -156,6 +160,8 @@ def _stem(word: str) -> str:
     """Return an English word without its ending; an identifier is itself."""
     plain = word.isalpha() and word[1:].islower() and not word.endswith("ss")
     stem = _ENDING.sub("", word) if plain else word
+    if word.endswith(("ing", "ed")) and _DOUBLED.search(stem):
+        return stem[:-1]
     return stem if len(stem) >= _SHORTEST_STEM else word
 
 

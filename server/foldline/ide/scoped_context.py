@@ -165,6 +165,9 @@ async def gather(
     room -= min(sizes.outlines, room // 3) if supporting else 0
     for_files = _Room(room // 2 if choices else room)
     texts = [text async for text in _files(reader, files, for_files, sizes)]
+    # The caller may spell a path in another way.
+    whole = {text.path for text in texts if text.start == 1 and text.cursor is None}
+    choices = tuple(choice for choice in choices if choice.path not in whole)
     for_symbols = _Room(room - (room // 2 if choices else room) + for_files.left)
     symbols = [
         detail
@@ -176,7 +179,9 @@ async def gather(
     missing = []
     for path in supporting:
         try:
-            outlines.append(await reader.outline(path))
+            outline = await reader.outline(path)
+            if outline.path not in whole:
+                outlines.append(outline)
         except BackendError as error:
             missing.append(LeftOut(path, "", str(error)))
     return ScopedContext(
@@ -239,7 +244,8 @@ def pack_with_rest(
             left_out.append(otherwise)
     outlines, without_room = fit_outlines(context.outlines, min(sizes.outlines, room.left))
     parts += outlines
-    left_out += without_room
+    # A context that was packed before has what it left out then.
+    left_out = list(dict.fromkeys((*left_out, *without_room)))
     used = sum(size_of(part) + _BETWEEN for part in parts)
     notes = _notes(context, left_out, sizes.total - used)
     if notes or not parts:

@@ -18,6 +18,7 @@ from foldline.ide.render.execution import execute
 from foldline.ide.render.jobs import Circumstances
 from foldline.ide.render.render_options import RenderOptions
 from foldline.ide.resolve import PromptTarget
+from foldline.prompts.layout import OPEN_SECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from foldline.ide.render.render import AnswerT
     from foldline.ide.workspace import Workspace
 
-OPEN_SECTIONS = "open_sections"
 # The user goes on with this text: what an argument leaves out is for the code.
 AS_AUTHORED = Circumstances(with_samples=False)
 _PLACEHOLDER = re.compile(r"\$[0-9]{1,3}")

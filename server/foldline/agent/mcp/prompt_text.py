@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from foldline.agent.mcp.prompt_requests import OPEN_SECTIONS
+from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from foldline.ide.render.render import OpenedSections, Render, RenderedTool
     from foldline.ide.render.static_disclosure import StaticText
 
-READ_SECTION = "read_section"
 CALL_TOOL = "call_prompt_tool"
 DISCLOSURE = (OPEN_SECTIONS, READ_SECTION)
 # A longer argument isn't repeated: the prompt has it.

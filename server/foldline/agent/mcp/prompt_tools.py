@@ -17,10 +17,9 @@ from mcp.shared.exceptions import MCPError
 
 from foldline.agent.mcp.calls import failure, success
 from foldline.agent.mcp.catalog import find_needs
-from foldline.agent.mcp.prompt_requests import OPEN_SECTIONS, read_request
+from foldline.agent.mcp.prompt_requests import read_request
 from foldline.agent.mcp.prompt_text import (
     CALL_TOOL,
-    READ_SECTION,
     opened_text,
     static_opened_text,
     static_text,
@@ -32,6 +31,7 @@ from foldline.ide.operations.operation import Doc
 from foldline.ide.operations.reading import fields_schema, read_fields
 from foldline.ide.render import jobs
 from foldline.ide.render.static_disclosure import open_statically, read_statically
+from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -225,9 +225,14 @@ def _texts(values: Mapping[str, object]) -> dict[str, str]:
     texts: dict[str, str] = {}
     problems: dict[str, str] = {}
     for name, value in values.items():
+        if value is None:
+            # Models write it for arguments that they leave out.
+            continue
         text = _text(value)
         if text is None:
-            problems[f"arguments.{name}"] = "expected a text, a number, true, false or texts"
+            problems[f"arguments.{name}"] = (
+                "expected a text, a number, true, false, or texts without commas"
+            )
         else:
             texts[name] = text
     if problems:
@@ -243,6 +248,6 @@ def _text(value: Any) -> str | None:
             return str(value).lower()
         case int() | float():
             return str(value)
-        case list() if all(isinstance(item, str) for item in value):
+        case list() if all(isinstance(item, str) and "," not in item for item in value):
             return ",".join(value)
     return None

@@ -9,7 +9,6 @@ import mcp_types as types
 
 from foldline.agent.mcp.calls import refusal
 from foldline.agent.mcp.prompt_requests import (
-    OPEN_SECTIONS,
     find,
     named_prompt,
     read_request,
@@ -19,6 +18,7 @@ from foldline.agent.mcp.prompt_text import CALL_TOOL, own_tools, with_usage
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import RenderError
 from foldline.ide.render.jobs import RENDER, open_sections
+from foldline.prompts.layout import OPEN_SECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
