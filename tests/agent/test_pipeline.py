@@ -30,6 +30,7 @@ from foldline.prompts.adapters import ScriptedAdapter, ScriptedTurn, Transcript
 from foldline.prompts.errors import OutputParseError, PromptEvaluationError
 from foldline.prompts.runtime.usage import TokenUsage
 
+REVIEWER = Path(__file__).parents[2] / "examples" / "code_reviewer"
 PATHS = [f"pkg/module_{number:02}.py" for number in range(15)]
 
 
@@ -424,12 +425,14 @@ def test_pm_04_without_access_each_file_gets_its_share() -> None:
     assert [one.path for one in result.unread] == ["12.py", "13.py"]
 
 
-def test_pm_03_what_has_no_room_is_counted_once(workspace: Workspace) -> None:
-    access = workspace.access(workspace.roots[0])
-    arguments = code_scoped_context.Arguments(
-        paths=tuple(PATHS[:9]), query="function value", budget=600
-    )
-    context = run(code_scoped_context.run(access, arguments))
-    _, left_out = pack_with_rest(context, Sizes(total=600))
+def test_pm_03_what_has_no_room_is_counted_once() -> None:
+    workspace = Workspace.at(REVIEWER, access=AccessOptions(patient=True))
+    try:
+        access = workspace.access(workspace.roots[0])
+        arguments = code_scoped_context.Arguments(query="How is a review summarised?", budget=2_000)
+        context = run(code_scoped_context.run(access, arguments))
+    finally:
+        workspace.close()
+    _, left_out = pack_with_rest(context, Sizes(total=2_000))
     assert left_out
     assert len(set(left_out)) == len(left_out)
