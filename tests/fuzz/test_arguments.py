@@ -346,6 +346,8 @@ def test_every_argument_of_every_tool_takes_hostile_values(workspace: Path) -> N
         values = hostile(workspace)
         fitting: dict[str, object] = {"path": "m.py", "paths": ["m.py"], "start": 1, "end": 2}
         fitting |= dict.fromkeys(("name", "pattern", "query"), "p")
+        fitting |= dict.fromkeys(("prompt", "section_key", "reason", "tool"), "n/k")
+        fitting["section_keys"] = ["n/k"]
         for seed in seeds(1):
             chooser = random.Random(seed)
             sent = {}

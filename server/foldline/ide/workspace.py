@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
+CLOSE_SECONDS = 10.0
 UNTRUSTED = (
     "This workspace is not trusted, so its prompts are not executed. Trust it in your editor, or "
     'start the server with initializationOptions {"trusted": true}'
@@ -341,10 +342,13 @@ class Workspace:
 
     # Life
 
-    def close(self) -> None:
-        """End everything that runs for the workspace."""
+    def close(self, seconds: float = CLOSE_SECONDS) -> None:
+        """End everything that runs for the workspace, and wait for it that long.
+
+        A thread of a library that still runs when the interpreter ends may crash it.
+        """
         self._close_renderer()
-        self.close_files()
+        self.close_files(seconds)
 
     async def stop(self, seconds: float) -> None:
         """End everything, and wait for it; what takes longer ends with the process."""

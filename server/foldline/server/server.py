@@ -84,7 +84,7 @@ class FoldlineServer(LanguageServer):
         self.pages.close()
         self.virtual.close()
         self.previews.close_all()
-        self.core.close()
+        self.core.close(seconds=0)
 
     def _workspace_changed(self) -> None:
         if self._analyzed != self.core.version:
