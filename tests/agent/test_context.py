@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from tests.benchmarks import bench_session
-from tests.prompts.adapters.providers import Json, serving
+from tests.prompts.adapters.providers import serving
+from tests.prompts.adapters.test_context import results
 from tests.prompts.adapters.wires import AnthropicWire, Line, OpenAIWire, Said
 
 from foldline.agent.cli import main
@@ -129,16 +130,6 @@ def thirty_turns(line: Line, workspace: Workspace, **settings: object) -> list[l
     adapter = line.adapter(max_turns=TURNS + 1)
     assert adapter.evaluate(prompt, on_text=line.on_text, **settings).text == "Found it."  # type: ignore[arg-type]  # As given.
     return [results(request) for request in line.provider.requests]
-
-
-def results(request: Json) -> list[str]:
-    texts: list[str] = []
-    for message in request["messages"]:
-        if message["role"] == "tool":
-            texts.append(message["content"])
-        elif isinstance(message["content"], list):
-            texts += [b["content"] for b in message["content"] if b["type"] == "tool_result"]
-    return texts
 
 
 @pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streamed"])

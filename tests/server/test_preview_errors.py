@@ -4,28 +4,9 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types
+from tests.ide.test_preview_errors import BROKEN, HELPER, PROMPT
 
 from .conftest import Connect, Editor
-
-PROMPT = """
-from dataclasses import dataclass
-from foldline.prompts import MarkdownSection, PromptTemplate
-from helper import allowed
-
-@dataclass
-class Who:
-    name: str = "Ada"
-
-first = MarkdownSection[Who](title="First", key="first", template="Hello ${name}.")
-second = MarkdownSection[Who](title="Second", key="second", template="Two.", enabled=allowed)
-third = MarkdownSection[Who](title="Third", key="third", template="Three.")
-both = PromptTemplate(ns="demo", key="both", sections=[first, second, third])
-"""
-HELPER = """
-def allowed(who):
-    return who.name != "Eve"
-"""
-BROKEN = HELPER.replace("who.name", "who.nmae")
 
 
 async def opened(connect: Connect, root: Path, like: str = "visual-studio-code") -> Editor:

@@ -4,22 +4,9 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types
+from tests.ide.test_prompts import PROMPT
 
 from .conftest import Connect, Editor
-
-PROMPT = """
-from dataclasses import dataclass
-from foldline.prompts import MarkdownSection, PromptTemplate
-
-@dataclass(frozen=True)
-class Who:
-    name: str = "nobody"
-
-hello = PromptTemplate(
-    ns="demo", key="hello",
-    sections=[MarkdownSection[Who](title="Hello", key="hello", template="Hello ${name}.")],
-)
-"""
 
 
 async def test_render_uses_the_unsaved_text(editor: Editor) -> None:

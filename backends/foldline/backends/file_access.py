@@ -61,7 +61,7 @@ class SmartFileAccess(CodeNavigation):
     (`two_tier_references` says how); whatever it raises, the analysis backend answers, and
     `backend` names the one that did. Every method may be called from several threads.
 
-    A `budget` is in bytes of the answer's text form (`foldline.backends.text`); None is no limit,
+    A `budget` is in bytes of the answer's text form (`foldline.backends.text`); None sets no limit,
     and `foldline.backends.formatting.budget` has defaults for models. The answer's `cursor` asks
     for what a budget left out.
 

@@ -42,7 +42,7 @@ async def grep(
 ) -> GrepResults:
     """The lines that match `pattern`, in RE2's syntax, in the files of a folder or glob.
 
-    After `seconds` it returns what it has found, and `coverage` says so; None is no limit.
+    After `seconds` it returns what it has found, and `coverage` says so; None sets no limit.
 
     Raises:
         InvalidArgumentError: The pattern doesn't compile; RE2 has no look-around and no

@@ -79,7 +79,7 @@ class PoolParsing:
                 yield found
 
     def _searched(self, batches: list[list[Parsed]], name: str) -> Iterator[Found]:
-        """What is found in the batches, and the sources that must be parsed alone."""
+        """Yield the uses in the batches, and the sources that must be parsed alone."""
         if len(batches) == 1 and sum(len(source.data) for source in batches[0]) < _WORTH_SENDING:
             for source in batches[0]:
                 yield from find_guarded(source, name)

@@ -55,7 +55,7 @@ def kill(pool: ProcessPoolExecutor) -> None:
 
 
 def outline(source: Parsed) -> Outline:
-    """What the source defines; this process may die of it."""
+    """Return the outline of the source; it may end this process."""
     with _limits(len(source.data)):
         return outline_source(source.language, source.data)
 

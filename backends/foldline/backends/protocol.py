@@ -61,7 +61,7 @@ class FileBackend(Protocol):
         ...
 
     def stamp(self, path: str) -> FileStamp | None:
-        """The version of the file; None where there is no such file."""
+        """The version of the file; None if it doesn't exist."""
         ...
 
 

@@ -45,7 +45,7 @@ def project_around(root: Path) -> Path:
     """The outermost project that holds `root`, with links followed; else `root` itself.
 
     Who wrote the folder wrote the project. A home folder, and any folder that homes lie in, is the
-    user's own: it is no project around others, even where the user keeps it in git.
+    user's own: it never counts as a project, even if the user keeps it in git.
     """
     home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111  # `home` fails without one.
     found = root = Path(os.path.realpath(root))

@@ -47,7 +47,7 @@ class _OutOfTimeError(Exception):
 class Walks:
     """The walks of one workspace; callers at the same time share one that begins after their calls.
 
-    After `seconds` a walk ends with the files it has found; None is no limit.
+    After `seconds` a walk ends with the files it has found; None sets no limit.
     """
 
     def __init__(self, files: BaseFileBackend, seconds: float | None = WALK_SECONDS) -> None:

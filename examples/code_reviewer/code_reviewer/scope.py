@@ -1,4 +1,4 @@
-"""What the user wants looked at: a focus and files, shown only where they were given."""
+"""Sections for the scope of a review: a focus and files, each only if the user gave it."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ class BaseFileBackend(ABC):
         )
 
     def stamp(self, path: str) -> FileStamp | None:
-        """The file's present version; None where there is no such file."""
+        """The file's present version; None if it doesn't exist."""
         overlay = self._overlays.get(path)
         if overlay is not None:
             number, text = overlay

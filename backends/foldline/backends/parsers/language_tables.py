@@ -42,7 +42,7 @@ class LanguageTable:
     attributes: frozenset[str] = frozenset()
     import_words: tuple[str, ...] = ()
     hash_comments: bool = False
-    # Where a body is no field of its own, a signature ends with the last of these.
+    # Where the grammar has no field for the body, a signature ends with the last of these.
     signature_fields: tuple[str, ...] = ()
 
 
