@@ -19,6 +19,7 @@ from foldline.backends.errors import (
     InvalidArgumentError,
     OutsideWorkspaceError,
     PathError,
+    SymbolError,
 )
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.workspace import AccessOptions, Workspace
@@ -127,6 +128,35 @@ def test_a_path_of_no_folder_names_the_folders(
         ask(folders, "read_file", {"path": "pkg/sums.py"})
     with pytest.raises(InvalidArgumentError, match="leave it out to start anew"):
         ask(folders, "get_tree", {"cursor": "tree@3"})
+
+
+def test_errors_name_paths_as_the_agent_writes_them(
+    open_folders: Open, workspace: Path, tmp_path: Path
+) -> None:
+    folders = open_folders(workspace, tmp_path)
+    with pytest.raises(PathError, match=r"^app/pkg/sum\.py: .* 'app/pkg/sums\.py'") as missing:
+        ask(folders, "get_file_outline", {"path": "app/pkg/sum.py"})
+    assert missing.value.path == "app/pkg/sum.py"
+    with pytest.raises(SymbolError, match=r"^app/pkg/sums\.py has no symbol 'ad'; .*'add'"):
+        ask(folders, "read_symbol", {"path": "app/pkg/sums.py", "name": "ad"})
+    with pytest.raises(PathError, match=r"^app: "):
+        ask(folders, "read_file", {"path": "app"})
+
+
+def test_a_context_is_made_from_all_folders(
+    open_folders: Open, workspace: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "lib"
+    other.mkdir()
+    (other / "zebra.py").write_text("def zebra(): ...\n")
+    folders = open_folders(workspace, other)
+    name = "generate_scoped_context"
+    context = ask(folders, name, {"query": "zebra", "paths": ["app/pkg/sums.py"]})
+    assert "app/pkg/sums.py:1-11 of 11 lines" in context
+    assert "lib/zebra.py:1 zebra" in context
+    context = ask(folders, name, {"paths": ["lib/zebra.py", "app/gone.py"]})
+    assert "lib/zebra.py:1 of 1 lines" in context
+    assert "(app/gone.py: no such file or folder" in context
 
 
 def test_questions_without_a_path_are_for_every_folder(

@@ -369,6 +369,11 @@ def test_pm_01_several_folders_are_searched_together(
     assert f"{other.name}/zebra.py:1 zebra" in result.context
     assert f"{workspace.roots[0].name}/{PATHS[3]}:" in result.context
     assert {one.name for one in result.choices} == {"zebra", "function_3_7"}
+    gone = f"{other.name}/zebras.py"
+    (left_out,) = Pipeline(workspace).run("zebra", files=[gone]).unread
+    assert left_out.path == gone
+    assert left_out.reason.startswith(f"{gone}: ")
+    assert f"'{other.name}/zebra.py'" in left_out.reason
 
 
 @pytest.mark.parametrize(

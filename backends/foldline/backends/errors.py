@@ -34,13 +34,16 @@ from __future__ import annotations
 
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, ClassVar
+from pathlib import PurePath
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+
+ErrorT = TypeVar("ErrorT", bound="BackendError")
 
 LONGEST_MESSAGE = 1_000
 LONGEST_FIELD = 300
@@ -104,6 +107,11 @@ class BackendError(Exception):
         # The default would call the class with the message alone.
         return (_restore, (type(self), str(self), dict(self.__dict__)))
 
+    def below(self, folder: str) -> BackendError:
+        """Return the error for a caller whose paths begin with `folder`, as in `app/`."""
+        del folder
+        return self
+
 
 class PathError(BackendError):
     """A path that cannot be read; `problem` is the reason without what to do instead.
@@ -124,6 +132,11 @@ class PathError(BackendError):
         """The message without the advice, which only helps callers that read code."""
         return f"{visible(self.path)}: {self.problem}"
 
+    def below(self, folder: str) -> PathError:
+        path = _below(folder, self.path)
+        message = f"{visible(path)}: {self.reason}"
+        return _restore(type(self), message, {**self.__dict__, "path": path})
+
 
 class MissingPathError(PathError, FileNotFoundError):
     """No such file or folder; `near` holds the closest names that exist."""
@@ -134,6 +147,10 @@ class MissingPathError(PathError, FileNotFoundError):
         hint = f"did you mean {_quoted(near)}?" if near else "list what exists with get_tree"
         super().__init__(path, "no such file or folder", hint)
         self.near = tuple(map(cut, near[:_MOST_NEAR]))
+
+    def below(self, folder: str) -> MissingPathError:
+        near = [_below(folder, path) for path in self.near]
+        return MissingPathError(_below(folder, self.path), near)
 
 
 class OutsideWorkspaceError(PathError, PermissionError):
@@ -234,6 +251,11 @@ class SymbolError(BackendError, LookupError):
         self.path = cut(path)
         self.name = cut(name)
 
+    def below(self, folder: str) -> SymbolError:
+        path = _below(folder, self.path)
+        message = str(self).replace(visible(self.path), visible(path), 1)
+        return _restore(type(self), message, {**self.__dict__, "path": path})
+
 
 class SymbolNotFoundError(SymbolError):
     """The file has no such symbol; `near` holds the closest names it has."""
@@ -322,9 +344,13 @@ def _quoted(names: Sequence[str]) -> str:
     return ", ".join(repr(cut(name, 100)) for name in names[:_MOST_NEAR]) + more
 
 
-def _restore(
-    kind: type[BackendError], message: str, fields: dict[str, object]
-) -> BackendError:  # fmt: skip
+def _below(folder: str, path: str) -> str:
+    if PurePath(path).is_absolute():
+        return path
+    return folder.rstrip("/") if path in ("", ".") else cut(folder + path)
+
+
+def _restore(kind: type[ErrorT], message: str, fields: dict[str, object]) -> ErrorT:
     error = kind.__new__(kind)
     BaseException.__init__(error, message)
     error.__dict__.update(fields)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from foldline.backends import (
 from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from foldline.backends import SmartFileAccess
     from foldline.ide.analysis.project import Project
@@ -48,6 +49,16 @@ class Folder:
     def shown_cursor(self, cursor: str | None) -> str | None:
         """`cursor`, which is from this folder's answer, as `Folders.each` takes it."""
         return None if cursor is None else self.prefix + cursor
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Prefix the paths of the errors that are raised inside with the folder's name."""
+        try:
+            yield
+        except BackendError as error:
+            if not self.prefix:
+                raise
+            raise error.below(self.prefix) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from foldline.agent.folder_operations import with_prefix
-from foldline.agent.folders import Folders, open_folders
+from foldline.agent.folders import open_folders
+from foldline.agent.folders_reader import FoldersReader
 from foldline.agent.pipeline_prompts import (
     ANSWER_QUESTION,
     CHOOSE_SYMBOLS,
@@ -25,7 +25,7 @@ from foldline.agent.pipeline_prompts import (
 )
 from foldline.backends.errors import cut
 from foldline.backends.formatting.budget import FILE_BUDGET, size_of
-from foldline.backends.models import COMPLETE, FileText, SearchResults
+from foldline.backends.models import FileText, SearchResults
 from foldline.backends.text import format_symbol
 from foldline.backends.waiting import run
 from foldline.ide.errors import ArgumentsError
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from foldline.agent.pipeline_prompts import SymbolsToRead
     from foldline.backends import SmartFileAccess
-    from foldline.backends.models import FileOutline, SymbolDetail
+    from foldline.backends.models import FileOutline
     from foldline.ide.scoped_context import Reader
     from foldline.prompts.adapters import ProviderAdapter
 
@@ -187,7 +187,7 @@ class Pipeline:
         reader: Reader
         if isinstance(self._workspace, Workspace):
             folders = open_folders(self._workspace, self._workspace.roots)
-            reader = _FoldersReader(folders)
+            reader = FoldersReader(folders)
         else:
             reader = AccessReader(self._workspace)
         results = (
@@ -296,44 +296,6 @@ def _first_lines(path: str, text: str, budget: int) -> FileText:
             break
         kept.append(line)
     return FileText(path, 1, len(kept), len(lines), "\n".join(kept))
-
-
-@dataclass(frozen=True, slots=True)
-class _FoldersReader:
-    """Reads the files of several folders; with more than one, paths begin with a folder's name."""
-
-    folders: Folders
-
-    async def search(self, query: str) -> SearchResults:
-        every = [
-            with_prefix(await AccessReader(folder.access).search(query), folder)
-            for folder in self.folders.folders
-        ]
-        hits = sorted((hit for one in every for hit in one), key=lambda hit: -hit.score)
-        total = sum(one.total for one in every)
-        return replace(
-            every[0],
-            hits=tuple(hits),
-            total=total,
-            reason="" if hits else every[0].reason,
-            coverage=next((one.coverage for one in every if one.coverage != COMPLETE), COMPLETE),
-        )
-
-    async def outline(self, path: str) -> FileOutline:
-        place = self.folders.locate(path)
-        return with_prefix(
-            await AccessReader(place.folder.access).outline(place.path), place.folder
-        )
-
-    async def symbol(self, path: str, name: str, budget: int) -> SymbolDetail:
-        place = self.folders.locate(path)
-        reader = AccessReader(place.folder.access)
-        return with_prefix(await reader.symbol(place.path, name, budget), place.folder)
-
-    async def text(self, path: str, budget: int) -> FileText:
-        place = self.folders.locate(path)
-        reader = AccessReader(place.folder.access)
-        return with_prefix(await reader.text(place.path, budget), place.folder)
 
 
 def _known_choices(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from foldline.agent.folder_operations import answer_in, arguments_by_folder, joined
+from foldline.agent.folder_operations import run_in_folders
 from foldline.agent.folders import NoFolderError, open_folders
 from foldline.backends.errors import IgnoredPathError
 from foldline.backends.waiting import run
@@ -79,12 +79,7 @@ def _tool(operation: Operation[Any, Any], workspace: Workspace) -> Tool[Any, str
         del context
         try:
             folders = open_folders(workspace, workspace.roots)
-            answer = joined(
-                [
-                    run(answer_in(operation, folder, own))
-                    for folder, own in arguments_by_folder(operation, folders, params)
-                ]
-            )
+            answer = run(run_in_folders(operation, folders, params))
         except NoFolderError as error:
             return ToolResult(str(error), success=False)
         except REFUSALS as error:

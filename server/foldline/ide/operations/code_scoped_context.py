@@ -12,7 +12,7 @@ from foldline.ide.operations.operation import Doc, Operation, Role
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
-    from foldline.ide.scoped_context import ScopedContext, Sizes
+    from foldline.ide.scoped_context import Reader, ScopedContext, Sizes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +35,16 @@ class Arguments:
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> ScopedContext:
     # Loaded with the first question, not with the server.
-    from foldline.ide.question import context_for
-    from foldline.ide.scoped_context import AccessReader, gather
+    from foldline.ide.scoped_context import AccessReader
 
-    reader, sizes = AccessReader(access), _sizes(arguments)
+    return await run_across(AccessReader(access), arguments)
+
+
+async def run_across(reader: Reader, arguments: Arguments) -> ScopedContext:
+    from foldline.ide.question import context_for
+    from foldline.ide.scoped_context import gather
+
+    sizes = _sizes(arguments)
     files, supporting = arguments.paths, arguments.supporting
     if arguments.query:
         return await context_for(
@@ -71,5 +77,6 @@ OPERATION = Operation(
     description="The context of an answer: what matches a question, and named files.",
     verb="scoped-context",
     found=len,
+    run_across=run_across,
     many=True,
 )

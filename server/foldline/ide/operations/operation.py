@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
     from foldline.backends.models import FileOutline
     from foldline.backends.waiting import Threads
+    from foldline.ide.scoped_context import Reader
 
     Outlining = Coroutine[Any, Any, FileOutline | None]
 
@@ -78,7 +79,7 @@ class Role(Enum):
     FILE = auto()
     """A file; in an editor, the focused one by default."""
     FILES = auto()
-    """Files of one workspace folder; in an editor, the focused one by default."""
+    """Files; in an editor, the focused one by default."""
     FOLDER = auto()
     """A folder; the workspace's root by default."""
     SYMBOL = auto()
@@ -146,6 +147,8 @@ class Operation(Generic[ArgumentsT, Result]):
             for a file that defines nothing.
         priority: How long a model's conversation keeps results, as `foldline.prompts.Priority`
             says it.
+        run_across: Runs the operation over several folders at once, whose paths begin with a
+            folder's name; without it, an operation runs in each folder that its arguments name.
         across: Without a path, it runs in every folder.
         several: The command line takes several files and runs it for each.
         whole: An editor gets the whole result unless it sets a budget: people scroll, and only
@@ -165,6 +168,7 @@ class Operation(Generic[ArgumentsT, Result]):
     data: Callable[[Result], object] = _identity
     outline: Callable[[SmartFileAccess, ArgumentsT], Outlining] | None = None
     priority: Literal["high", "medium", "low"] = "medium"
+    run_across: Callable[[Reader, ArgumentsT], Coroutine[Any, Any, Result]] | None = None
     across: bool = False
     several: bool = False
     whole: bool = False

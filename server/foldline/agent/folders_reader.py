@@ -1,0 +1,72 @@
+"""One reader of several folders: paths, also those in errors, begin with a folder's name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from foldline.backends.models import COMPLETE
+from foldline.ide.scoped_context import AccessReader
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from foldline.agent.folders import Folder, Folders
+    from foldline.backends.models import FileOutline, FileText, SearchResults, SymbolDetail
+
+Model = TypeVar("Model")
+
+
+@dataclass(frozen=True, slots=True)
+class FoldersReader:
+    """A `Reader` of the files of several folders."""
+
+    folders: Folders
+
+    async def search(self, query: str) -> SearchResults:
+        every = [
+            with_prefix(await AccessReader(folder.access).search(query), folder)
+            for folder in self.folders.folders
+        ]
+        hits = sorted((hit for one in every for hit in one), key=lambda hit: -hit.score)
+        return replace(
+            every[0],
+            hits=tuple(hits),
+            total=sum(one.total for one in every),
+            reason="" if hits else every[0].reason,
+            coverage=next((one.coverage for one in every if one.coverage != COMPLETE), COMPLETE),
+        )
+
+    async def outline(self, path: str) -> FileOutline:
+        return await self._read(path, lambda reader, own: reader.outline(own))
+
+    async def symbol(self, path: str, name: str, budget: int) -> SymbolDetail:
+        return await self._read(path, lambda reader, own: reader.symbol(own, name, budget))
+
+    async def text(self, path: str, budget: int) -> FileText:
+        return await self._read(path, lambda reader, own: reader.text(own, budget))
+
+    async def _read(
+        self, path: str, read: Callable[[AccessReader, str], Awaitable[Model]]
+    ) -> Model:
+        place = self.folders.locate(path)
+        with place.folder.errors():
+            return with_prefix(
+                await read(AccessReader(place.folder.access), place.path), place.folder
+            )
+
+
+def with_prefix(model: Model, folder: Folder) -> Model:
+    """Prefix the result's paths and cursors with the folder's name."""
+    if not folder.prefix or not is_dataclass(model):
+        return model
+    changes: dict[str, object] = {}
+    for field in fields(model):
+        value = getattr(model, field.name)
+        if field.name == "path":
+            changes["path"] = folder.shown(value)
+        elif field.name == "cursor":
+            changes["cursor"] = folder.shown_cursor(value)
+        elif isinstance(value, tuple) and value and hasattr(value[0], "path"):
+            changes[field.name] = tuple(with_prefix(item, folder) for item in value)
+    return cast("Model", replace(model, **changes)) if changes else model  # type: ignore[type-var]
