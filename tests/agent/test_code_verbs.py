@@ -197,7 +197,9 @@ def test_finding_nothing_is_status_one_and_says_why(
         (["read", "../elsewhere"], 2, "is outside the workspace"),
         (["read", "secret.log"], 2, "is ignored by the pattern '*.log' of .gitignore"),
         (["grep", "("], 2, "missing )"),
-        (["tree", "--root", "nowhere"], 2, "no such file or folder"),
+        (["tree", "--root", "nowhere"], 2, "foldline: nowhere: no such file or folder\n"),
+        (["read", "zzzz"], 2, "; list what exists with `foldline tree`\n"),
+        (["read", "secret.log"], 2, "; ask again with --no-ignore\n"),
     ],
 )
 def test_a_question_that_cannot_be_answered_says_what_to_do(

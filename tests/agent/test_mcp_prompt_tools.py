@@ -13,6 +13,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import FileUrl
 
 from foldline.agent.mcp import roots, server
+from foldline.agent.mcp.calls import META_PRIORITY, META_SUMMARY
 from foldline.agent.mcp.server import Options
 
 from .mcp_process import EXAMPLE, SECONDS, call, connect, connect_here
@@ -22,7 +23,7 @@ MANUAL = """
 import asyncio, pathlib, socket, time
 from dataclasses import dataclass, field
 from foldline.prompts import (
-    Chapter, MarkdownSection, PromptTemplate, SectionVisibility, Tool, ToolResult,
+    Chapter, MarkdownSection, Priority, PromptTemplate, SectionVisibility, Tool, ToolResult,
 )
 from foldline.prompts.errors import VisibilityExpansionRequired
 
@@ -44,6 +45,8 @@ def look(params, *, context):
         raise LookupError("no such word: fail")
     if params.word == "fold":
         return ToolResult("Refused.", None, success=False)
+    if params.word == "long":
+        return ToolResult("Long.", success=True, summary="Short.", priority=Priority.LOW)
     if params.word == "hang":
         while True:
             time.sleep(0.1)
@@ -261,6 +264,15 @@ async def test_a_tools_failures_are_told_to_the_model(workspace: Path) -> None:
         assert "input: expected an object" in said
         found = await do(client, "call_prompt_tool", tool="look", input={"word": "b"})
         assert found == 'Found.\n\n{"word": "b"}'
+
+
+async def test_cm_02_the_metadata_of_a_tools_result_reaches_the_client(workspace: Path) -> None:
+    async with connect_here(Options(roots=(workspace,), trusted=True)) as client:
+        wanted = {"prompt": NAME, "arguments": ADA, "tool": "look"}
+        long = await client.call_tool("call_prompt_tool", {**wanted, "input": {"word": "long"}})
+        assert long.meta == {META_SUMMARY: "Short.", META_PRIORITY: "low"}
+        plain = await client.call_tool("call_prompt_tool", {**wanted, "input": {"word": "b"}})
+        assert plain.meta is None
 
 
 async def test_a_tool_that_hangs_is_ended_at_the_deadline(workspace: Path) -> None:

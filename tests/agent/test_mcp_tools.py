@@ -14,6 +14,7 @@ from foldline.agent.folder_operations import call_operation
 from foldline.agent.folders import Folders, NoFolderError
 from foldline.agent.folders import open_folders as folders_of
 from foldline.agent.mcp.calls import Tools
+from foldline.agent.tools import code_tools
 from foldline.backends.errors import (
     BackendError,
     InvalidArgumentError,
@@ -22,7 +23,9 @@ from foldline.backends.errors import (
     SymbolError,
 )
 from foldline.ide.errors import ArgumentsError
+from foldline.ide.operations import OPERATIONS
 from foldline.ide.workspace import AccessOptions, Workspace
+from foldline.prompts import ToolContext
 
 TOOLS_LIST_BYTES = 4_000
 TOOLS = Tools()
@@ -340,6 +343,19 @@ async def test_an_ignored_file_is_not_shown_and_the_answer_says_which_pattern(
     assert result.is_error
     assert "ignored by the pattern '*.log'" in result.content[0].text  # type: ignore[union-attr]  # Text is all we send.
     assert "no_ignore" not in result.content[0].text  # type: ignore[union-attr]  # There is no such argument.
+
+
+def test_advice_names_no_tool_that_is_not_offered(workspace: Path) -> None:
+    opened = Workspace.at(workspace)
+    operations = [one for one in OPERATIONS if one.tool in ("get_tree", "read_file")]
+    messages = []
+    for offered in (operations, operations[1:]):
+        tool = code_tools(opened, offered)[-1]
+        result = tool.handler(tool.decode({"path": "zzzz"}), context=ToolContext())
+        messages.append(result.message)
+    opened.close()
+    gone = "zzzz: no such file or folder"
+    assert messages == [f"{gone}; list what exists with get_tree", gone]
 
 
 async def test_a_name_that_is_no_text_does_not_break_the_answer(

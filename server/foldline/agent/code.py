@@ -105,7 +105,7 @@ def _add_argument(parser: argparse.ArgumentParser, argument: Argument, *, severa
 def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
     """Run the operation, print the result, and return the exit status."""
     from foldline.backends import BackendError
-    from foldline.backends.errors import SymbolError
+    from foldline.backends.errors import PathError, SymbolError
     from foldline.backends.waiting import run
     from foldline.ide.errors import ArgumentsError
     from foldline.ide.operations.reading import read_arguments
@@ -123,7 +123,11 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
             ),
         )
         workspace.progress_of = lambda _: index_bar()
-        access = workspace.access(Path(options.root))
+        try:
+            access = workspace.access(Path(options.root))
+        except PathError as error:
+            complain(f"foldline: {error.summary}")
+            return FAILED
         try:
             all_arguments = [
                 read_arguments(operation, values) for values in _values(operation, options)
@@ -188,7 +192,10 @@ def _values(
 
 
 def _refuse(error: Exception, status: int) -> int:
-    complain(f"foldline: {error}")
+    from foldline.ide.operations.advice import NO_IGNORE, message_of
+
+    names = {one.tool: f"`foldline {one.verb}`" for one in OPERATIONS if one.verb}
+    complain(f"foldline: {message_of(error, {**names, NO_IGNORE: '--no-ignore'})}")
     return status
 
 

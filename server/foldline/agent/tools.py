@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.agent.folder_operations import run_in_folders
 from foldline.agent.folders import NoFolderError, open_folders
-from foldline.backends.errors import IgnoredPathError
 from foldline.backends.waiting import run
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations import OPERATIONS
+from foldline.ide.operations.advice import message_of
 from foldline.ide.operations.reading import input_schema, read_arguments
 from foldline.prompts import ContextPolicy, Priority, Tool, ToolContext, ToolResult
 from foldline.prompts.errors import ToolValidationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from foldline.ide.operations.operation import Operation
     from foldline.ide.workspace import Workspace
@@ -43,22 +43,21 @@ def code_tools(
     have a priority, and a file's page has its outline as summary; the tools' `CONTEXT_POLICY` uses
     both.
     """
-    return tuple(_tool(operation, workspace) for operation in operations if operation.tool)
+    operations = [operation for operation in operations if operation.tool]
+    offered = {operation.tool for operation in operations}
+    return tuple(_tool(operation, workspace, offered) for operation in operations)
 
 
-def failure_text(operation: Operation[Any, Any], error: Exception) -> str:
-    """Format a failure for a model, which has no argument to include ignored files."""
+def failure_text(operation: Operation[Any, Any], error: Exception, offered: Iterable[str]) -> str:
+    """Format a failure for a model that has the tools `offered`."""
     if isinstance(error, ArgumentsError):
         return f"{operation.tool}: {error}"
-    if isinstance(error, IgnoredPathError):
-        return (
-            f"{error.path}: is ignored by the pattern {error.pattern!r} of {error.source}; ignored "
-            "files are not shown"
-        )
-    return str(error)
+    return message_of(error, {name: name for name in offered})
 
 
-def _tool(operation: Operation[Any, Any], workspace: Workspace) -> Tool[Any, str]:
+def _tool(
+    operation: Operation[Any, Any], workspace: Workspace, offered: Collection[str]
+) -> Tool[Any, str]:
     arguments = operation.arguments
 
     class OperationTool(Tool[arguments, str]):  # type: ignore[valid-type]  # Known at run time.
@@ -83,7 +82,7 @@ def _tool(operation: Operation[Any, Any], workspace: Workspace) -> Tool[Any, str
         except NoFolderError as error:
             return ToolResult(str(error), success=False)
         except REFUSALS as error:
-            return ToolResult(failure_text(operation, error), success=False)
+            return ToolResult(failure_text(operation, error, offered), success=False)
         return ToolResult(
             answer.text, answer.text, summary=answer.summary, priority=Priority(operation.priority)
         )

@@ -147,7 +147,7 @@ class BaseFileBackend(ABC):
     def load_from_disk(self, path: str) -> Source:
         """The same without regard to overlays."""
         if self._kind(path) == "folder":
-            raise NotAFileError(path, "is a folder; list it with get_tree")
+            raise NotAFileError(path, "is a folder", "list it with get_tree")
         raw = self._read_bytes(path, self._size_limit)
         if is_binary(raw):
             raise BinaryFileError(path, len(raw))

@@ -89,7 +89,7 @@ def _first_rows(
     for index, symbol in enumerate(top):
         line = _line(symbol, 0, docstring=False)
         left = len(top) - index
-        rest = f"{left} more from line {symbol.line}: read on with read_lines or search by name"
+        rest = f"{left} more from line {symbol.line}: read those lines or search by name"
         if not _fits([*lines, line], [*note, rest], budget) and index:
             return [*lines, _dropped([*note, rest])]
         lines.append(line)

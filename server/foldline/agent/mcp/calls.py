@@ -68,22 +68,23 @@ class Tools:
         try:
             answer = await call_operation(operation, folders, arguments)
         except REFUSALS as error:
-            return failure(failure_text(operation, error))
+            return failure(failure_text(operation, error, self._by_name))
         except Exception as error:
             # The outermost boundary of a call: whatever failed, the next call must work.
             log.exception("%s failed on %r", operation.tool, dict(arguments))
             return failure(
                 f"{operation.tool} failed inside foldline: {type(error).__name__}: {error}"
             )
-        meta: dict[str, Any] = {META_PRIORITY: operation.priority}
-        if answer.summary is not None:
-            meta[META_SUMMARY] = _text(answer.summary)
-        return types.CallToolResult(content=[_block(answer.text)], _meta=meta)
+        return success(answer.text, answer.summary, operation.priority)
 
 
-def success(text: str) -> types.CallToolResult:
-    """Return the result of a call."""
-    return types.CallToolResult(content=[_block(text)])
+def success(
+    text: str, summary: str | None = None, priority: str | None = None
+) -> types.CallToolResult:
+    """Return the result of a call; its metadata says how a conversation may shorten it."""
+    known = {META_PRIORITY: priority, META_SUMMARY: summary and _text(summary)}
+    meta: dict[str, Any] = {key: value for key, value in known.items() if value is not None}
+    return types.CallToolResult(content=[_block(text)], _meta=meta or None)
 
 
 def failure(message: str) -> types.CallToolResult:

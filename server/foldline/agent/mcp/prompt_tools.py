@@ -207,7 +207,9 @@ class PromptTools:
         answer = await request.execute(self._workspace, action)
         if answer.opened is not None:
             return success(opened_text(request, answer.opened))
-        return success(answer.text) if answer.success else failure(answer.text)
+        if not answer.success:
+            return failure(answer.text)
+        return success(answer.text, answer.summary, answer.priority)
 
 
 async def _request(folders: Folders, arguments: PromptArguments) -> PromptRequest:

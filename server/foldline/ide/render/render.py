@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping  # noqa: TC003  # Structuring looks it up.
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from foldline.ide.structuring import OMITTED, renamed
 
@@ -339,11 +339,15 @@ class ToolAnswer(Answer):
     Attributes:
         text: The result as a model reads it.
         success: False if the text says why the call failed.
+        summary: The text that can replace it in a model's conversation.
+        priority: How long a conversation keeps it; None if the tool doesn't say.
         opened: The sections that the tool asked to open instead of returning a result.
     """
 
     text: str
     success: bool
+    summary: str | None = None
+    priority: Literal["high", "medium", "low"] | None = None
     opened: OpenedSections | None = None
 
 

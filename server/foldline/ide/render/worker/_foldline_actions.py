@@ -147,9 +147,12 @@ def _call(session: _Session, request: _foldline_job.Request) -> dict[str, object
     except VisibilityExpansionRequired as expansion:
         opened = _opened(session, rendered, expansion)
         return {"text": "", "success": True, "opened": {**session.metadata(), **opened}}
+    result = outcome.result
     return {
-        "text": tool_text(outcome.result),
-        "success": bool(outcome.result.success),
+        "text": tool_text(result),
+        "success": bool(result.success),
+        "summary": result.summary,
+        "priority": result.priority,
         "opened": None,
     }
 

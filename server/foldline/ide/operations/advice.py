@@ -1,0 +1,32 @@
+"""Errors as each shell's user reads them: advice names operations as that shell calls them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from foldline.backends.errors import PathError
+from foldline.ide.operations import OPERATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NO_IGNORE = "no_ignore"
+"""The option, called so in the errors of `foldline.backends`, that includes ignored files."""
+
+_NAMES = re.compile(rf"\b(?:{'|'.join(op.tool for op in OPERATIONS if op.tool)}|{NO_IGNORE})\b")
+
+
+def message_of(error: Exception, names: Mapping[str, str]) -> str:
+    """Return an error's message without advice that its reader can't follow.
+
+    Args:
+        error: Any error; only those of paths have advice.
+        names: What the shell calls the operations that it offers, by the names of their tools.
+    """
+    if not isinstance(error, PathError):
+        return str(error)
+    advice = error.reason.removeprefix(error.problem)
+    if not all(name in names for name in _NAMES.findall(advice)):
+        return error.summary
+    return error.summary + _NAMES.sub(lambda found: names[found[0]], advice)
