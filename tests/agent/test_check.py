@@ -42,7 +42,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    status = main([str(each) for each in arguments])
+    status = main([str(argument) for argument in arguments])
     captured = capsys.readouterr()
     return status, captured.out, captured.err
 

@@ -12,7 +12,7 @@ from foldline.agent.cli import main
 def servers(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, dict[str, object]]:
     main(["doctor", "--json", *arguments])
     report = json.loads(capsys.readouterr().out)
-    return {each["name"]: each for each in report["servers"]}
+    return {server["name"]: server for server in report["servers"]}
 
 
 def test_ty_is_the_first_choice_for_python(

@@ -52,7 +52,7 @@ template = PromptTemplate(ns="{ns}", key="greeting", sections=[
 def prompts_of(*roots: Path) -> dict[str, CatalogPrompt]:
     workspace = Workspace()
     try:
-        return {each.name: each for each in find_prompts(open_folders(workspace, roots))}
+        return {prompt.name: prompt for prompt in find_prompts(open_folders(workspace, roots))}
     finally:
         workspace.close()
 
@@ -85,13 +85,15 @@ def test_prompts_of_several_folders_are_told_apart(tmp_path: Path) -> None:
     one = write(tmp_path / "one", a=PLAIN.format(ns="demo"), b=PLAIN.format(ns="demo"))
     two = write(tmp_path / "two", a=PLAIN.format(ns="demo"))
     found = prompts_of(one, two)
-    assert {each.path for each in found.values()} == {"one/a.py", "one/b.py", "two/a.py"}
+    assert {item.path for item in found.values()} == {"one/a.py", "one/b.py", "two/a.py"}
     assert "two/a.py#template" in found
 
 
 def test_the_arguments_are_the_fields_that_a_text_can_give(tmp_path: Path) -> None:
     found = prompts_of(write(tmp_path, greeting=GREETING))["demo/greeting#template"]
-    assert [(each.name, each.kind, each.required) for each in found.parameters] == [
+    assert [
+        (parameter.name, parameter.kind, parameter.required) for parameter in found.parameters
+    ] == [
         ("Who.name", "str", True),
         ("times", "int", True),
         ("tone", "str", False),
@@ -102,7 +104,7 @@ def test_the_arguments_are_the_fields_that_a_text_can_give(tmp_path: Path) -> No
 
 def test_what_the_author_has_bound_is_not_required(tmp_path: Path) -> None:
     found = prompts_of(write(tmp_path, greeting=GREETING))["demo/greeting"]
-    assert not any(each.required for each in found.parameters)
+    assert not any(parameter.required for parameter in found.parameters)
 
 
 def test_a_broken_module_lists_what_can_be_read(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ async def test_listing_executes_nothing_and_rendering_says_how_to_trust(workspac
         (prompt,) = (await client.list_prompts()).prompts
         assert prompt.name == "demo/greeting"
         assert prompt.description == "template in greeting.py: Greeting, Rules"
-        assert [(each.name, each.required) for each in prompt.arguments or ()] == [
+        assert [(argument.name, argument.required) for argument in prompt.arguments or ()] == [
             ("name", True),
             ("times", False),
             ("open_sections", False),

@@ -55,7 +55,7 @@ def test_the_tools_for_prompts_are_named_with_their_size() -> None:
 
 
 def test_the_configurations_are_json_that_starts_the_server() -> None:
-    blocks = [json.loads(each) for each in re.findall(r"```json\n(.*?)```", SECTION, re.DOTALL)]
+    blocks = [json.loads(match) for match in re.findall(r"```json\n(.*?)```", SECTION, re.DOTALL)]
     assert [list(block) for block in blocks] == [["mcpServers"], ["servers"]]
     for block in blocks:
         (servers,) = block.values()

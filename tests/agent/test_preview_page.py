@@ -48,7 +48,7 @@ def serving(
 def assert_gone(processes: list[psutil.Process]) -> None:
     """Wait until none of `processes` runs any more; one that init has yet to reap does not."""
     deadline = time.monotonic() + SECONDS
-    while left := [each for each in processes if is_running(each)]:
+    while left := [process for process in processes if is_running(process)]:
         assert time.monotonic() < deadline, left
         psutil.wait_procs(left, timeout=0.1)
 
@@ -94,7 +94,7 @@ def test_ctrl_c_ends_it_without_a_word() -> None:
 
 def test_it_starts_no_language_server() -> None:
     with serving() as (_, started):
-        assert [each.cmdline() for each in started if "foldline.agent" in each.cmdline()] == []
+        assert [item.cmdline() for item in started if "foldline.agent" in item.cmdline()] == []
 
 
 @pytest.mark.parametrize(

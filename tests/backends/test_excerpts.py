@@ -108,8 +108,8 @@ def test_of_broken_code_every_name_is_found(source: str, place: int, broken: str
     data = (source[:place] + broken + source[place:]).encode()
     found = references.references_in_source("a.py", "python", data, "word")
     lines = data.decode().split("\n")
-    for each in found:
-        assert lines[each.line - 1][each.column - 1 : each.column_end - 1] == "word"
+    for reference in found:
+        assert lines[reference.line - 1][reference.column - 1 : reference.column_end - 1] == "word"
     if parse("python", data).root_node.has_error:
         return
     assert found == of_whole(data, "word")

@@ -125,7 +125,7 @@ def test_an_ambiguous_symbol_lists_names_that_work(tmp_path: Path) -> None:
 
 def test_references_are_code_and_neither_strings_nor_comments(access: SmartFileAccess) -> None:
     found = access.find_references("Cart")
-    assert [(each.path, each.line, each.kind) for each in found] == [
+    assert [(item.path, item.line, item.kind) for item in found] == [
         ("shop.py", 7, "definition"),
         ("shop.py", 27, "read"),
         ("shop.py", 31, "call"),

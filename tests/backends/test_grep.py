@@ -47,7 +47,7 @@ def grep(
 
 def found(pattern: str, glob: str | None = None, **options: int) -> list[tuple[str, int, str]]:
     results = grep(MemoryFileBackend(FILES), pattern, glob, **options)
-    return [(each.path, each.line, each.text) for each in results]
+    return [(result.path, result.line, result.text) for result in results]
 
 
 def test_lines_of_text_files_that_are_not_ignored() -> None:
@@ -177,6 +177,6 @@ def test_every_line_is_found_by_its_number(lines: list[str]) -> None:
         for number, line in enumerate(backend.read_source("a.txt").lines, 1)
         if "a" in line
     ]
-    assert [(each.line, each.text) for each in grep(backend, "a")] == expected
-    for each in grep(backend, "a"):
-        assert each.text[each.column - 1] == "a"
+    assert [(item.line, item.text) for item in grep(backend, "a")] == expected
+    for item in grep(backend, "a"):
+        assert item.text[item.column - 1] == "a"

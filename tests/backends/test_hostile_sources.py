@@ -91,7 +91,7 @@ def test_brackets_that_are_closed_may_nest() -> None:
 def test_references_say_which_file_was_not_parsed() -> None:
     files = MemoryFileBackend({"bad.rs": "%w(" * 5000, "good.rs": "fn main() { w(); }\n"})
     found = ASTFileAnalysisBackend(files).find_references("w")
-    assert [each.path for each in found] == ["good.rs"]
+    assert [hit.path for hit in found] == ["good.rs"]
     assert found.coverage == "without bad.rs"
     assert "bad.rs: not parsed" in found.reason
 

@@ -219,8 +219,8 @@ def test_a_git_checkout_is_never_answered_stale(root: Path) -> None:
 def test_an_open_buffer_wins_over_what_is_indexed(root: Path) -> None:
     access = SmartFileAccess.for_workspace(root)
     access.file_backend.set_overlay("src/b.py", "second()\n")
-    assert {each.path for each in access.find_references("first")} == {"src/a.py"}
-    assert {each.path for each in access.find_references("second")} == {"src/b.py"}
+    assert {reference.path for reference in access.find_references("first")} == {"src/a.py"}
+    assert {reference.path for reference in access.find_references("second")} == {"src/b.py"}
     access.file_backend.remove_overlay("src/b.py")
     assert access.find_references("first").total == 2
     access.close()

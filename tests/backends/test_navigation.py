@@ -100,14 +100,17 @@ def test_without_a_server_definitions_are_those_of_the_name(access: SmartFileAcc
     ]
     assert found.backend == "ast"
     # Where the name is defined, it is that one.
-    assert [each.line for each in access.goto_definition("cart.py", 13, "total")] == [13]
+    assert [item.line for item in access.goto_definition("cart.py", 13, "total")] == [13]
 
 
 def test_without_a_server_implementations_follow_the_names_of_bases(
     access: SmartFileAccess,
 ) -> None:
     def of(file: str, line: int, name: str) -> list[tuple[str, int]]:
-        return [(each.path, each.line) for each in access.find_implementations(file, line, name)]
+        return [
+            (implementation.path, implementation.line)
+            for implementation in access.find_implementations(file, line, name)
+        ]
 
     assert of("shapes.ts", 1, "Shape") == [("shapes.ts", 2), ("cart.py", 5), ("cart.py", 12)]
     assert of("cart.py", 8, "total") == [("cart.py", 13)]
@@ -161,7 +164,7 @@ def test_what_a_budget_leaves_out_a_cursor_asks_for(tmp_path: Path) -> None:
         found = access.find_implementations("many.py", 1, "Base", budget=600, cursor=cursor)
         assert len(found) + found.left_out == 60
         assert len(format_locations(found, place, "implementation").encode()) <= 600
-        lines += [each.line for each in found]
+        lines += [location.line for location in found]
         cursor = found.cursor
         if cursor is None:
             break

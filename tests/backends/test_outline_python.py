@@ -206,7 +206,7 @@ def test_depth_of_nesting_is_no_limit() -> None:
     found = access_to({"a.py": source}).get_outline("a.py")
     assert found.symbols[0].name == "C0"
     brackets = "x = " + "(" * 20_000 + ")" * 20_000 + "\ndef f(): ...\n"
-    assert "f" in [each.name for each in outline_source("python", brackets.encode()).symbols]
+    assert "f" in [item.name for item in outline_source("python", brackets.encode()).symbols]
 
 
 def test_a_line_of_ten_thousand_columns_stays_short_in_the_outline() -> None:

@@ -159,7 +159,9 @@ def test_broken_code_keeps_the_rest() -> None:
 
 def test_depth_of_nesting_is_no_limit() -> None:
     source = "if (x) {" * 5000 + "function f() {}" + "}" * 5000
-    assert [each.name for each in outline_source("javascript", source.encode()).symbols] == ["f"]
+    assert [symbol.name for symbol in outline_source("javascript", source.encode()).symbols] == [
+        "f"
+    ]
 
 
 @pytest.mark.timeout(280)
@@ -177,9 +179,9 @@ def test_no_top_level_declaration_is_lost_against_the_compiler() -> None:
     for path, wanted in corpora.top_level_declarations(files).items():
         data = decode(path, Path(path).read_bytes()).parse_data
         found = outline_source(language_of(path), data)
-        ours = {(each.name, each.line, each.line_end) for each in found.symbols}
+        ours = {(symbol.name, symbol.line, symbol.line_end) for symbol in found.symbols}
         declared += len(wanted)
-        lost += [(path, each) for each in wanted if each not in ours]
+        lost += [(path, item) for item in wanted if item not in ours]
     assert not lost
     assert declared > 500
     assert any(path.suffix == ".tsx" for path in files)

@@ -142,7 +142,10 @@ def test_a_symbol_is_complete_and_fits_a_budget(access: SmartFileAccess) -> None
 
 def test_references_fit_a_budget_and_have_no_gaps_in_their_lines(access: SmartFileAccess) -> None:
     found = access.find_references("total")
-    assert [(each.line, each.context) for each in found] == [(5, LINES[4]), (8, LINES[7])]
+    assert [(reference.line, reference.context) for reference in found] == [
+        (5, LINES[4]),
+        (8, LINES[7]),
+    ]
     assert format_references(found).splitlines()[-1] in {
         "  8: Cart().total()",
         "  8 call: Cart().total()",
@@ -162,7 +165,7 @@ def test_a_position_is_found_by_name_and_by_line(access: SmartFileAccess) -> Non
 def test_navigation_answers_by_name(access: SmartFileAccess) -> None:
     position = access.find_position("cart.py", "total")
     found = access.goto_definition(*position.at)
-    assert [(each.line, each.column) for each in found] == [(5, 9)]
+    assert [(reference.line, reference.column) for reference in found] == [(5, 9)]
     assert found.reason == "no language server was asked"
     assert access.find_implementations(*position.at).coverage.startswith("partial: by name")
     assert format_hover(access.hover(*position.at), position).startswith("cart.py:5 total")
@@ -183,7 +186,7 @@ def test_what_it_finds_is_confirmed_and_the_rest_is_possible() -> None:
     files = MemoryFileBackend({"cart.py": CODE, "other.py": "total = 1\n"})
     access = SmartFileAccess(files, ASTFileAnalysisBackend(files), own)
     found = access.find_references("total")
-    assert [(each.path, each.line, each.tier) for each in found] == [
+    assert [(reference.path, reference.line, reference.tier) for reference in found] == [
         ("cart.py", 5, "confirmed"),
         ("cart.py", 8, "confirmed"),
         ("other.py", 1, "possible"),
@@ -198,7 +201,7 @@ def test_what_it_finds_is_confirmed_and_the_rest_is_possible() -> None:
 def test_every_match_of_a_line_without_columns_is_confirmed() -> None:
     files = MemoryFileBackend({"cart.py": CODE.replace("Cart().total()", "Cart(); Cart()")})
     found = SmartFileAccess(files, ASTFileAnalysisBackend(files), Own()).find_references("Cart")
-    assert [(each.line, each.tier) for each in found] == [
+    assert [(reference.line, reference.tier) for reference in found] == [
         (4, "confirmed"),
         (8, "confirmed"),
         (8, "confirmed"),

@@ -20,7 +20,7 @@ TIMES = 50
 
 def _memoryviews() -> int:
     gc.collect()
-    return sum(type(each) is memoryview for each in gc.get_objects())
+    return sum(type(value) is memoryview for value in gc.get_objects())
 
 
 @pytest.mark.parametrize("size", [1, 40, 3_000, 100_000])

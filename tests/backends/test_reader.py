@@ -146,7 +146,7 @@ def test_language_servers_settings_that_are_refused_are_said(tmp_path: Path, nam
     assert str(tmp_path / "pyproject.toml") in problem
     ty = next(spec for spec in SERVERS if spec.name == "ty")
     said = hiding_settings(ty, tmp_path)
-    assert [each.partition(":")[0] for each in said] == [
+    assert [item.partition(":")[0] for item in said] == [
         "pyproject.toml was not read",
         "ty.toml was not read",
     ]

@@ -24,7 +24,7 @@ from .outlines import access_to
 def check_kinds(path: str, source: str, name: str, expected: str) -> None:
     """Each use of `name` is on a line of `expected`: number and kind."""
     found = access_to({path: source}).find_references(name)
-    shown = "\n".join(f"{each.line} {each.kind}" for each in found)
+    shown = "\n".join(f"{reference.line} {reference.kind}" for reference in found)
     assert shown == expected.strip("\n"), shown
 
 
@@ -161,15 +161,21 @@ FILES = {
 
 def test_files_that_define_come_first_and_tests_last() -> None:
     found = access_to(FILES).find_references("Thing")
-    paths = list(dict.fromkeys(each.path for each in found))
+    paths = list(dict.fromkeys(reference.path for reference in found))
     assert paths == ["lib/core.py", "app/use.py", "app/über.py", "tests/test_core.py"]
-    assert [each.test for each in found if each.path.startswith("tests/")] == [True, True]
+    assert [reference.test for reference in found if reference.path.startswith("tests/")] == [
+        True,
+        True,
+    ]
     assert (found.total, found.files, found.backend) == (7, 4, "ast")
 
 
 def test_a_reference_knows_its_enclosing_symbol_and_columns() -> None:
     found = access_to(FILES).find_references("Thing", "lib")
-    assert [(each.enclosing, each.line, each.column, each.column_end) for each in found] == [
+    assert [
+        (reference.enclosing, reference.line, reference.column, reference.column_end)
+        for reference in found
+    ] == [
         ("", 1, 7, 12),
         ("Thing.go", 3, 16, 21),
     ]
@@ -177,7 +183,10 @@ def test_a_reference_knows_its_enclosing_symbol_and_columns() -> None:
 
 def test_unicode_identifiers_are_whole_words() -> None:
     found = access_to(FILES).find_references("größe")
-    assert [(each.line, each.column, each.column_end) for each in found] == [(1, 1, 6), (2, 7, 12)]
+    assert [(reference.line, reference.column, reference.column_end) for reference in found] == [
+        (1, 1, 6),
+        (2, 7, 12),
+    ]
     assert access_to(FILES).find_references("gr").total == 0
 
 
@@ -192,7 +201,9 @@ def test_unicode_identifiers_are_whole_words() -> None:
     ],
 )
 def test_a_scope_is_a_file_a_folder_or_a_glob(scope: str, files: set[str]) -> None:
-    assert {each.path for each in access_to(FILES).find_references("Thing", scope)} == files
+    assert {
+        reference.path for reference in access_to(FILES).find_references("Thing", scope)
+    } == files
 
 
 def test_a_scope_that_does_not_exist_is_said() -> None:

@@ -80,7 +80,7 @@ def test_every_line_end_gives_the_same_lines_and_outline(newline: str) -> None:
     assert source.text == text
     assert source.lines[4] == "def g(): pass"
     outline = outline_source("python", source.parse_data)
-    assert [(each.name, each.line, each.line_end) for each in outline.symbols] == [
+    assert [(symbol.name, symbol.line, symbol.line_end) for symbol in outline.symbols] == [
         ("A", 1, 3),
         ("g", 5, 5),
     ]

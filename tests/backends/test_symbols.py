@@ -63,7 +63,7 @@ def test_an_ambiguous_name_lists_names_that_each_find_one(
     with pytest.raises(AmbiguousSymbolError) as caught:
         access.read_symbol("a.py", name)
     assert caught.value.candidates == candidates
-    found = [access.read_symbol("a.py", each).line for each in candidates]
+    found = [access.read_symbol("a.py", candidate).line for candidate in candidates]
     assert len(set(found)) == len(candidates)
 
 

@@ -124,9 +124,9 @@ class DirectServer:
             },
         )
         places = set()
-        for each in found or ():
-            path = os.path.relpath(unquote(urlparse(each["uri"]).path), self._root)
-            start = each["range"]["start"]
+        for reference in found or ():
+            path = os.path.relpath(unquote(urlparse(reference["uri"]).path), self._root)
+            start = reference["range"]["start"]
             places.add((path, start["line"] + 1, start["character"] + 1))
         return places
 
@@ -185,8 +185,8 @@ class MemoryWatch:
         while not self._stop.wait(MEMORY_STEP):
             total = 0
             try:
-                for each in (self._process, *self._process.children(recursive=True)):
-                    total += each.memory_info().rss
+                for item in (self._process, *self._process.children(recursive=True)):
+                    total += item.memory_info().rss
             except psutil.Error:
                 continue
             self.peak = max(self.peak, total)
@@ -207,7 +207,7 @@ def main() -> None:
         direct("basedpyright", root, places, pyright, r"Found \d+ source file"),
         direct("pyrefly", root, places, pyrefly, stable=True),
     ]
-    truth = {symbol: agreed([each.places[symbol] for each in results]) for symbol in SYMBOLS}
+    truth = {symbol: agreed([result.places[symbol] for result in results]) for symbol in SYMBOLS}
     for module in ("connection", "documents", "handshake", "readiness"):
         importlib.import_module(f"foldline.backends.lsp.{module}")
     with tempfile.TemporaryDirectory() as cache:
@@ -242,7 +242,7 @@ def place_of(lines: list[str], names: list[str]) -> tuple[int, int]:
 
 def agreed(answers: list[set[Place]]) -> set[Place]:
     everything = set().union(*answers)
-    return {place for place in everything if sum(place in each for each in answers) >= 2}
+    return {place for place in everything if sum(place in answer for answer in answers) >= 2}
 
 
 def direct(
@@ -290,7 +290,10 @@ def ours(name: str, root: Path, *, servers: bool) -> Result:
         found = access.find_references(symbol, seconds=PATIENCE)
         if found.coverage != "complete":
             result.partial[symbol] = found.coverage
-        keys = {(each.path, each.line, each.column): each.tier for each in found}
+        keys = {
+            (reference.path, reference.line, reference.column): reference.tier
+            for reference in found
+        }
         result.confirmed[symbol] = {key for key, tier in keys.items() if tier == "confirmed"}
         return set(keys)
 
@@ -320,29 +323,32 @@ def measure(result: Result, ask: Ask, process: psutil.Process) -> None:
 
 def processor_seconds(process: psutil.Process) -> float:
     """What the process and its children have used so far."""
-    times = [each.cpu_times() for each in (process, *process.children(recursive=True))]
-    return sum(each.user + each.system for each in times)
+    times = [item.cpu_times() for item in (process, *process.children(recursive=True))]
+    return sum(item.user + item.system for item in times)
 
 
 def show(results: list[Result], truth: dict[str, set[Place]]) -> None:
     direct_ty, merged = results[0], results[-1]
     table = Table("engine", "precision", "recall", "first s", "new s", "cpu s", "again s", "peak")
     table.title = f"References to {len(SYMBOLS)} symbols of Django"
-    for each in results:
-        rows = [(each.name, each.places)]
-        if each.confirmed:
-            rows = [(f"{each.name}, confirmed", each.confirmed), (f"{each.name}, all", each.places)]
+    for result in results:
+        rows = [(result.name, result.places)]
+        if result.confirmed:
+            rows = [
+                (f"{result.name}, confirmed", result.confirmed),
+                (f"{result.name}, all", result.places),
+            ]
         for name, places in rows:
             precision, recall = score(places, truth)
             table.add_row(
                 name,
                 f"{precision:.3f}",
                 f"{recall:.3f}",
-                f"{each.first:.2f}",
-                f"{statistics.median(each.new):.3f}",
-                f"{statistics.median(each.cpu):.3f}",
-                f"{statistics.median(each.again):.3f}",
-                f"{each.peak >> 20} MB",
+                f"{result.first:.2f}",
+                f"{statistics.median(result.new):.3f}",
+                f"{statistics.median(result.cpu):.3f}",
+                f"{statistics.median(result.again):.3f}",
+                f"{result.peak >> 20} MB",
             )
     console = Console(width=120)
     console.print(table)
@@ -363,9 +369,9 @@ def show(results: list[Result], truth: dict[str, set[Place]]) -> None:
     ):
         bounds.add_row(goal, f"{value:.3f}", bound, "yes" if holds else "no")
     console.print(bounds)
-    for each in results:
-        for symbol, coverage in each.partial.items():
-            console.print(f"{each.name}, {symbol}: {coverage}")
+    for result in results:
+        for symbol, coverage in result.partial.items():
+            console.print(f"{result.name}, {symbol}: {coverage}")
     console.print(
         "all beside confirmed: "
         + ", ".join(

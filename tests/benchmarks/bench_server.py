@@ -246,7 +246,7 @@ def _edits(client: Client, result: Result, uri: str, text: str, edits: int) -> N
     lines = text.split("\n")
     for version in range(2, edits + 2):
         unit = (version * 7919) % units
-        line = next(i for i, each in enumerate(lines) if each == f"def guidance_{unit}():") + 5
+        line = next(i for i, item in enumerate(lines) if item == f"def guidance_{unit}():") + 5
         # A mistake comes and goes, so that every edit changes the diagnostics.
         wrong = version % 2 == 0
         column = lines[line].index("You") if "You" in lines[line] else 8
@@ -335,19 +335,19 @@ def main() -> None:
                 print(f"{server}: no answer within {DEADLINE:.0f} s, left out", file=sys.stderr)
     workspace = measure_workspace(options.workspace, text) if options.workspace else None
     if options.json:
-        document = {"results": [asdict(each) for each in results], "workspace": workspace}
+        document = {"results": [asdict(result) for result in results], "workspace": workspace}
         print(json.dumps(document, indent=2))
         return
     names = ("initialize", "didChange → diagnostics", "completion", "hover", "documentSymbol")
     print(f"{LINES} lines, {len(text):,} characters; milliseconds as median/p95")
     print(f"{'':22}" + "".join(f"{name:>26}" for name in names) + f"{'MB':>8}")
-    for each in results:
+    for result in results:
         cells = [
-            f"{each.p(name, 50):.1f}/{each.p(name, 95):.1f}" if each.times.get(name) else "-"
+            f"{result.p(name, 50):.1f}/{result.p(name, 95):.1f}" if result.times.get(name) else "-"
             for name in names
         ]
         row = "".join(f"{cell:>26}" for cell in cells)
-        print(f"{each.server:22}{row}{each.memory_mb:>8.0f}")
+        print(f"{result.server:22}{row}{result.memory_mb:>8.0f}")
     if workspace is not None:
         print(
             f"workspace of {options.workspace} modules: first symbol {workspace['first']:.0f} ms, "

@@ -118,7 +118,7 @@ class Neovim:
         """What the Lua returns, which is a list of strings."""
         answer = self.lua(code)
         assert isinstance(answer, list)
-        return [str(each) for each in answer]
+        return [str(item) for item in answer]
 
     def command(self, command: str) -> str:
         """Runs an Ex command, as typed after `:`; returns what it prints."""

@@ -86,7 +86,7 @@ def update(
             "name": "review",
             "version": 1,
             "fidelity": "executed",
-            "order": [each["id"] for each in blocks] if order is None else order,
+            "order": [item["id"] for item in blocks] if order is None else order,
             "blocks": blocks,
             "tools": [],
             "stale": stale,
@@ -133,7 +133,7 @@ NOTES = block("notes", "## 3. Notes\n\nThe end.")
 
 def test_a_preview_is_the_text_of_its_blocks_in_a_markdown_split(nvim: Neovim) -> None:
     preview(nvim, TASK, GUIDE, NOTES)
-    assert nvim.buffer() == "".join(str(each["text"]) for each in (TASK, GUIDE, NOTES))
+    assert nvim.buffer() == "".join(str(note["text"]) for note in (TASK, GUIDE, NOTES))
     assert nvim.lua("return { vim.bo.modifiable, vim.bo.buftype }") == [False, "nofile"]
     assert nvim.number("return #vim.api.nvim_list_wins()") == 2
 

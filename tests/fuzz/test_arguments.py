@@ -122,7 +122,9 @@ def sound(kind: Any, root: Path, name: str = "") -> Any:
         return {_camel(key): value for key, value in converted.items()}
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, getattr(__import__("types"), "UnionType", None)):
-        return sound(next(each for each in arguments if each is not type(None)), root, name)
+        return sound(
+            next(argument for argument in arguments if argument is not type(None)), root, name
+        )
     if origin is not None and issubclass(origin, Sequence):
         return [sound(arguments[0], root, name)]
     if isinstance(kind, type) and issubclass(kind, Enum):
@@ -165,7 +167,7 @@ def cases(
     for name, (method, params) in requests(root).items():
         names = [path for path in places(params) if path and path != ("command",)]
         if method == "workspace/executeCommand":
-            [arguments] = [each.Arguments for each in COMMANDS if name == each.COMMAND]
+            [arguments] = [command.Arguments for command in COMMANDS if name == command.COMMAND]
             names = [("arguments", 0, field.name) for field in dataclasses.fields(arguments)]
             names += [("arguments",), ("arguments", 0)]
         if each_field:

@@ -178,7 +178,7 @@ class Edits(RuleBasedStateMachine):
         start = offset_at(before, place, self.encoding)
         end = start + len(self.model) - len(before)
         where = LineIndex.of(self.model, self.encoding).range(start, end)
-        low, high = ((each.line, each.character) for each in (where.start, where.end))
+        low, high = ((item.line, item.character) for item in (where.start, where.end))
         if offset_at(self.model, low, self.encoding) == start:
             self._edit(low, high, "")
             self.check()
@@ -186,7 +186,7 @@ class Edits(RuleBasedStateMachine):
     def _edit(self, start: tuple[int, int], end: tuple[int, int], text: str) -> None:
         place = types.Range(types.Position(*start), types.Position(*end))
         self.client.change(types.TextDocumentContentChangePartial(range=place, text=text))
-        low, high = (offset_at(self.model, each, self.encoding) for each in (start, end))
+        low, high = (offset_at(self.model, item, self.encoding) for item in (start, end))
         self.model = joined(self.model[:low] + text + self.model[high:])
 
     def check(self) -> None:

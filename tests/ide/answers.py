@@ -80,8 +80,8 @@ def of_completion(editor: EditorFixture) -> str:
     found = editor.ask(completion, types.CompletionParams)
     if found is None:
         return "nothing\n"
-    lines = [f"{each.label}: {each.detail}".removesuffix(": None") for each in found.items]
-    places = {str(each.text_edit.range) for each in found.items}
+    lines = [f"{item.label}: {item.detail}".removesuffix(": None") for item in found.items]
+    places = {str(item.text_edit.range) for item in found.items}
     assert len(places) == 1
     place = found.items[0].text_edit.range
     assert place.start.line == place.end.line == editor.cursor.line
@@ -89,7 +89,7 @@ def of_completion(editor: EditorFixture) -> str:
     # An editor shows what begins with what was typed.
     start, _ = editor.span(place)
     typed = editor.written.fixture[start : editor.written.offset(editor.cursor)]
-    first = next(each for each in found.items if (each.filter_text or each.label).startswith(typed))
+    first = next(item for item in found.items if (item.filter_text or item.label).startswith(typed))
     text = editor.written.edited([first.text_edit])
     line = text.count("\n", 0, start)
     return "\n".join([*lines, "-> " + text.split("\n")[line].strip(), ""])
@@ -116,7 +116,7 @@ def of_highlight(editor: EditorFixture) -> str:
     found = editor.ask(document_highlight, types.DocumentHighlightParams)
     if found is None:
         return "nothing\n"
-    return marked(editor, [(each.range, each.kind.name.lower()) for each in found], editor.file)
+    return marked(editor, [(item.range, item.kind.name.lower()) for item in found], editor.file)
 
 
 def of_rename(editor: EditorFixture) -> str:
@@ -160,8 +160,8 @@ def of_folding(editor: EditorFixture) -> str:
     lines = editor.written.fixture.split("\n")
     return (
         "".join(
-            f"{shown(lines[each.start_line].strip())} … {shown(lines[each.end_line].strip())}\n"
-            for each in found or ()
+            f"{shown(lines[item.start_line].strip())} … {shown(lines[item.end_line].strip())}\n"
+            for item in found or ()
         )
         or "nothing\n"
     )
@@ -184,7 +184,7 @@ def of_selection(editor: EditorFixture) -> str:
 def of_lenses(editor: EditorFixture) -> str:
     found = editor.ask(code_lens, types.CodeLensParams)
     return (
-        "".join(f"{shown(editor.text(each.range))} <- {each.command.title}\n" for each in found)
+        "".join(f"{shown(editor.text(item.range))} <- {item.command.title}\n" for item in found)
         or "nothing\n"
     )
 
@@ -198,11 +198,11 @@ def of_inlays(editor: EditorFixture) -> str:
     found = editor.ask(inlay_hint, types.InlayHintParams, range=everywhere(editor))
     text = editor.written.fixture
     lines: dict[int, str] = {}
-    for each in sorted(found or [], key=lambda hint: -editor.written.offset(hint.position)):
-        at = editor.written.offset(each.position)
+    for item in sorted(found or [], key=lambda hint: -editor.written.offset(hint.position)):
+        at = editor.written.offset(item.position)
         start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
         line = lines.get(start, text[start:end])
-        lines[start] = f"{line[: at - start]}«{each.label}»{line[at - start :]}"
+        lines[start] = f"{line[: at - start]}«{item.label}»{line[at - start :]}"
     return "".join(f"{lines[start].strip()}\n" for start in sorted(lines)) or "nothing\n"
 
 
@@ -210,7 +210,7 @@ def of_links(editor: EditorFixture) -> str:
     found = editor.ask(document_link, types.DocumentLinkParams)
     if found is None:
         return "nothing\n"
-    return marked(editor, [(each.range, each.target.rpartition("/editor0/")[2]) for each in found])
+    return marked(editor, [(item.range, item.target.rpartition("/editor0/")[2]) for item in found])
 
 
 def of_tokens(editor: EditorFixture) -> str:
@@ -233,7 +233,9 @@ def _actions(editor: EditorFixture, kind: str) -> list[Any]:
 
 
 def of_actions(editor: EditorFixture) -> str:
-    return "".join(f"{each.title}\n" for each in _actions(editor, code_action.KIND)) or "nothing\n"
+    return (
+        "".join(f"{action.title}\n" for action in _actions(editor, code_action.KIND)) or "nothing\n"
+    )
 
 
 def of_fixes(editor: EditorFixture) -> str:

@@ -138,7 +138,7 @@ class Written:
     def edited(self, edits: Sequence[types.TextEdit]) -> str:
         """The fixture after some edits."""
         text = self.text
-        places = [(self.index(each.range.start), self.index(each.range.end)) for each in edits]
+        places = [(self.index(item.range.start), self.index(item.range.end)) for item in edits]
         for (_, end), (start, _) in pairwise(sorted(places)):
             assert end <= start, "edits overlap"
         pairs = sorted(zip(places, edits, strict=True), key=lambda pair: pair[0])
@@ -239,6 +239,6 @@ def set_up(
         documents=SimpleNamespace(position_codec=SimpleNamespace(encoding=way.encoding)),
     )
     editor = EditorFixture(folder, written, written[file].position(cursor), file, head, server)
-    for name, each in written.items():
-        workspace.open_document(editor.uri_of(name), each.text)
+    for name, item in written.items():
+        workspace.open_document(editor.uri_of(name), item.text)
     return editor

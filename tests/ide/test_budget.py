@@ -88,14 +88,14 @@ def analysed(tmp_path: Path, text: str) -> ModuleAnalysis:
 def ask_everything(analysis: ModuleAnalysis) -> list[str]:
     """Ask what editors ask by themselves; the codes of what is wrong."""
     counter = token_counter(exact=False)
-    found = [str(each.code) for each in diagnostics(analysis)]
+    found = [str(analysi.code) for analysi in diagnostics(analysis)]
     lenses(analysis, counter)
     inlays(analysis, counter)
     symbols(analysis)
     foldings(analysis)
     semantic_tokens(analysis)
-    assert [each.name for each in analysis.module.prompts][-1:] == ["sound"]
-    [sound] = [each for each in analysis.prompts if each.name.id == "sound"]
+    assert [prompt.name for prompt in analysis.module.prompts][-1:] == ["sound"]
+    [sound] = [prompt for prompt in analysis.prompts if prompt.name.id == "sound"]
     assert "Sound text." in sound.render.text
     return found
 
@@ -168,7 +168,7 @@ def test_no_program_takes_more_than_its_budget(lines: list[tuple[str, int, int]]
         n = place + 3
         names = {kind: f"{kind}{n} = {kind}{n - 1}\n" for kind in "xysd"}
         made = line.format(n=n, a=n - a, b=n - b)
-        text += [each for kind, each in names.items() if not made.startswith(kind)]
+        text += [name for kind, name in names.items() if not made.startswith(kind)]
         text.append(made + "\n")
     source = "".join(text) + SOUND
     analysis = analysed(Path("/nowhere"), source)

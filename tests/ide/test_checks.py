@@ -23,10 +23,10 @@ def check(fixtures: Fixtures) -> Callable[[str], None]:
         analysis = fixture.project.analysis("/w/prompt.py")
         assert analysis is not None
         found = [
-            (each.place.start, each.place.end, f"{each.code} {each.message}")
-            for each in diagnostics(analysis)
+            (analysi.place.start, analysi.place.end, f"{analysi.code} {analysi.message}")
+            for analysi in diagnostics(analysis)
             # The fixtures' own head declares fields that few of them use.
-            if each.code != Code.UNUSED_FIELD or Code.UNUSED_FIELD in source
+            if analysi.code != Code.UNUSED_FIELD or Code.UNUSED_FIELD in source
         ]
         text = fixture.files["/w/prompt.py"]
         assert fixtures.render(text, found) == source.partition("#- ")[0]
@@ -326,7 +326,11 @@ def test_severities_are_configurable(fixtures: Fixtures) -> None:
     found = diagnostics(
         analysis, severities={Code.INVALID_KEY: Severity.OFF, Code.STRAY_DOLLAR: Severity.HINT}
     )
-    assert [(each.code, each.severity) for each in found if each.code != Code.UNUSED_FIELD] == [
+    assert [
+        (diagnostic.code, diagnostic.severity)
+        for diagnostic in found
+        if diagnostic.code != Code.UNUSED_FIELD
+    ] == [
         (Code.INVALID_TITLE, Severity.ERROR),
         (Code.STRAY_DOLLAR, Severity.HINT),
     ]
@@ -350,12 +354,16 @@ def test_a_repair_mends_what_it_says(
     fixture = fixtures.project(source + "\n")
     analysis = fixture.project.analysis(fixture.file)
     assert analysis is not None
-    (fix,) = [fix for each in diagnostics(analysis) for fix in each.fixes if fix.title == title]
+    (fix,) = [
+        fix for analysi in diagnostics(analysis) for fix in analysi.fixes if fix.title == title
+    ]
     text = fixture.text
-    for change in sorted(fix.changes, key=lambda each: each.place, reverse=True):
+    for change in sorted(fix.changes, key=lambda change: change.place, reverse=True):
         text = text[: change.place.start] + change.text + text[change.place.end :]
     assert expected in text
     fixture.project.open(fixture.file, text)
     mended = fixture.project.analysis(fixture.file)
     assert mended is not None
-    assert not [each for each in diagnostics(mended) if each.severity is Severity.ERROR]
+    assert not [
+        diagnostic for diagnostic in diagnostics(mended) if diagnostic.severity is Severity.ERROR
+    ]

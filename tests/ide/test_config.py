@@ -20,9 +20,9 @@ OPTIONS = {
     "a huge table": f"[tool]\nfoldline = {HUGE}",
     "a long value": f"[tool.foldline]\ntokens = '{'x' * 100_000}'",
     "a long key": f"[tool.foldline]\n{'x' * 100_000} = 1",
-    "many keys": "[tool.foldline]\n" + "".join(f"k{each} = 1\n" for each in range(TOO_MANY)),
+    "many keys": "[tool.foldline]\n" + "".join(f"k{number} = 1\n" for number in range(TOO_MANY)),
     "many codes": "[tool.foldline.severity]\n"
-    + "".join(f"k{each} = 'off'\n" for each in range(TOO_MANY)),
+    + "".join(f"k{number} = 'off'\n" for number in range(TOO_MANY)),
 }
 
 
@@ -37,10 +37,10 @@ def test_wrong_options_are_told_in_short(tmp_path: Path, text: str) -> None:
 def test_few_of_many_unknown_servers_are_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = ", ".join(f"'n{each}'" for each in range(TOO_MANY))
+    names = ", ".join(f"'n{number}'" for number in range(TOO_MANY))
     servers = "".join(
-        f"[tool.foldline.lsp.servers.a{each}]\ncommand = ['x']\nlanguages = ['c']\n"
-        for each in range(TOO_MANY)
+        f"[tool.foldline.lsp.servers.a{number}]\ncommand = ['x']\nlanguages = ['c']\n"
+        for number in range(TOO_MANY)
     )
     text = f"[tool.foldline.lsp]\nuse = [{names}]\n{servers}"
     (tmp_path / "pyproject.toml").write_text(text)

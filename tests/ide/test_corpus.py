@@ -104,7 +104,7 @@ def test_nothing_is_reported_of_a_module_that_works(
 ) -> None:
     imported(name)
     found = diagnostics(analysed(project, folder, name))
-    assert [f"{each.code}: {each.message}" for each in found] == []
+    assert [f"{diagnostic.code}: {diagnostic.message}" for diagnostic in found] == []
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -134,11 +134,11 @@ def compare(
         return
     nodes = [node for root in template.plan.roots for node in root.walk()]
     shown = [section for section in described.walk() if section.number]
-    assert [(each.path, each.number) for each in shown] == [
+    assert [(diagnostic.path, diagnostic.number) for diagnostic in shown] == [
         (node.path, node.number) for node in nodes
     ]
     segments = [segment for block in told.render.blocks for segment in block.segments]
-    pattern = "".join(re.escape(each.text) if each.known else ".*" for each in segments)
+    pattern = "".join(re.escape(item.text) if item.known else ".*" for item in segments)
     try:
         text = value.render().text
     except PromptRenderError:
@@ -168,7 +168,7 @@ def test_nothing_is_reported_while_a_module_that_works_is_typed(
     found = diagnostics(
         analysed(project, folder, name), severities={Code.UNUSED_FIELD: Severity.OFF}
     )
-    assert [f"{each.code}: {each.message}" for each in found] == []
+    assert [f"{diagnostic.code}: {diagnostic.message}" for diagnostic in found] == []
 
 
 def is_python(text: str) -> bool:
@@ -195,7 +195,7 @@ def test_a_module_renders_the_same_after_any_of_its_fields_is_renamed(
 ) -> None:
     imported(name)
     root = folder.resolve()
-    files = [str(root / each) for each in FILES]
+    files = [str(root / item) for item in FILES]
     project = Project(root)
     project.search = lambda: tuple(files)
     analysis = analysed(project, folder, name)
@@ -210,7 +210,7 @@ def test_a_module_renders_the_same_after_any_of_its_fields_is_renamed(
         shutil.copytree(root, after, ignore=shutil.ignore_patterns("__pycache__"))
         for file in {change.place.file for change in changes}:
             text = Path(file).read_bytes().decode()
-            for change in sorted(changes, key=lambda each: each.place, reverse=True):
+            for change in sorted(changes, key=lambda change: change.place, reverse=True):
                 if change.place.file == file:
                     text = text[: change.place.start] + change.text + text[change.place.end :]
             (after / Path(file).relative_to(root)).write_bytes(text.encode())
@@ -225,12 +225,12 @@ def test_a_module_renders_the_same_after_any_of_its_fields_is_renamed(
 def forget(folder: Path) -> dict[str, ModuleType]:
     """The modules below a folder, which are not imported any more."""
     found = {
-        each: module
-        for each, module in sys.modules.items()
+        item: module
+        for item, module in sys.modules.items()
         if str(getattr(module, "__file__", None)).startswith(f"{folder}/")
     }
-    for each in found:
-        del sys.modules[each]
+    for diagnostic in found:
+        del sys.modules[diagnostic]
     return found
 
 

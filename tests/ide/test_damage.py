@@ -40,9 +40,9 @@ def ask_everything(project: Project, analysis: ModuleAnalysis, offset: int) -> N
     selection(analysis, offset)
     length = len(analysis.text)
     for symbol in symbols(analysis):
-        for each in symbol.walk():
-            assert 0 <= each.range.start <= each.selection.start
-            assert each.selection.end <= each.range.end <= length
+        for item in symbol.walk():
+            assert 0 <= item.range.start <= item.selection.start
+            assert item.selection.end <= item.range.end <= length
     for lens in lenses(analysis, COUNTER):
         assert 0 <= lens.place.start <= lens.place.end <= length
     inlays(analysis, COUNTER)
@@ -75,19 +75,19 @@ FIRST = TEXT.index("@FrozenDataclass()")
 def told(text: str, *earlier: str) -> dict[str, tuple[int, int, list[str]]]:
     """The prompts and sections of the file, each by its source, with its place and its sections."""
     project = Project()
-    for each in (*earlier, text):
-        project.open("/w/prompt.py", each)
+    for item in (*earlier, text):
+        project.open("/w/prompt.py", item)
         analysis = project.analysis("/w/prompt.py")
         assert analysis is not None
-        ask_everything(project, analysis, len(each) // 2)
+        ask_everything(project, analysis, len(item) // 2)
     assert analysis is not None
     return {
-        text[each.range.start : each.range.end]: (
-            each.range.start,
-            each.range.end,
-            [child.name for child in each.walk() if not child.reference],
+        text[analysi.range.start : analysi.range.end]: (
+            analysi.range.start,
+            analysi.range.end,
+            [child.name for child in analysi.walk() if not child.reference],
         )
-        for each in symbols(analysis)
+        for analysi in symbols(analysis)
     }
 
 
@@ -145,8 +145,8 @@ def test_what_is_told_after_edits_is_what_a_fresh_start_tells(
         fresh = Project()
         fresh.open("/w/prompt.py", text)
         answers = []
-        for each in (project, fresh):
-            analysis = each.analysis("/w/prompt.py")
+        for item in (project, fresh):
+            analysis = item.analysis("/w/prompt.py")
             assert analysis is not None
             told_of = (diagnostics(analysis), symbols(analysis), lenses(analysis, COUNTER))
             answers.append((*told_of, semantic_tokens(analysis), foldings(analysis)))
@@ -168,7 +168,7 @@ def test_lines_may_end_as_they_did_on_a_mac(end: str) -> None:
 def test_a_statement_that_is_replaced_whole_leaves_nothing() -> None:
     project = Project()
     project.open("/w/p.py", HEAD + 'p = PromptTemplate(ns="n", key="k", sections=[])\n')
-    assert [each.name for each in prompts(project)] == ["p"]
+    assert [prompt.name for prompt in prompts(project)] == ["p"]
     project.open("/w/p.py", HEAD + "if (:\n")
     assert prompts(project) == []
 

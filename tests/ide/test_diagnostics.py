@@ -41,13 +41,13 @@ def check_diagnostics(
 ) -> None:
     editor = set_up(workspace, source, way)
     spans = []
-    for each in found_in(editor):
-        assert each.source == SOURCE
-        assert each.severity == SEVERITIES[default_severity(Code(str(each.code)))]
-        assert each.message.endswith((".", "?"))
+    for item in found_in(editor):
+        assert item.source == SOURCE
+        assert item.severity == SEVERITIES[default_severity(Code(str(item.code)))]
+        assert item.message.endswith((".", "?"))
         # The fixtures' own head declares fields that few of them use.
-        if each.code != Code.UNUSED_FIELD or about == Code.UNUSED_FIELD:
-            spans.append((*editor.span(each.range), str(each.code)))
+        if item.code != Code.UNUSED_FIELD or about == Code.UNUSED_FIELD:
+            spans.append((*editor.span(item.range), str(item.code)))
     assert fixtures.render(editor.written.fixture, spans) == source.partition("#- ")[0]
 
 
@@ -77,7 +77,7 @@ def test_every_code_can_be_turned_off_and_down(workspace: Workspace, code: Code)
     editor = set_up(workspace, source)
     for severity, expected in (("hint", types.DiagnosticSeverity.Hint), ("off", None)):
         assert editor.server.core.set_client_options({"severity": {str(code): severity}}) == ()
-        found = {each.severity for each in found_in(editor) if each.code == code}
+        found = {item.severity for item in found_in(editor) if item.code == code}
         assert found == ({expected} if expected is not None else set())
 
 
@@ -93,10 +93,10 @@ LARGE = PromptTemplate(ns="a", key="c", sections=[MarkdownSection[None](title="T
     editor = set_up(workspace, source, way)
     editor.server.core.set_client_options({"tokenBudget": 10})
     spans = [
-        (*editor.span(each.range), str(each.code))
-        for each in found_in(editor)
-        if each.code == Code.TOKEN_BUDGET
+        (*editor.span(item.range), str(item.code))
+        for item in found_in(editor)
+        if item.code == Code.TOKEN_BUDGET
     ]
     assert fixtures.render(editor.written.fixture, spans) == source
     editor.server.core.set_client_options({"tokenBudget": 1000})
-    assert all(each.code != Code.TOKEN_BUDGET for each in found_in(editor))
+    assert all(item.code != Code.TOKEN_BUDGET for item in found_in(editor))

@@ -41,7 +41,7 @@ def analysis_of(fixture: Fixture) -> ModuleAnalysis:
 def check_completion(fixtures: Fixtures, source: str, expected: list[str]) -> None:
     fixture = fixtures.project(source)
     found = completions(analysis_of(fixture), fixture.cursor)
-    assert [each.label for each in found] == expected
+    assert [item.label for item in found] == expected
 
 
 SECTION = 'S = MarkdownSection[P](title="T", key="k", template="%s")\n'
@@ -192,11 +192,11 @@ def check_spans(fixtures: Fixtures, source: str, question: str) -> None:
     if question == "definition":
         places = definitions(analysis, fixture.cursor)
     elif question == "highlight":
-        places = tuple(each.place for each in highlights(analysis, fixture.cursor))
+        places = tuple(highlight.place for highlight in highlights(analysis, fixture.cursor))
     else:
         places = references(fixture.project, analysis, fixture.cursor, include_declaration=True)
     text = fixture.files["/w/prompt.py"]
-    found = [(each.start, each.end, "here") for each in places if each.file == "/w/prompt.py"]
+    found = [(place.start, place.end, "here") for place in places if place.file == "/w/prompt.py"]
     expected = source.partition("#- ")[0].replace("$0", "", 1)
     assert fixtures.render(text, found) == expected
 
@@ -280,7 +280,7 @@ U = MarkdownSection[Shared](title="T", key="k", template="${topic}")
     places = references(
         fixture.project, analysis_of(fixture), fixture.cursor, include_declaration=False
     )
-    assert [(each.file, fixture.files[each.file][each.start : each.end]) for each in places] == [
+    assert [(place.file, fixture.files[place.file][place.start : place.end]) for place in places] == [
         ("/w/other.py", "topic"), ("/w/prompt.py", "topic"),
     ]  # fmt: skip
 
@@ -333,7 +333,7 @@ def test_a_module_renders_the_same_text_after_a_rename(fixtures: Fixtures, asked
     changes = rename(fixture.project, analysis, offset, "person_2")
     assert changes is not None
     text = fixture.text
-    for change in sorted(changes, key=lambda each: each.place, reverse=True):
+    for change in sorted(changes, key=lambda change: change.place, reverse=True):
         text = text[: change.place.start] + change.text + text[change.place.end :]
     assert run(text) == run(fixture.text)
     assert "person_2" in text
@@ -363,8 +363,8 @@ def test_the_librarys_own_fields_cannot_be_renamed(fixtures: Fixtures) -> None:
 
 def outline(found: tuple[Symbol, ...], indent: str = "") -> str:
     return "".join(
-        f"{indent}{each.kind} {each.name} [{each.detail}]\n{outline(each.children, indent + '  ')}"
-        for each in found
+        f"{indent}{item.kind} {item.name} [{item.detail}]\n{outline(item.children, indent + '  ')}"
+        for item in found
     )
 
 
@@ -392,7 +392,7 @@ section Loose [loose]
 def test_lenses_tell_what_a_prompt_and_its_folded_sections_cost(fixtures: Fixtures) -> None:
     fixture = fixtures.project(KEYED)
     found = lenses(analysis_of(fixture), COUNTER)
-    assert [(each.prompt, each.section_key) for each in found] == [("X", "ref"), ("X", None)]
+    assert [(item.prompt, item.section_key) for item in found] == [("X", "ref"), ("X", None)]
     assert found[1].title.startswith("Preview · ~")
     assert found[1].title.endswith(" tokens · 1 summarized")
     assert found[0].title.startswith("Open · ~")
@@ -400,7 +400,7 @@ def test_lenses_tell_what_a_prompt_and_its_folded_sections_cost(fixtures: Fixtur
 
 def test_lenses_stay_while_a_line_is_unfinished(fixtures: Fixtures) -> None:
     fixture = fixtures.project(KEYED)
-    before = [each.title for each in lenses(analysis_of(fixture), COUNTER)]
+    before = [lens.title for lens in lenses(analysis_of(fixture), COUNTER)]
     for broken in (
         KEYED.replace('key="task"', 'key="task'),
         KEYED.replace('key="b", sections=[', 'key="b", sections='),
@@ -410,14 +410,14 @@ def test_lenses_stay_while_a_line_is_unfinished(fixtures: Fixtures) -> None:
     ):
         head = fixture.text[: fixture.text.index(KEYED)]
         fixture.project.open(fixture.file, head + broken)
-        assert [each.title for each in lenses(analysis_of(fixture), COUNTER)] == before, broken
+        assert [lens.title for lens in lenses(analysis_of(fixture), COUNTER)] == before, broken
         fixture.project.open(fixture.file, head + KEYED)
 
 
 def test_inlay_hints_number_the_sections(fixtures: Fixtures) -> None:
     fixture = fixtures.project(KEYED)
     found = inlays(analysis_of(fixture), COUNTER)
-    assert [each.label.partition(" · ")[0] for each in found] == ["1.", "2."]
+    assert [item.label.partition(" · ")[0] for item in found] == ["1.", "2."]
     assert fixture.text[: found[0].offset].endswith('title="Ref"')
 
 
@@ -426,7 +426,7 @@ def test_texts_sections_and_prompts_fold(fixtures: Fixtures) -> None:
         'S = MarkdownSection[P](\n    title="T", key="k",\n    template="""\n    x\n    """,\n)\n'
     )
     found = [fixture.text[span.start : span.end] for span in foldings(analysis_of(fixture))]
-    assert [each.split("\n")[0] for each in found] == ["MarkdownSection[P](", '"""']
+    assert [item.split("\n")[0] for item in found] == ["MarkdownSection[P](", '"""']
 
 
 def test_a_selection_grows_from_the_name_to_the_statement(fixtures: Fixtures) -> None:
@@ -448,14 +448,14 @@ def test_placeholders_escapes_and_keys_are_coloured(fixtures: Fixtures) -> None:
         'S = MarkdownSection[P](title="T", key="k", template="$$ ${name} ${nope} 🎉 $focus")\n'
     )
     found = semantic_tokens(analysis_of(fixture))
-    assert [(fixture.text[each.span.start : each.span.end], str(each.kind)) for each in found] == [
+    assert [(fixture.text[item.span.start : item.span.end], str(item.kind)) for item in found] == [
         ('"k"', "key"), ("$$", "escape"), ("${name}", "placeholder"), ("${nope}", "unknown"), ("$focus", "placeholder"),
     ]  # fmt: skip
 
 
 def test_addresses_in_templates_are_links(fixtures: Fixtures) -> None:
     fixture = fixtures.project(SECTION % "see https://example.org/a?b=1, or (http://x.y/z).")
-    assert [each.target for each in links(analysis_of(fixture))] == [
+    assert [link.target for link in links(analysis_of(fixture))] == [
         "https://example.org/a?b=1",
         "http://x.y/z",
     ]

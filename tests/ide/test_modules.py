@@ -222,7 +222,7 @@ def test_a_lost_character_costs_no_section_outside_its_statement(at: int) -> Non
     cold = tree(parse_module(EXAMPLE[:at] + EXAMPLE[at + 1 :], "prompt.py")).split("\n")
     damaged = damaged_statement(at)
     for lines in (after, cold):
-        if not any(each in damaged for each in ("SECOND", "def last", "INTRO", "class P")):
+        if not any(item in damaged for item in ("SECOND", "def last", "INTRO", "class P")):
             assert "SECOND demo/second" in lines
             assert lines[-2:] == before[-2:]
         if damaged.startswith(("SECOND", "def last")):

@@ -48,7 +48,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def changes(diff: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(each["id"], each["change"]) for each in diff["changes"]]
+    return [(change["id"], change["change"]) for change in diff["changes"]]
 
 
 async def test_two_versions_of_a_preview_are_compared(editor: Viewer) -> None:
@@ -73,7 +73,7 @@ async def test_two_versions_of_a_preview_are_compared(editor: Viewer) -> None:
     assert ("explain_rule", "added") in [(t["name"], t["change"]) for t in diff["tools"]]
     delta = opened["tokens"]["total"] - preview["tokens"]["total"]
     assert diff["tokens"]["delta"] == delta
-    told = sum(each["tokens"] for each in (*diff["changes"], *diff["tools"]))
+    told = sum(tool["tokens"] for tool in (*diff["changes"], *diff["tools"]))
     assert told == delta
     assert "+### 2.1. Security Rules" in diff["unified"].splitlines()
     assert diff["kept"] == opened["kept"]

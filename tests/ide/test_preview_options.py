@@ -103,7 +103,7 @@ async def test_a_budget_says_by_how_much_it_is_exceeded_and_by_what(editor: View
     budget = state["budget"]
     assert (budget["unit"], budget["used"], budget["over"]) == ("tokens", text, text - 100)
     costs = sorted((block["tokens"]["self"] for block in preview["blocks"]), reverse=True)
-    assert [each["used"] for each in budget["largest"]] == costs[:5]
+    assert [item["used"] for item in budget["largest"]] == costs[:5]
     assert budget["largest"][0]["key"] == "guidance"
     state = await editor.command("prompt.setParams", budget=100_000, budget_unit="bytes")
     size = sum(len(block["text"].encode()) for block in preview["blocks"])

@@ -111,7 +111,7 @@ async def test_functions_of_the_module_are_sets_that_a_session_switches_among(
     editor: Viewer, tmp_path: Path
 ) -> None:
     state = await shown(editor, PROMPT + FIXTURES)
-    assert [each["name"] for each in state["parameter_sets"]] == ["ada", "bob"]
+    assert [item["name"] for item in state["parameter_sets"]] == ["ada", "bob"]
     assert state["parameter_set"] == "ada"
     assert bodies(state) == ["Ms Ada kind ('first',)", "here"]
     (name, *_) = state["parameters"][0]["fields"]
@@ -162,7 +162,7 @@ async def test_a_project_declares_fixtures_and_files(editor: Viewer, tmp_path: P
         '[Who]\nname = "Hello"\n[sets.loud.Who]\ntone = "firm"\n', encoding="utf-8"
     )
     state = await shown(editor)
-    assert [each["name"] for each in state["parameter_sets"]] == ["far", "default", "loud"]
+    assert [item["name"] for item in state["parameter_sets"]] == ["far", "default", "loud"]
     assert state["parameter_set"] == "loud"
     assert bodies(state) == ["Mx Hello firm ()", "here"]
     (name, *_) = state["parameters"][0]["fields"]

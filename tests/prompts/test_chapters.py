@@ -607,7 +607,7 @@ def test_only_the_chapters_that_are_named_may_open() -> None:
     )
     expanded = template.expand_chapters(only=["b"])
     assert [block.key for block in expanded.render().blocks] == ["b-text"]
-    assert [(each.key, each.reasons) for each in expanded.chapter_decisions] == [
+    assert [(decision.key, decision.reasons) for decision in expanded.chapter_decisions] == [
         ("a", ("it isn't among the requested chapters",)),
         ("b", ("all chapters are included",)),
     ]

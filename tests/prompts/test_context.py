@@ -131,7 +131,7 @@ def test_whatever_is_trimmed_the_order_holds(
         if before.role is not Role.TOOL
     )
     priorities = [messages[place].priority for place in result.evicted]
-    assert priorities == sorted(priorities, key=lambda each: each.rank)
+    assert priorities == sorted(priorities, key=lambda priority: priority.rank)
 
 
 def test_a_policy_that_keeps_all_turns_changes_nothing() -> None:

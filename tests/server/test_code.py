@@ -60,7 +60,7 @@ async def test_references_are_confirmed_and_the_status_shows_by_whom(editor: Edi
     found = await editor.command("code.findReferences", name="TokenSigner.read", seconds=60)
     assert found["text"].startswith("TokenSigner.read: ")
     assert (found["backend"], found["coverage"]) == ("ty+ast", "complete")
-    tiers = {(each["path"], each["tier"]) for each in found["data"]["references"]}
+    tiers = {(reference["path"], reference["tier"]) for reference in found["data"]["references"]}
     assert ("auth/tokens.py", "confirmed") in tiers
     [server] = (await editor.command("status"))["languageServers"]
     assert (server["name"], server["state"], server["restarts"]) == ("ty", "ready", 0)

@@ -54,7 +54,7 @@ async def test_a_language_server_is_asked_about_a_symbol(editor: Editor) -> None
     asked = {"path": "auth/service.py", "name": "AuthService.finish_reset", "seconds": PATIENCE}
     calls = await editor.command("code.callHierarchy", **asked)
     assert (calls["backend"], calls["coverage"]) == ("ty", "complete")
-    assert "read" in [each["name"] for each in calls["data"]["outgoing"]]
+    assert "read" in [call["name"] for call in calls["data"]["outgoing"]]
     line = next(
         number
         for number, text in enumerate(_lines(editor, "auth/service.py"), 1)
@@ -202,7 +202,9 @@ async def test_a_restart_says_what_it_restarted_and_everything_answers_again(
 
     answer = await editor.command("restart")
     assert answer["text"] == f"Restarted ty in {editor.root}, 1 preview worker"
-    assert [each["pid"] for each in answer["languageServers"]] == [running["pid"]]
+    assert [languageserver["pid"] for languageserver in answer["languageServers"]] == [
+        running["pid"]
+    ]
     assert answer["previewWorkers"] == 1
     assert not psutil.pid_exists(running["pid"])
     assert (await editor.command("status"))["languageServers"] == []
@@ -221,7 +223,7 @@ async def test_one_server_is_restarted_by_its_name(editor: Editor) -> None:
     _, data = await editor.refusal("restart", server="pylsp")
     assert data["near"] == ["ty"]
     answer = await editor.command("restart", server="ty")
-    assert [each["name"] for each in answer["languageServers"]] == ["ty"]
+    assert [languageserver["name"] for languageserver in answer["languageServers"]] == ["ty"]
     await editor.command("code.hover", path="auth/tokens.py", seconds=PATIENCE)
     [server] = (await editor.command("status"))["languageServers"]
     assert (server["state"], server["restarts"]) == ("ready", 1)

@@ -146,8 +146,8 @@ def started() -> Iterator[list[Running]]:
     """What a test has started; it is killed where it has not ended."""
     running: list[Running] = []
     yield running
-    for each in running:
-        each.kill()
+    for item in running:
+        item.kill()
 
 
 @pytest.fixture

@@ -100,5 +100,7 @@ async def test_options_of_previews_that_are_refused_are_said(
         editor = await connect(root, trusted=True)
         shown = await editor.command("prompt.render", uri=editor.uri("below/q.py"))
         assert "Hello." in shown["text"]
-        while not any("below/pyproject.toml" in each.message for each in editor.client.messages):
+        while not any(
+            "below/pyproject.toml" in message.message for message in editor.client.messages
+        ):
             await editor.client.wait_for_notification("window/showMessage")

@@ -110,7 +110,7 @@ async def test_a_real_building_tells_the_client(
     reports = cast("dict[object, list[object]]", editor.client.progress_reports)
     async with asyncio.timeout(SECONDS):
         while not any(
-            isinstance(each, types.WorkDoneProgressEnd) for each in chain(*reports.values())
+            isinstance(report, types.WorkDoneProgressEnd) for report in chain(*reports.values())
         ):
             await editor.client.wait_for_notification("$/progress")
     [shown] = reports.values()

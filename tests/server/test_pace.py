@@ -8,8 +8,8 @@ from foldline.ide.previews.debounce import LONGEST_SECONDS, SHORTEST_SECONDS, De
 
 def after(*seconds: float) -> float:
     pace = Debounce()
-    for each in seconds:
-        pace.took(each)
+    for second in seconds:
+        pace.took(second)
     return pace.seconds
 
 

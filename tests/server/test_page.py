@@ -401,4 +401,6 @@ def listening() -> list[str]:
     """The addresses at which the server that was started here accepts connections."""
     (server,) = (child for child in psutil.Process().children() if "serve" in child.cmdline())
     connections = server.net_connections("inet")
-    return [each.laddr.ip for each in connections if each.status == psutil.CONN_LISTEN]
+    return [
+        connection.laddr.ip for connection in connections if connection.status == psutil.CONN_LISTEN
+    ]

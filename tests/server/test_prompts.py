@@ -96,4 +96,4 @@ async def test_the_lens_of_a_shared_section_opens_it_in_the_bound_prompt(editor:
     opens = [command for command in commands if command.command == "foldline.openSection"]
     arguments = [argument for command in opens for argument in command.arguments or ()]
     assert "workspace.history" in str(arguments)
-    assert all(isinstance(each, dict) and each["name"] == "reviewer" for each in arguments)
+    assert all(isinstance(item, dict) and item["name"] == "reviewer" for item in arguments)

@@ -66,9 +66,9 @@ class Watching(Editor):
         await self.until(lambda: len(self.published) >= count)
         found = self.published[count - 1]
         codes: list[str] = []
-        for each in found.diagnostics:
-            assert each.severity is not None
-            codes.append(f"{each.code} {each.severity.name}")
+        for diagnostic in found.diagnostics:
+            assert diagnostic.severity is not None
+            codes.append(f"{diagnostic.code} {diagnostic.severity.name}")
         return found.uri.rpartition("/")[2], found.version, codes
 
     async def settled(self) -> None:
@@ -159,7 +159,7 @@ async def test_what_is_pushed_has_the_version_of_the_text_that_was_checked(root:
     )
     server.core.open_document(uri, WRONG, 2)
     await DiagnosticsPublisher(cast("FoldlineServer", server))._publish(uri, ())
-    assert [each.version for each in pushed] == [2]
+    assert [item.version for item in pushed] == [2]
 
 
 async def test_nothing_is_pushed_of_what_is_right_or_did_not_change(root: Path) -> None:

@@ -65,7 +65,7 @@ def test_the_analysis_loads_none_of_its_modules_by_itself() -> None:
 def test_the_first_question_finds_its_modules_loaded() -> None:
     warm = loaded(f"{CREATE}; {WARM_UP}")
     modules = pkgutil.walk_packages(analysis.__path__, f"{analysis.__name__}.")
-    assert {each.name for each in modules} <= warm
+    assert {module.name for module in modules} <= warm
     assert {"foldline.backends.file_access", "foldline.server.diagnostic_items"} <= warm
     assert "rs_bpe" not in warm
 

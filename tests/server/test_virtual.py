@@ -207,4 +207,4 @@ async def test_a_client_that_cannot_may_ask_and_is_never_told(
     reader.editor.change(uri, PROMPT.replace("One.", "Eins."))
     await reader.editor.update(1)
     assert reader.refreshed.empty()
-    assert "workspace/textDocumentContent" not in [each.method for each in reader.registered]
+    assert "workspace/textDocumentContent" not in [item.method for item in reader.registered]

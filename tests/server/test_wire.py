@@ -74,7 +74,9 @@ class Client:
         """The answers to these requests, which are then forgotten."""
         async with asyncio.timeout(LONGEST):
             while True:
-                known = {each["id"]: each for each in self.messages if "method" not in each}
+                known = {
+                    message["id"]: message for message in self.messages if "method" not in message
+                }
                 if known.keys() >= set(numbers):
                     self.messages.clear()
                     return [known[number] for number in numbers]
@@ -133,7 +135,7 @@ async def test_nothing_of_a_message_stays_once_it_is_dealt_with(client: Client) 
                 *(number for index in range(10) for number in of_every_kind(client, index))
             )
         gc.collect()
-        kinds = Counter(type(each).__name__ for each in gc.get_objects())
+        kinds = Counter(type(value).__name__ for value in gc.get_objects())
         futures = sum(kinds[name] for name in ("Future", "Task", "traceback", "frame"))
         return sum(map(len, kept)), futures, process.num_fds()
 
@@ -262,8 +264,8 @@ async def test_shutdown_answers_all_that_waits_once(client: Client) -> None:
     last = client.request("shutdown")
     refused = client.request("textDocument/hover")
     await asyncio.sleep(0.05)
-    counts = Counter(each["id"] for each in client.messages)
-    codes = {each["id"]: each.get("error", {}).get("code") for each in client.messages}
+    counts = Counter(message["id"] for message in client.messages)
+    codes = {message["id"]: message.get("error", {}).get("code") for message in client.messages}
     assert counts == dict.fromkeys([*waiting, last, refused], 1)
     assert codes == {**dict.fromkeys(waiting, -32800), last: None, refused: -32600}
 
@@ -308,8 +310,8 @@ def test_a_session_ends_well_while_a_language_server_hangs(
     rest, _ = server.communicate(
         stream + request(99, "shutdown") + notification("exit"), timeout=LONGEST
     )
-    answers = [each for each in parse(said + rest)[2:] if "id" in each]
-    assert Counter(each["id"] for each in answers) == dict.fromkeys([*asked, 99], 1)
-    assert {each["error"]["code"] for each in answers if "error" in each} <= {-32800}
-    assert [each["result"] for each in answers if each["id"] == 99] == [None]
+    answers = [item for item in parse(said + rest)[2:] if "id" in item]
+    assert Counter(answer["id"] for answer in answers) == dict.fromkeys([*asked, 99], 1)
+    assert {answer["error"]["code"] for answer in answers if "error" in answer} <= {-32800}
+    assert [answer["result"] for answer in answers if answer["id"] == 99] == [None]
     assert server.returncode == 0

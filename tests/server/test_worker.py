@@ -243,13 +243,13 @@ open(__file__)
 async def test_what_a_module_does_beside_its_prompts_is_reported(tmp_path: Path) -> None:
     (tmp_path / "prompt.py").touch()
     answer = await render(tmp_path, EFFECTS + PROMPT)
-    assert [(each.line, each.message, each.subject) for each in answer.effects] == [
+    assert [(effect.line, effect.message, effect.subject) for effect in answer.effects] == [
         (2, "started a process", "true"),
         (3, "wrote a file", "written.txt"),
         (5, "opened a connection", "('127.0.0.1', 9)"),
         (6, "removed a file", "written.txt"),
     ]
-    assert {each.file for each in answer.effects} == {str(tmp_path / "prompt.py")}
+    assert {effect.file for effect in answer.effects} == {str(tmp_path / "prompt.py")}
 
 
 async def test_the_network_can_be_denied(tmp_path: Path) -> None:

@@ -43,16 +43,16 @@ def found_in(snapshot: LspSnapshot) -> tuple[checks.Diagnostic, ...]:
 
 def lsp_diagnostics(snapshot: LspSnapshot) -> list[Diagnostic]:
     """The same, as the client takes it."""
-    return [lsp_diagnostic(each, snapshot) for each in found_in(snapshot)]
+    return [lsp_diagnostic(item, snapshot) for item in found_in(snapshot)]
 
 
 def lsp_diagnostic(found: checks.Diagnostic, snapshot: LspSnapshot) -> Diagnostic:
     """One of them, as the client takes it."""
     related: list[DiagnosticRelatedInformation] = []
-    for each in found.related:
-        location = snapshot.location(each.place)
+    for item in found.related:
+        location = snapshot.location(item.place)
         if location is not None:
-            related.append(DiagnosticRelatedInformation(location, each.message))
+            related.append(DiagnosticRelatedInformation(location, item.message))
     return Diagnostic(
         range=snapshot.range(found.place),
         message=found.message,

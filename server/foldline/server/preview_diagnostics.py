@@ -95,7 +95,7 @@ async def problem_diagnostics(
     except PathRefused:
         ranges = None  # No folder of the workspace holds it: its text is not ours to read.
     if ranges is None:
-        ranges = [Range(Position(each.line - 1, 0), Position(each.line, 0)) for each in problems]
+        ranges = [Range(Position(item.line - 1, 0), Position(item.line, 0)) for item in problems]
     return [
         Diagnostic(
             range=place,

@@ -237,7 +237,7 @@ class FoldlineProtocol(LanguageServerProtocol):
         """End what runs for the client, after each request that waits was answered."""
         self._shutdown_id = self.msg_id
         self._shutdown = True
-        waiting = [each for each in self._request_futures.items() if each[0] != self._shutdown_id]
+        waiting = [item for item in self._request_futures.items() if item[0] != self._shutdown_id]
         # At once, not when they have ended: `exit` may follow without a pause.
         refusal = JsonRpcRequestCancelled("The server was shut down").to_response_error()
         for msg_id, future in waiting:

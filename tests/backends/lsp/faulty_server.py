@@ -70,8 +70,8 @@ def references(params: dict[str, Any]) -> list[dict[str, Any]]:
     word = found.group() if found else "nothing"
     texts = {path.as_uri(): path.read_text() for path in sorted(root.rglob("*.py"))} | documents
     return [
-        location(each, number, match.start(), match.end())
-        for each, content in sorted(texts.items())
+        location(item, number, match.start(), match.end())
+        for item, content in sorted(texts.items())
         for number, source in enumerate(content.split("\n"))
         for match in re.finditer(rf"\b{word}\b", source)
     ]

@@ -47,7 +47,7 @@ HARMLESS = (
 
 
 def places(found: References) -> list[tuple[str, int]]:
-    return sorted((each.path, each.line) for each in found)
+    return sorted((reference.path, reference.line) for reference in found)
 
 
 @pytest.mark.parametrize("way", FAULTS)
@@ -57,7 +57,7 @@ def test_a_fault_costs_the_confirmation_and_nothing_else(way: str, tmp_path: Pat
     faulty = Faulty(tmp_path, way, limits)
     found = faulty.access.find_references("pay", seconds=seconds)
     assert places(found) == MATCHES
-    assert {each.tier for each in found} == {"possible"}
+    assert {reference.tier for reference in found} == {"possible"}
     assert found.backend == "ast"
     assert found.coverage.startswith("partial: ")
     assert FAULTS[way] in found.coverage
@@ -72,7 +72,7 @@ def test_a_fault_that_leaves_an_answer_costs_nothing(way: str, tmp_path: Path) -
     faulty = Faulty(tmp_path, way)
     found = faulty.access.find_references("pay", seconds=PATIENCE)
     assert places(found) == MATCHES
-    assert {each.tier for each in found} == {"confirmed"}
+    assert {reference.tier for reference in found} == {"confirmed"}
     assert (found.backend, found.coverage) == ("faulty+ast", COMPLETE)
     [status] = faulty.access.server_status()
     assert (status.state, status.pending) == ("ready", 0)
@@ -113,7 +113,7 @@ def test_a_server_that_keeps_dying_is_left_alone_and_this_is_said_once(
     faulty = Faulty(tmp_path, "dies", replace(LIMITS, backoff=(0.0,), crashes=4))
     with caplog.at_level(logging.WARNING, "foldline.backends.lsp"):
         answers = [faulty.access.find_references("pay", seconds=PATIENCE) for _ in range(6)]
-    assert all(places(each) == MATCHES for each in answers)
+    assert all(places(answer) == MATCHES for answer in answers)
     assert "down: " in answers[-1].coverage
     assert len(faulty.notes("pids")) == 4
     assert [record.message.partition(" failed")[0] for record in caplog.records] == ["faulty"]
@@ -149,7 +149,7 @@ def test_a_server_that_nobody_asks_is_stopped(tmp_path: Path) -> None:
 def test_nothing_outside_the_workspace_is_shown(tmp_path: Path) -> None:
     faulty = Faulty(tmp_path, "nonsense")
     found = faulty.access.find_references("pay", seconds=PATIENCE)
-    assert {each.path for each in found} == {"main.py", "shop.py"}
+    assert {reference.path for reference in found} == {"main.py", "shop.py"}
     assert "1 more in files that the workspace does not show" in found.reason
     faulty.access.close()
 
@@ -183,14 +183,14 @@ def test_of_a_thousand_questions_side_by_side_none_is_lost(way: str, tmp_path: P
         answers = list(
             pool.map(lambda name: faulty.access.find_references(name, seconds=seconds), names)
         )
-    assert [(each.name, each.total) for each in answers] == [(name, 2) for name in names]
-    for each in answers:
-        if each.confirmed:
-            assert (each.confirmed, each.coverage) == (2, COMPLETE)
+    assert [(answer.name, answer.total) for answer in answers] == [(name, 2) for name in names]
+    for answer in answers:
+        if answer.confirmed:
+            assert (answer.confirmed, answer.coverage) == (2, COMPLETE)
         else:
-            assert each.coverage.startswith("partial: ")
+            assert answer.coverage.startswith("partial: ")
     if way == "none":
-        assert all(each.confirmed for each in answers)
+        assert all(answer.confirmed for answer in answers)
     faulty.access.close()
     assert all(status.pending == 0 for status in faulty.access.server_status())
     assert not faulty.living()
@@ -211,7 +211,7 @@ sys.stdin.read()
 @pytest.mark.parametrize("end", ["killed", "left"])
 def test_no_server_outlives_its_owner(way: str, end: str, tmp_path: Path) -> None:
     root = Path(__file__).parents[3]
-    paths = [str(root), *(str(root / each) for each in ("backends", "prompts", "server"))]
+    paths = [str(root), *(str(root / folder) for folder in ("backends", "prompts", "server"))]
     owner = subprocess.Popen(
         [sys.executable, "-c", OWNER, str(tmp_path), way],
         stdin=subprocess.PIPE,

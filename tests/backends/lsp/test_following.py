@@ -38,7 +38,9 @@ def open_access(root: Path) -> SmartFileAccess:
 
 def told(found: References) -> list[tuple[str, int, int, str]]:
     assert found.coverage == COMPLETE
-    return sorted((each.path, each.line, each.column, each.tier) for each in found)
+    return sorted(
+        (reference.path, reference.line, reference.column, reference.tier) for reference in found
+    )
 
 
 class Following(RuleBasedStateMachine):

@@ -75,7 +75,7 @@ def test_more_files_are_looked_into_than_jedi_would_by_itself(access: SmartFileA
     assert (found.confirmed, found.possible) == (USERS + 1, 2)
     assert (found.backend, found.coverage) == ("jedi+ast", COMPLETE)
     assert "jedi answered: no language server is installed" in found.reason
-    assert {each.path for each in found if each.tier == "possible"} == {"other.py"}
+    assert {reference.path for reference in found if reference.tier == "possible"} == {"other.py"}
 
 
 def test_an_edit_and_an_open_buffer_are_in_the_next_answer(access: SmartFileAccess) -> None:
@@ -86,7 +86,7 @@ def test_an_edit_and_an_open_buffer_are_in_the_next_answer(access: SmartFileAcce
     access.file_backend.set_overlay("user1.py", "from other import Other\n\n\nOther().spin()\n")
     found = access.find_references("Other.spin", seconds=PATIENCE)
     assert found.confirmed == 4
-    assert ("user1.py", 4) in {(each.path, each.line) for each in found}
+    assert ("user1.py", 4) in {(reference.path, reference.line) for reference in found}
     access.file_backend.remove_overlay("user1.py")
     assert access.find_references("Other.spin", seconds=PATIENCE).confirmed == 3
 
@@ -119,7 +119,7 @@ def test_the_worker_ends_with_its_owner_and_leaves_no_pickles(
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     assert access.find_references("Hub.spin", seconds=PATIENCE).confirmed == USERS + 1
     family = psutil.Process().children(recursive=True)
-    workers = [each for each in family if str(engine.WORKER) in each.cmdline()]
+    workers = [item for item in family if str(engine.WORKER) in item.cmdline()]
     assert workers
     access.close()
     _, alive = psutil.wait_procs(workers, timeout=PATIENCE)

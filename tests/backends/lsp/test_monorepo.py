@@ -58,7 +58,9 @@ def test_uses_in_another_project_are_confirmed_by_its_own_server(
     server: str, files: dict[str, str], tmp_path: Path
 ) -> None:
     found, servers = find(tmp_path, server, files)
-    confirmed = [(each.path, each.line) for each in found if each.tier == "confirmed"]
+    confirmed = [
+        (reference.path, reference.line) for reference in found if reference.tier == "confirmed"
+    ]
     ending = "ts" if files is SCRIPT else "py"
     assert confirmed == [(f"cart/cart.{ending}", 2), (f"shop/main.{ending}", 3)]
     assert (found.possible, found.coverage, servers) == (1, COMPLETE, 2)

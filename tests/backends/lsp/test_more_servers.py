@@ -90,17 +90,19 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
 
 
 def confirmed(found: References) -> list[tuple[str, int]]:
-    return sorted((each.path, each.line) for each in found if each.tier == "confirmed")
+    return sorted(
+        (reference.path, reference.line) for reference in found if reference.tier == "confirmed"
+    )
 
 
 def test_the_definition_is_found_where_it_is_now(case: Case) -> None:
     cart, main = case.project.cart, case.project.main
     found = case.access.goto_definition(main, 5, "total", seconds=PATIENCE)
-    assert [(each.path, each.line) for each in found.locations] == [(cart, 2)]
+    assert [(location.path, location.line) for location in found.locations] == [(cart, 2)]
     assert found.backend == case.spec.name
     case.write(cart, "\n\n" + case.project.files[cart])
     found = case.access.goto_definition(main, 5, "total", seconds=PATIENCE)
-    assert [(each.path, each.line) for each in found.locations] == [(cart, 4)]
+    assert [(location.path, location.line) for location in found.locations] == [(cart, 4)]
 
 
 def test_references_are_confirmed_or_left_to_others(case: Case) -> None:
@@ -112,7 +114,7 @@ def test_references_are_confirmed_or_left_to_others(case: Case) -> None:
         return
     assert confirmed(found) == [(cart, 2), (main, 5)]
     assert (found.coverage, found.possible) == (COMPLETE, 2)
-    [use] = [each for each in found if (each.path, each.line) == (main, 5)]
+    [use] = [reference for reference in found if (reference.path, reference.line) == (main, 5)]
     assert use.context[use.column - 1 : use.column_end - 1] == "total"
     case.write(more, case.project.using)
     assert confirmed(case.references()) == [(cart, 2), (main, 5), (more, 2)]

@@ -50,7 +50,7 @@ def open_access(root: Path, spec: ServerSpec) -> SmartFileAccess:
 
 
 def places(found: References, tier: str) -> list[tuple[str, int]]:
-    return sorted((each.path, each.line) for each in found if each.tier == tier)
+    return sorted((reference.path, reference.line) for reference in found if reference.tier == tier)
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +85,8 @@ def test_typescript_columns_count_characters(scripts: SmartFileAccess) -> None:
         ("src/main.ts", 1),
         ("src/main.ts", 2),
     ]
-    for each in found:
-        assert each.context[each.column - 1 : each.column_end - 1] == "pay"
+    for reference in found:
+        assert reference.context[reference.column - 1 : reference.column_end - 1] == "pay"
 
 
 def test_a_typescript_edit_is_in_the_next_answer(scripts: SmartFileAccess) -> None:
@@ -117,7 +117,7 @@ def test_c_functions_are_told_from_static_namesakes(sources: SmartFileAccess) ->
     assert places(found, "confirmed") == [("cart.c", 3)]
     definition = sources.goto_definition("main.c", 5, "pay", seconds=PATIENCE)
     assert definition.backend == "clangd"
-    assert {each.path for each in definition.locations} <= {"cart.c", "cart.h"}
+    assert {location.path for location in definition.locations} <= {"cart.c", "cart.h"}
     everywhere = sources.find_references("pay", seconds=PATIENCE)
     assert ("main.c", 5) in places(everywhere, "confirmed")
     assert not (sources.file_backend.root / ".cache").exists()

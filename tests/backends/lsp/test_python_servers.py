@@ -54,7 +54,7 @@ def access(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SmartFile
 
 
 def places(found: References, tier: str) -> list[tuple[str, int]]:
-    return sorted((each.path, each.line) for each in found if each.tier == tier)
+    return sorted((reference.path, reference.line) for reference in found if reference.tier == tier)
 
 
 def test_a_method_is_told_from_its_namesakes_and_dynamic_calls_stay_possible(
@@ -83,12 +83,12 @@ def test_the_scope_limits_what_is_shown_and_not_where_the_definition_is_looked_f
 ) -> None:
     found = access.find_references("Cart.total", "main.py", seconds=PATIENCE)
     assert places(found, "confirmed") == [("main.py", 6)]
-    assert {each.path for each in found} == {"main.py"}
+    assert {reference.path for reference in found} == {"main.py"}
 
 
 def test_columns_count_characters_whatever_the_server_counts(access: SmartFileAccess) -> None:
     found = access.find_references("Cart.total", "main.py", seconds=PATIENCE)
-    [use] = [each for each in found if each.tier == "confirmed"]
+    [use] = [reference for reference in found if reference.tier == "confirmed"]
     assert use.context[use.column - 1 : use.column_end - 1] == "total"
 
 
@@ -131,13 +131,19 @@ def test_an_open_buffer_wins_over_the_disk(access: SmartFileAccess) -> None:
 
 def test_places_can_be_asked_about(access: SmartFileAccess) -> None:
     definition = access.goto_definition("main.py", 6, "total", seconds=PATIENCE)
-    assert [(each.path, each.line) for each in definition.locations] == [("shop/cart.py", 2)]
+    assert [(location.path, location.line) for location in definition.locations] == [
+        ("shop/cart.py", 2)
+    ]
     hover = access.hover("shop/cart.py", 7, "total", seconds=PATIENCE)
     assert "int" in hover.text
     root = access.file_backend.root
     (root / "bad.py").write_text("def f() -> int:\n    return missing_name\n", encoding="utf-8")
     problems = access.diagnostics("bad.py", seconds=PATIENCE)
-    assert [each.line for each in problems.diagnostics if "missing_name" in each.message] == [2]
+    assert [
+        diagnostic.line
+        for diagnostic in problems.diagnostics
+        if "missing_name" in diagnostic.message
+    ] == [2]
 
 
 def test_a_setting_that_hides_files_is_named(access: SmartFileAccess) -> None:

@@ -138,7 +138,7 @@ def test_locations_are_read_in_every_form() -> None:
     link = {"targetUri": "file:///b", "targetRange": span, "targetSelectionRange": span}
     odd = {"uri": "file:///c", "range": {"start": {"line": True, "character": -1}}}
     found = results.read_locations([plain, link, odd, plain])
-    assert [(each.uri, each.line, each.start, each.end) for each in found] == [
+    assert [(item.uri, item.line, item.start, item.end) for item in found] == [
         ("file:///a", 1, 2, 5),
         ("file:///b", 1, 2, 5),
     ]

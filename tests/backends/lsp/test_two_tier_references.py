@@ -76,7 +76,7 @@ def test_only_the_definition_that_a_dotted_name_means_is_asked_about(tmp_path: P
     engine = Spy(Confirmation((use(2, 9, 11), use(10, 5, 7)), "engine"))
     found = access_with(tmp_path, engine).find_references("A.go")
     assert engine.asked == [(Position("a.py", 2, 9),)]
-    assert [(each.line, each.column, each.tier) for each in found] == [
+    assert [(reference.line, reference.column, reference.tier) for reference in found] == [
         (2, 9, "confirmed"),
         (10, 5, "confirmed"),
         (6, 9, "possible"),
@@ -105,13 +105,17 @@ def test_a_bare_name_means_all_its_definitions(tmp_path: Path) -> None:
 def test_a_place_that_holds_more_than_the_name_confirms_it_once(tmp_path: Path) -> None:
     engine = Spy(Confirmation((use(10, 1, 7), use(10, 1, 7)), "engine"))
     found = access_with(tmp_path, engine).find_references("A.go")
-    assert [(each.line, each.column) for each in found if each.tier == "confirmed"] == [(10, 5)]
+    assert [
+        (reference.line, reference.column) for reference in found if reference.tier == "confirmed"
+    ] == [(10, 5)]
 
 
 def test_a_place_without_the_name_is_added_with_its_line(tmp_path: Path) -> None:
     engine = Spy(Confirmation((use(11, 1, 6),), "engine"))
     found = access_with(tmp_path, engine).find_references("A.go")
-    assert ("print(LIMIT)", "confirmed") in {(each.context, each.tier) for each in found}
+    assert ("print(LIMIT)", "confirmed") in {
+        (reference.context, reference.tier) for reference in found
+    }
     assert found.total == 5
 
 
@@ -195,9 +199,9 @@ def test_pages_keep_the_tiers_apart_and_the_totals(tmp_path: Path) -> None:
     assert len(format_references(first).encode()) <= 380
     rest = access.find_references("A.go", cursor=first.cursor)
     assert len(first) + len(rest) == first.total == rest.total == 4
-    assert {each.tier for each in rest} == {"possible"} or {each.tier for each in first} == {
-        "confirmed"
-    }
+    assert {reference.tier for reference in rest} == {"possible"} or {
+        reference.tier for reference in first
+    } == {"confirmed"}
 
 
 def test_an_engine_that_cannot_begin_is_said_and_the_matches_are_there(tmp_path: Path) -> None:
@@ -218,4 +222,4 @@ def test_where_a_scope_only_uses_a_name_its_definition_elsewhere_is_asked_about(
     (tmp_path / "b.py").write_text("from a import A\nA().go()\n")
     found = access.find_references("A.go", "b.py")
     assert engine.asked == [(Position("a.py", 2, 9),)]
-    assert [(each.path, each.tier) for each in found] == [("b.py", "possible")]
+    assert [(reference.path, reference.tier) for reference in found] == [("b.py", "possible")]

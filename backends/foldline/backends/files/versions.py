@@ -52,7 +52,7 @@ class FileVersions:
             return
         started = time.time_ns()
         look = files.look()
-        stamps = [each for each in look.files if _is_followed(each.path)]
+        stamps = [file for file in look.files if _is_followed(file.path)]
         found = {stamp.path: stamp for stamp in stamps}
         if found != self._disk:
             self._disk = found

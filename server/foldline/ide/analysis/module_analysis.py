@@ -201,7 +201,7 @@ class ModuleAnalysis:
 
     @property
     def dataclasses(self) -> Iterator[Dataclass]:
-        return (each for facts in self.facts for each in facts.dataclasses)
+        return (item for facts in self.facts for item in facts.dataclasses)
 
     @property
     def texts(self) -> Iterator[TemplateText]:

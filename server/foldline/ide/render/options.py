@@ -106,4 +106,6 @@ def _read(file: Path, root: Path, _time: int, _size: int) -> PreviewOptions | st
             file.parent, problems=(f"{where} must be a table, not {shown(values)}",)
         )
     table, problems = structure_valid(values, PreviewTable, "option")
-    return PreviewOptions(file.parent, table, first_few(f"{where}: {each}" for each in problems))
+    return PreviewOptions(
+        file.parent, table, first_few(f"{where}: {problem}" for problem in problems)
+    )

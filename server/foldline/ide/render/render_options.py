@@ -101,8 +101,8 @@ class RenderOptions:
         keys = tuple(sorted(self.opened) if everything else section_keys or ())
         ended = tuple(sorted(self.chapters) if everything else chapters or ())
         opened = [*sorted(self.opened), *sorted(self.chapters)]
-        unknown = [*(each for each in keys if each not in self.opened)]
-        unknown += [each for each in ended if each not in self.chapters]
+        unknown = [*(key for key in keys if key not in self.opened)]
+        unknown += [item for item in ended if item not in self.chapters]
         if unknown:
             raise ToolRefused(
                 f"{', '.join(unknown)}: not opened in this preview; opened are: "

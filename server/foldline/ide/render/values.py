@@ -74,7 +74,7 @@ def find_sources(file: Path, root: Path, params: Path | None = None) -> ValueSou
         params = declared(table.params, f"{where}params")
         fixtures = declared(table.fixtures, f"{where}fixtures")
         return {
-            "fixtures": [str(each) for each in fixtures],
+            "fixtures": [str(fixture) for fixture in fixtures],
             "files": beside + [_values(file, root) for file in params],
             "use": table.use,
         }
@@ -82,12 +82,12 @@ def find_sources(file: Path, root: Path, params: Path | None = None) -> ValueSou
     found = [_values(params)] if params is not None else []
     beside = [file.with_name(f"{file.stem}.preview{suffix}") for suffix in SUFFIXES]
     # A pipe or a folder of that name is there to be refused.
-    found += [_values(each, root) for each in beside if os.path.lexists(each)]
+    found += [_values(item, root) for item in beside if os.path.lexists(item)]
     table = options.table
     request = {
         "all": sources(table, "", found),
         "prompts": {
-            name: sources(each, f"prompts.{name}.", []) for name, each in table.prompts.items()
+            name: sources(prompt, f"prompts.{name}.", []) for name, prompt in table.prompts.items()
         },
     }
     return ValueSources(request, table.network or Network.ALLOW, tuple(problems))
@@ -120,10 +120,10 @@ def read_values(file: Path, root: Path | None = None) -> Sets:
     if not isinstance(sets, dict):
         raise ValuesError(file, f"{SETS}: give an object of dataclasses for each set, by its name")
     found = {DEFAULT_SET: values} if values else {}
-    found |= {str(name): each for name, each in sets.items()}
-    for name, each in found.items():
-        where = "" if each is values else f"{SETS}.{name}: "
-        if not isinstance(each, dict) or not all(isinstance(one, dict) for one in each.values()):
+    found |= {str(name): item for name, item in sets.items()}
+    for name, item in found.items():
+        where = "" if item is values else f"{SETS}.{name}: "
+        if not isinstance(item, dict) or not all(isinstance(one, dict) for one in item.values()):
             message = f"{where}give an object of fields for each dataclass, by its name"
             raise ValuesError(file, message)
     return found

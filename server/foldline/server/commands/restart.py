@@ -40,7 +40,7 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
         running = await ls.core.server_status()
         stopped, workers = await in_thread(partial(ls.core.restart_servers, name), LONG), 0
         if not stopped:
-            near = sorted({each.name for each in running})
+            near = sorted({item.name for item in running})
             raise NoServer(
                 f"No language server {name!r} was asked so far; "
                 + (f"there is {', '.join(near)}" if near else "there is none"),
@@ -54,7 +54,7 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
 
 
 def _text(stopped: list[ServerStatus], workers: int) -> str:
-    parts = [f"{each.name} in {each.root}" for each in stopped]
+    parts = [f"{item.name} in {item.root}" for item in stopped]
     if workers:
         parts.append(f"{workers} preview worker{'s' * (workers > 1)}")
     return f"Restarted {', '.join(parts)}" if parts else "Nothing was running; caches are empty now"
