@@ -28,9 +28,9 @@ def check_outline(path: str, source: str, expected: str) -> None:
 def definitions(data: bytes) -> list[tuple[int, int, str, int]]:
     """First and last line, qualified name and name line of Python definitions, by our outline."""
     return sorted(
-        (located.symbol.line, located.symbol.line_end, located.qualified_name, located.symbol.name_line)
+        (symbol.line, symbol.line_end, located.qualified_name, symbol.name_line)
         for located in flatten(outline_source("python", data).symbols)
-        if located.symbol.kind in CODE
+        if (symbol := located.symbol).kind in CODE
     )
 
 
