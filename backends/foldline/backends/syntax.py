@@ -13,12 +13,11 @@ ends in time. Such a source goes to a process that may die: code with many error
 
 from __future__ import annotations
 
-import math
 import mmap
 import re
 from functools import cache
 from pathlib import Path
-from time import thread_time
+from time import perf_counter, thread_time
 from typing import TYPE_CHECKING
 
 from foldline.backends.languages import DOCUMENTS, parser_for
@@ -106,9 +105,10 @@ def parse(language: str, data: bytes, *, guarded: bool = False) -> Tree:
             f"not parsed: more than {_DEEPEST_UNCLOSED} brackets are open at once and never closed"
         )
     parser = parser_for(language)
-    pace = _Pace(guarded=guarded)
+    pace = _Pace() if guarded else None
     seconds = min(_MOST_SECONDS, _FEWEST_SECONDS + _SECONDS_A_BYTE * len(data))
-    latest = thread_time() + seconds
+    # Processor time decides, but the wall clock, which is never behind it, is cheaper to read.
+    soonest, latest = perf_counter() + seconds, thread_time() + seconds
     growth = _Growth(_MOST_GROWTH + _GROWTH_A_BYTE * len(data))
     left = _FEWEST_REPORTS + len(data) // _BYTES_A_REPORT
 
@@ -125,15 +125,19 @@ def parse(language: str, data: bytes, *, guarded: bool = False) -> Tree:
         del has_error
         nonlocal left
         left -= 1
-        now = thread_time()
-        return pace.too_slow(now) or left < 0 or now > latest or growth.exceeded()
+        return (
+            left < 0
+            or (pace is not None and pace.too_slow())
+            or (perf_counter() > soonest and thread_time() > latest)
+            or growth.exceeded()
+        )
 
     try:
         return parser.parse(read, progress_callback=stop)
     except ValueError:
         # A parser that was stopped would otherwise go on with this source.
         parser.reset()
-        if pace.behind:
+        if pace is not None and pace.behind:
             raise ParseCostlyError("not parsed: it has too many errors") from None
         raise ParseStoppedError(
             "not parsed: its parser was stopped, it takes far longer than code of this size should"
@@ -232,16 +236,17 @@ def unclosed(data: bytes) -> int:
 class _Pace:
     """Tells when the steps of a guarded parse have been slow for too long."""
 
-    def __init__(self, *, guarded: bool) -> None:
-        unit = _seconds_a_report() if guarded else math.inf
+    def __init__(self) -> None:
+        unit = _seconds_a_report()
         self._allowed = _SLOW * unit
         self._most = _MOST_BEHIND * unit
         self._late = 0.0
         self._last = thread_time()
         self.behind = False
 
-    def too_slow(self, now: float) -> bool:
-        """Return whether the parse, with one more report at `now`, is behind."""
+    def too_slow(self) -> bool:
+        """Count one more report, and return whether the parse is behind."""
+        now = thread_time()
         self._late = max(0.0, self._late + now - self._last - self._allowed)
         self._last = now
         self.behind = self._late > self._most
