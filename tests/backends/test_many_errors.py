@@ -71,7 +71,7 @@ def test_code_is_never_behind(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_slow_steps_are_made_good_by_quick_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(syntax, "_seconds_a_report", lambda: 1.0)
     monkeypatch.setattr(syntax, "thread_time", lambda: 0.0)
-    pace = syntax._Pace(guarded=True)
+    pace = syntax._Pace()
     now = 0.0
     for _ in range(100):
         now += 400.0

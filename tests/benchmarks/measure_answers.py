@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 TARGET = Path(answer_sizes.__file__ or "")
 SAMPLES = 200
 # Of questions that search the whole corpus.
-SLOW_SAMPLES = 24
+SLOW_SAMPLES = 96
 SEED = 11
 LEAST_ANSWERS = 12
 

@@ -127,7 +127,7 @@ def parse(language: str, data: bytes, *, guarded: bool = False) -> Tree:
         left -= 1
         return (
             left < 0
-            or (pace is not None and pace.too_slow())
+            or (pace is not None and pace.too_slow(thread_time()))
             or (perf_counter() > soonest and thread_time() > latest)
             or growth.exceeded()
         )
@@ -244,9 +244,8 @@ class _Pace:
         self._last = thread_time()
         self.behind = False
 
-    def too_slow(self) -> bool:
-        """Count one more report, and return whether the parse is behind."""
-        now = thread_time()
+    def too_slow(self, now: float) -> bool:
+        """Return whether the parse, with one more report at `now`, is behind."""
         self._late = max(0.0, self._late + now - self._last - self._allowed)
         self._last = now
         self.behind = self._late > self._most
