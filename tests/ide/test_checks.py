@@ -181,7 +181,6 @@ A = s("a")
 V = PromptTemplate(ns="a", key="b", sections=[A, A])
 #                                                ^ duplicate-key Two sections have the key `a`. Rename one of them.
 W = PromptTemplate(ns="a", key="b", sections=[s("c"), Chapter[None](title="T", key="c", sections=[s("b")])])
-#                                                ^ duplicate-key The key `c` is also that of a chapter. Rename one of them.
 ''',
         '''
 def t(name): return Tool[None, str](name=name, description="d", handler=h)

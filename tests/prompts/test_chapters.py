@@ -159,7 +159,6 @@ def test_ch_02_a_chapter_is_a_section_without_text_and_tools() -> None:
     [
         [chapter("same"), chapter("same", text("b"))],
         [chapter("outer", chapter("same"), text("b")), chapter("same", text("c"))],
-        [chapter("same"), text("same")],
         [chapter("c"), text("in-c")],
     ],
 )
@@ -168,6 +167,17 @@ def test_ch_03_keys_are_unique_in_the_prompt_closed_chapters_included(
 ) -> None:
     with pytest.raises(PromptValidationError):
         template(*sections)
+
+
+def test_ch_03_a_chapter_may_share_its_key_with_a_section_in_it_or_beside_it() -> None:
+    made = template(chapter("in", text("in")), chapter("beside"), text("beside"))
+    assert paths(made) == ["goal", "beside"]
+    opened = made.expand_chapters(only=["in"])
+    assert paths(opened) == ["goal", "in", "beside"]
+    assert decisions(opened) == {"in": True, "beside": False}
+    folded = opened.render(visibility_overrides={("in",): SUMMARY, ("beside",): SUMMARY})
+    assert "short-in" in folded.text
+    assert "short-beside" in folded.text
 
 
 def test_ch_03_chapter_keys_follow_the_pattern_of_section_keys() -> None:
@@ -560,6 +570,13 @@ def test_pb_07_chapter_parameters_that_fit_nothing_are_refused() -> None:
     assert caught.value.near == ("secret",)
     with pytest.raises(PromptValidationError, match="takes Clearance, not Goal"):
         made.expand_chapters(chapter_params={"secret": Goal()})
+    with pytest.raises(PromptValidationError, match="Chapter 'c' has no parameters: leave it out"):
+        template(chapter("c")).expand_chapters(chapter_params={"c": Clearance()})
+
+
+def test_ch_07_an_unknown_policy_is_refused() -> None:
+    with pytest.raises(PromptConfigurationError, match=r"policy 'everything'.*'all_included'"):
+        template().expand_chapters("everything")
 
 
 def test_pb_07_chapter_parameters_are_missed_only_if_somebody_looks_at_them() -> None:

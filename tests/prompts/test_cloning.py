@@ -2,6 +2,8 @@
 
 from typing import Self
 
+import pytest
+
 from foldline.prompts import (
     Chapter,
     MarkdownSection,
@@ -13,6 +15,7 @@ from foldline.prompts import (
     ToolResult,
 )
 from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.errors import PromptValidationError
 
 
 @FrozenDataclass()
@@ -166,3 +169,108 @@ def test_a_tool_that_closes_over_its_runtime_rewires_itself() -> None:
     section = MarkdownSection[None](title="T", key="t", template="x", tools=[Counting(old)])
     call(section.clone(session=new))
     assert (old.calls, new.calls) == (0, 1)
+
+
+GREETING = MarkdownSection[Params](
+    title="Greeting",
+    key="greeting",
+    template="Say ${words}.",
+    summary="Says something.",
+    children=[MarkdownSection[None](title="Inner", key="inner", template="Inside.")],
+    tools=[
+        Tool[None, None](
+            name="wave", description="Waves.", handler=lambda params, *, context: ToolResult("~")
+        )
+    ],
+)
+
+
+def text_of(section: Section[object]) -> str:
+    return PromptTemplate(ns="n", key="k", sections=[section]).render(Params(["a"])).text
+
+
+def test_cl_01_a_clone_takes_the_constructors_arguments() -> None:
+    other = MarkdownSection[None](title="Other", key="other", template="Elsewhere.")
+    tool = GREETING.tools[0].clone(name="nod", description=" Nods. ")
+    assert (tool.name, tool.description) == ("nod", "Nods.")
+    twin = GREETING.clone(
+        title="Hello",
+        key="hello",
+        template="Shout ${words}!",
+        children=[other],
+        tools=[tool],
+        default_params=Params(["b"]),
+    )
+    assert text_of(twin) == "## 1. Hello\n\nShout ['a']!\n\n### 1.1. Other\n\nElsewhere."
+    assert [tool.name for tool in twin.tools] == ["nod"]
+    assert twin.children[0] is not other
+    assert twin.render() == "Shout ['b']!"
+    folded = GREETING.clone(visibility=SectionVisibility.SUMMARY, summary="Speaks.")
+    assert "Speaks." in text_of(folded)
+    assert text_of(GREETING.clone(enabled=lambda params: False)) == ""
+    assert "Say ['a']." in text_of(GREETING)
+    chapter = Chapter[None](key="c", title="C", sections=[GREETING], keywords=["one"])
+    moved = chapter.clone(sections=[other], keywords="two", description="Why.")
+    assert [section.key for section in moved.sections] == ["other"]
+    assert (moved.keywords, moved.description) == (("two",), "Why.")
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        (
+            {"titel": "A"},
+            "'greeting': `clone` has no use for 'titel'; did you mean 'title'",
+        ),
+        ({"handler": print}, "`clone` has no use for 'handler'"),
+        ({"key": "Bad Key"}, "Section key 'Bad Key' must be"),
+        ({"title": "B\nC"}, "`title` must be one line"),
+        ({"template": "Bye ${wrds}"}, r"`\$\{wrds\}` of `template` isn't a field of Params"),
+        ({"template": None}, "`template` must be a string"),
+        ({"summary": "", "visibility": SectionVisibility.SUMMARY}, "but no `summary` text"),
+        ({"default_params": "b"}, "`default_params` must be an instance of Params"),
+        ({"children": [None]}, "Leave a section out with its `enabled`"),
+        ({"children": GREETING}, "sections are given as a list or tuple"),
+        ({"tools": GREETING.tools[0]}, "tools are given as a list or tuple"),
+        ({"enabled": True}, "`enabled` must be a callable"),
+    ],
+)
+def test_cl_01_a_clones_arguments_are_checked(keywords: dict[str, object], message: str) -> None:
+    with pytest.raises(PromptValidationError, match=message):
+        GREETING.clone(**keywords)
+
+
+def test_a_clone_of_a_tool_is_checked() -> None:
+    tool = GREETING.tools[0]
+    for keywords, message in (
+        ({"name": "Bad Name"}, "must be 1 to 64 characters"),
+        ({"descripton": "x"}, "Tool 'wave': `clone` has no use for 'descripton'; did you mean"),
+        ({"handler": lambda: None}, r"is called as `handler\(params, context=context\)`"),
+    ):
+        with pytest.raises(PromptValidationError, match=message):
+            tool.clone(**keywords)
+    assert tool.clone(session=None, bus=None).name == "wave"
+
+
+def test_runtime_objects_reach_only_what_uses_them() -> None:
+    class Stored(Tool[None, None]):
+        def __init__(self, store: object) -> None:
+            self.store = store
+            super().__init__(name="save", description="Saves.", handler=self.save)
+
+        def save(self, params: None, *, context: ToolContext) -> ToolResult[None]:
+            return ToolResult(str(self.store))
+
+    section = MarkdownSection[None](title="A", key="a", template="x", tools=[Stored("old")])
+    outer = MarkdownSection[None](title="B", key="b", template="y", children=[section, GREETING])
+    (twin, greeting) = outer.clone(store="new").children
+    assert vars(twin.tools[0])["store"] == "new"
+    assert "store" not in vars(greeting)
+    with pytest.raises(PromptValidationError, match="no use for 'store'"):
+        GREETING.clone(store="new")
+
+
+def test_sections_cannot_be_changed() -> None:
+    for name in ("template", "title", "children", "visibility"):
+        with pytest.raises(AttributeError, match=rf"`clone\({name}=…\)` returns a copy"):
+            setattr(GREETING, name, "x")

@@ -370,8 +370,10 @@ def test_an_override_for_a_path_that_does_not_exist_is_refused_with_near_names()
     with pytest.raises(PromptValidationError, match="matches no section") as caught:
         made.render(visibility_overrides={("context", "example"): FULL})
     assert caught.value.near[0] == "context.examples"
-    with pytest.raises(PromptValidationError, match="tuple of keys"):
+    with pytest.raises(PromptValidationError, match=r"write \('context',\)\."):
         made.render(visibility_overrides={"context": FULL})  # type: ignore[dict-item]
+    with pytest.raises(PromptValidationError, match=r"write \('context', 'examples'\)\."):
+        made.render(visibility_overrides={"context.examples": FULL})  # type: ignore[dict-item]
     with pytest.raises(PromptValidationError, match="SectionVisibility"):
         made.render(visibility_overrides={("context",): "FULL"})  # type: ignore[dict-item]
 

@@ -15,7 +15,6 @@ from foldline.prompts import (
     SectionVisibility,
     Segment,
     SegmentKind,
-    TaskSection,
     Tool,
     ToolContext,
     ToolResult,
@@ -177,7 +176,6 @@ def test_a_selector_that_asks_for_too_much_is_refused_at_construction() -> None:
     [
         lambda: MarkdownSection(title="T", key="t", template="x"),
         lambda: MarkdownSection(title="T", key="t", template="${anything}"),
-        TaskSection,
         lambda: Chapter(title="T", key="t"),
     ],
 )

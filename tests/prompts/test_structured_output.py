@@ -10,8 +10,16 @@ from decimal import Decimal
 from typing import Annotated, Any, Generic, Literal, NewType, Optional, TypeVar
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from foldline.prompts import PromptTemplate, RenderedPrompt, parse_structured_output
+from foldline.prompts import (
+    ParsedOutput,
+    PromptTemplate,
+    RenderedPrompt,
+    parse_output,
+    parse_structured_output,
+)
 from foldline.prompts.errors import OutputParseError, PromptError, PromptValidationError
 from foldline.prompts.schema import schema_of
 
@@ -336,11 +344,57 @@ def test_so_04_objects_inside_of_a_found_value_are_not_candidates() -> None:
     assert "expected an array for Step, got an object" in str(error)
 
 
-@pytest.mark.parametrize("text", ["", "no json here", "{", "[1, 2", "NaN", '{"title": NaN}'])
+@pytest.mark.parametrize("text", ["", "no json here", "{", "Use {name}.", "NaN", '{"title": NaN}'])
 def test_so_04_so_07_without_json_the_answer_is_refused(text: str) -> None:
     error = failure(Step, text)
     assert error.raw_response == text
     assert "holds no JSON" in str(error) or "got a bare value" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('Here:\n{"title": "x", "minu', "object that begins at line 2, column 1 is cut off: the"),
+        ('{"title": "x"', "cut off: the message ends before it does."),
+        ('```json\n{"title": "x",\n```', "begins at line 2, column 1 is cut off"),
+        ("[1, 2", "the JSON array that begins at line 1, column 1 is cut off"),
+        ('{"title": "x" "minutes": 3}', "is broken at line 1, column 15: expecting ',' delimiter."),
+        ('{"title": x}', "is broken at line 1, column 11: expecting value."),
+    ],
+)
+def test_so_07_broken_json_says_where_and_whether_it_was_cut(text: str, message: str) -> None:
+    assert message in str(failure(Step, text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"title": "a, ]", "minutes": 7,}',
+        'Sure: {"title": "a, ]", "minutes": 7 , } Done.',
+        '```json\n{"title": "a, ]", "minutes": 7,\n}\n```',
+    ],
+)
+def test_trailing_commas_are_removed_and_told(text: str) -> None:
+    rendered = PromptTemplate[Step](ns="n", key="k").render()
+    answer = parse_output(text, rendered)
+    assert answer == ParsedOutput(Step("a, ]", 7), ("removed a trailing comma",))
+    assert parse_output(STEP, rendered).repairs == ()
+
+
+def test_thoughts_before_the_answer_are_not_the_answer() -> None:
+    text = '<think>Maybe {"title": "no"}</think>\n{"title": "yes"}'
+    assert parse(Step, text) == Step("yes")
+    text = '{"title": "<think>{}</think>"}'
+    assert parse(Step, text) == Step("<think>{}</think>")
+
+
+@given(st.recursive(st.integers() | st.text(max_size=4), lambda x: st.lists(x, max_size=3)))
+def test_repairs_change_nothing_of_json_that_is_whole(value: object) -> None:
+    text = json.dumps({"title": json.dumps(value) + ", ]"})
+    answer = parse_output(text, PromptTemplate[Step](ns="n", key="k").render())
+    assert answer == ParsedOutput(Step(json.dumps(value) + ", ]"))
+    commas = text[:-1] + ",}"
+    assert parse(Step, commas) == answer.value
 
 
 def test_so_04_absurd_input_is_refused_and_does_no_harm() -> None:

@@ -72,6 +72,18 @@ def test_tk_03_ts_17_the_section_has_the_specified_defaults() -> None:
     assert (named.key, named.title) == ("review-task", "Review Task")
 
 
+def test_tk_03_the_section_takes_tasks_only() -> None:
+    @FrozenDataclass()
+    class Who:
+        request: str
+
+    for make in (TaskSection[Who], TaskSection[None]):  # type: ignore[type-var]  # The errors.
+        with pytest.raises(PromptValidationError, match="TaskSection takes Task or a subclass"):
+            make()
+    with pytest.raises(PromptValidationError, match=r"write `TaskSection\[Task\]\(…\)`"):
+        PromptTemplate(ns="n", key="k", sections=[TaskSection()])
+
+
 def test_tk_04_the_template_is_as_specified_and_its_blocks_are_computed() -> None:
     section = TaskSection[Task]()
     assert section.template == "${_expansion_block}${request}\n\n${_background_block}"

@@ -143,6 +143,15 @@ def test_pc_09_a_stray_dollar_is_refused_with_its_place(
     assert "$$" in str(caught.value)
 
 
+@pytest.mark.parametrize("expression", ["who.name", "steps[0]", "age:03d", "name|upper", "f(x)"])
+def test_pc_09_an_expression_in_a_placeholder_is_refused(expression: str) -> None:
+    with pytest.raises(PromptValidationError) as caught:
+        text("a", f"Hi\n${{{expression}}}")
+    message = f"`${{{expression}}}` in line 2, column 1 of `template` isn't the name of a field"
+    assert message in str(caught.value)
+    assert "compute the text in a field" in str(caught.value)
+
+
 def test_pc_10_nothing_but_sections_and_headings_is_in_the_text() -> None:
     rendered = PromptTemplate[Name](ns="n", key="k", sections=[text("a", "body")]).render()
     assert rendered.text == "## 1. a\n\nbody"
@@ -311,6 +320,28 @@ def test_a_bound_type_that_no_section_uses_is_an_error_with_near_names() -> None
     with pytest.raises(PromptValidationError, match="takes Names") as caught:
         template(named()).render(Names("Ada"))
     assert caught.value.near == ("Name",)
+
+
+def test_an_instance_of_a_subclass_is_refused_with_the_reason() -> None:
+    @FrozenDataclass()
+    class Full(Name):
+        surname: str = ""
+
+    with pytest.raises(PromptValidationError, match="Full is a subclass of Name, and sections"):
+        template(named()).render(Full("Ada"))
+
+
+def test_values_of_fields_are_not_keywords_of_render() -> None:
+    for made in (template(named()), Prompt(template(named()))):
+        with pytest.raises(PromptValidationError, match=r"bind an instance: render\(Name\(name=…"):
+            made.render(name="Ada")  # type: ignore[arg-type]  # This is the error.
+        with pytest.raises(PromptValidationError, match="'sesion'; did you mean 'session'"):
+            made.render(sesion=None)  # type: ignore[arg-type]  # As above.
+
+
+def test_a_rendered_prompt_is_its_text() -> None:
+    rendered = template(named()).render(Name("Ada"))
+    assert str(rendered) == rendered.text
 
 
 def test_parameters_of_one_render_leave_the_binding_alone() -> None:

@@ -152,6 +152,20 @@ def test_unusable_arguments_are_refused_with_the_place(arguments: str, words: st
         tool().decode(arguments)
 
 
+def test_two_tools_of_one_section_are_refused_with_its_key() -> None:
+    with pytest.raises(PromptValidationError, match="'search', in the section 'a'; rename"):
+        PromptTemplate(ns="n", key="k", sections=[section("a", tool(), tool())])
+
+
+def test_a_handlers_signature_is_checked_when_the_tool_is_made() -> None:
+    def without_context(params: object) -> ToolResult[None]:
+        return ToolResult()
+
+    with pytest.raises(PromptValidationError, match=r"`handler\(params, context=context\)`"):
+        Tool[None, None](name="t", description="d", handler=without_context)  # type: ignore[arg-type]  # This is the error.
+    Tool[None, None](name="t", description="d", handler=dict)  # type: ignore[arg-type]  # It has no signature.
+
+
 def test_two_tools_of_one_name_are_refused_even_inside_a_chapter() -> None:
     with pytest.raises(PromptValidationError, match="Two tools have the name 'search'"):
         PromptTemplate(ns="n", key="k", sections=[section("a", tool()), section("b", tool())])

@@ -58,8 +58,4 @@ class WorkspaceDigestSection(MarkdownSection[None]):
 
 def with_reading(section: Section[object], tools: Sequence[Tool[Any, Any]]) -> Section[object]:
     """A clone of a section that also says how code is read, and offers the tools for it."""
-    twin = section.clone()
-    reading = reading_code.clone()
-    reading.tools = tuple(tools)
-    twin.children = (*twin.children, reading)
-    return twin
+    return section.clone(children=[*section.children, reading_code.clone(tools=tools)])

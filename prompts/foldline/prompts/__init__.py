@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         seed_override,
     )
     from foldline.prompts.overrides_store import OverridesStore
-    from foldline.prompts.parsing import parse_structured_output
+    from foldline.prompts.parsing import ParsedOutput, parse_output, parse_structured_output
     from foldline.prompts.retry import (
         ExpansionBudget,
         apply_expansion,
@@ -68,6 +68,7 @@ __all__ = [
     "MarkdownSection",
     "OpenSectionsParams",
     "OverridesStore",
+    "ParsedOutput",
     "Priority",
     "Prompt",
     "PromptDescriptor",
@@ -98,6 +99,7 @@ __all__ = [
     "build_expansion_instructions",
     "dotted_heading",
     "evaluate_with_expansions",
+    "parse_output",
     "parse_structured_output",
     "rebind_tasks",
     "seed_override",
@@ -123,7 +125,7 @@ _LATER = {
         "seed_override",
     ),
     "overrides_store": ("OverridesStore",),
-    "parsing": ("parse_structured_output",),
+    "parsing": ("ParsedOutput", "parse_output", "parse_structured_output"),
     "retry": ("ExpansionBudget", "apply_expansion", "evaluate_with_expansions", "rebind_tasks"),
 }
 _MODULES = {name: module for module, names in _LATER.items() for name in names}

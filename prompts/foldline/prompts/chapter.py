@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from foldline.prompts.errors import PromptRenderError, PromptValidationError
 from foldline.prompts.section import ParamsT_co, Section
@@ -23,7 +24,7 @@ class Chapter(Section[ParamsT_co]):
     A chapter has no text and no tools itself.
 
     Args:
-        key: The name, unique among the chapters and sections of the prompt.
+        key: The name, unique among the chapters of the prompt.
         title: A headline for people and classifiers; it is not rendered.
         description: Its purpose, and how sensitive it is.
         sections: The sections that an open chapter adds to the prompt.
@@ -34,6 +35,19 @@ class Chapter(Section[ParamsT_co]):
     Raises:
         PromptValidationError: An argument can never work.
     """
+
+    constructor_arguments: ClassVar[tuple[str, ...]] = (
+        "key",
+        "title",
+        "description",
+        "sections",
+        "enabled",
+        "default_params",
+        "keywords",
+    )
+
+    description: str | None
+    keywords: tuple[str, ...]
 
     def __init__(
         self,
@@ -55,13 +69,27 @@ class Chapter(Section[ParamsT_co]):
         super().__init__(
             title=title, key=key, children=sections, enabled=enabled, default_params=default_params
         )
-        self.description = description
-        self.keywords = (keywords,) if isinstance(keywords, str) else tuple(keywords)
+        self.set_arguments({"description": description, "keywords": keywords})
 
     @property
     def sections(self) -> tuple[Section[object], ...]:
         """The sections that an open chapter adds to the prompt."""
         return self.children
+
+    def set_arguments(self, values: Mapping[str, object]) -> None:
+        """Set constructor arguments of a chapter that nobody has seen yet.
+
+        Raises:
+            PromptValidationError: A value can never work.
+        """
+        values = dict(values)
+        if "sections" in values:
+            values["children"] = values.pop("sections")
+        if "keywords" in values:
+            keywords = values["keywords"]
+            assert isinstance(keywords, Iterable)
+            values["keywords"] = (keywords,) if isinstance(keywords, str) else tuple(keywords)
+        super().set_arguments(values)
 
     def render_body(self, params: ParamsT_co) -> NoReturn:  # type: ignore[misc]
         """Raise: a chapter has no text."""

@@ -40,6 +40,7 @@ __all__ = [
     "PromptValidationError",
     "ToolValidationError",
     "VisibilityExpansionRequired",
+    "did_you_mean",
     "near_names",
 ]
 
@@ -205,7 +206,7 @@ class VisibilityExpansionRequired(PromptError):  # noqa: N818 - The specified na
     """The model's request to open summarized sections: render again with these overrides.
 
     Args:
-        message: Replaces the default text of `str()`.
+        message: A note of the caller, kept in `args`; `str()` is the same with or without it.
         requested_overrides: Visibilities (always FULL) by section path, for
             `render(visibility_overrides=…)`. Summarized ancestors are included.
         reason: Why the model needs the content.
@@ -227,16 +228,15 @@ class VisibilityExpansionRequired(PromptError):  # noqa: N818 - The specified na
         section_keys: Iterable[str],
         expansion_instructions: str | None = None,
     ) -> None:
-        keys = ", ".join(".".join(path) for path in requested_overrides)
-        super().__init__(
-            f"Visibility expansion required for sections: {keys}. Reason: {reason}"
-            if message is None
-            else message
-        )
+        super().__init__(message or "")
         self.requested_overrides = MappingProxyType(dict(requested_overrides))
         self.reason = reason
         self.section_keys = tuple(section_keys)
         self.expansion_instructions = expansion_instructions
+
+    def __str__(self) -> str:
+        keys = ", ".join(".".join(path) for path in self.requested_overrides)
+        return f"Visibility expansion required for sections: {keys}. Reason: {self.reason}"
 
     def _state(self) -> dict[str, object]:
         return {**self.__dict__, "requested_overrides": dict(self.requested_overrides)}
@@ -251,6 +251,12 @@ def near_names(name: str, names: Iterable[str]) -> tuple[str, ...]:
     from difflib import get_close_matches
 
     return tuple(get_close_matches(name, list(dict.fromkeys(names)), n=3, cutoff=0.6))
+
+
+def did_you_mean(near: Iterable[str], otherwise: str = "") -> str:
+    """Return the end of a message that suggests these names; `otherwise` if there are none."""
+    names = " or ".join(map(repr, near))
+    return f"; did you mean {names}?" if names else otherwise
 
 
 def _restore(

@@ -12,6 +12,7 @@ from foldline.prompts.chapter import Chapter
 from foldline.prompts.errors import (
     PromptConfigurationError,
     PromptValidationError,
+    did_you_mean,
     near_names,
 )
 from foldline.prompts.intent import IntentQuery
@@ -57,7 +58,7 @@ class ChapterDecision:
 
 def expand(
     template: PromptTemplate[OutputT],
-    policy: ChaptersExpansionPolicy,
+    policy: ChaptersExpansionPolicy | str,
     *,
     bound: Mapping[type, object],
     chapter_params: Mapping[str, object] | None,
@@ -74,12 +75,18 @@ def expand(
             near = near_names(key, chapters)
             raise PromptValidationError(
                 f"{template.ns}/{template.key} has no chapter {key!r} for `{what}`"
-                + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "."),
+                + did_you_mean(near, "."),
                 near=near,
+            )
+    for key in given:
+        if chapters[key].params_type is None:
+            raise PromptValidationError(
+                f"Chapter {key!r} has no parameters: leave it out of `chapter_params`.",
+                section_path=(key,),
             )
     gate = _Gate(
         template,
-        policy,
+        _policy(policy),
         bound=bound,
         chapter_params=given,
         goal_section_key=goal_section_key,
@@ -142,7 +149,7 @@ class _Gate:
         if children == section.children:
             return section
         twin = copy.copy(section)
-        twin.children = children
+        vars(twin)["children"] = children
         return twin
 
     def _close_all(self, outer: Chapter[object]) -> None:
@@ -230,8 +237,7 @@ class _Gate:
             near = near_names(key, [*plan.by_dotted, *(p[-1] for p in plan.by_path)])
             raise PromptConfigurationError(
                 f"{self._template.ns}/{self._template.key} has no section {key!r} for "
-                "`goal_section_key`"
-                + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "."),
+                "`goal_section_key`" + did_you_mean(near, "."),
                 near=near,
             )
         if len(paths) > 1:
@@ -242,6 +248,19 @@ class _Gate:
                 near=[".".join(path) for path in paths],
             )
         return plan.by_path.get(paths[0])
+
+
+def _policy(policy: str) -> ChaptersExpansionPolicy:
+    try:
+        return ChaptersExpansionPolicy(policy)
+    except ValueError:
+        names = tuple(ChaptersExpansionPolicy)
+        near = near_names(str(policy), names)
+        raise PromptConfigurationError(
+            f"There is no expansion policy {policy!r}; the policies are "
+            f"{' and '.join(repr(name.value) for name in names)}.",
+            near=near,
+        ) from None
 
 
 def _chapters(sections: Sequence[Section[object]]) -> dict[str, Chapter[object]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.section import ParamsT_co, Section
@@ -54,6 +54,17 @@ class MarkdownSection(Section[ParamsT_co]):
             visibility is SUMMARY without a summary, or another argument can never work.
     """
 
+    constructor_arguments: ClassVar[tuple[str, ...]] = (
+        *Section.constructor_arguments,
+        "template",
+        "summary",
+    )
+
+    template: str
+    summary: str | None
+    _template: CompiledTemplate
+    _summary: CompiledTemplate | None
+
     def __init__(
         self,
         *,
@@ -78,15 +89,7 @@ class MarkdownSection(Section[ParamsT_co]):
             accepts_overrides=accepts_overrides,
             visibility=visibility,
         )
-        self.template = template
-        self.summary = summary
-        self._template = self._compiled(template, "template")
-        self._summary = None if summary is None else self._compiled(summary, "summary")
-        if visibility is SectionVisibility.SUMMARY and not self.has_summary:
-            raise PromptValidationError(
-                f"Section {key!r} has the visibility SUMMARY but no `summary` text; give it one.",
-                section_path=(key,),
-            )
+        self._set_texts({"template": template, "summary": summary})
 
     @property
     def has_summary(self) -> bool:
@@ -130,15 +133,38 @@ class MarkdownSection(Section[ParamsT_co]):
             PromptValidationError: A placeholder isn't a field, or a `$` doesn't start one.
         """
         twin = copy.copy(self)
-        if template is not None:
-            compiled = self._compiled(template, "template")
-            vars(twin).update(template=template, _template=compiled)
-        if summary is not None:
-            compiled = self._compiled(summary, "summary")
-            vars(twin).update(summary=summary, _summary=compiled)
+        texts = {"template": template, "summary": summary}
+        twin.set_arguments({name: text for name, text in texts.items() if text is not None})
         return twin
 
-    def _compiled(self, text: str, what: str) -> CompiledTemplate:
+    def set_arguments(self, values: Mapping[str, object]) -> None:
+        """Set constructor arguments of a section that nobody has seen yet.
+
+        Raises:
+            PromptValidationError: A value can never work.
+        """
+        super().set_arguments(
+            {name: value for name, value in values.items() if name in Section.constructor_arguments}
+        )
+        texts = {name: values[name] for name in ("template", "summary") if name in values}
+        if "key" in values:
+            # The compiled texts name it in their errors.
+            texts = {"template": self.template, "summary": self.summary, **texts}
+        self._set_texts(texts)
+
+    def _set_texts(self, texts: Mapping[str, object]) -> None:
+        own = vars(self)
+        for name, text in texts.items():
+            absent = text is None and name == "summary"
+            own.update({name: text, f"_{name}": None if absent else self._compiled(text, name)})
+        if self.visibility is SectionVisibility.SUMMARY and not self.has_summary:
+            raise PromptValidationError(
+                f"Section {self.key!r} has the visibility SUMMARY but no `summary` text; give it "
+                "one.",
+                section_path=(self.key,),
+            )
+
+    def _compiled(self, text: object, what: str) -> CompiledTemplate:
         compiled = CompiledTemplate(text, key=self.key, what=what)
         if self.is_specialised:
             kind = self.params_type

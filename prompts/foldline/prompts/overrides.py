@@ -174,8 +174,7 @@ class _Patcher:
                 patched = self._section(section, self._sections.pop(inside, None), inside)
             if children != section.children or tools != section.tools:
                 patched = copy.copy(patched)
-                patched.children = children
-                patched.tools = tools
+                vars(patched).update(children=children, tools=tools)
             result.append(patched)
         return tuple(result)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
+from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import OutputParseError
 from foldline.prompts.specialise import type_name
 from foldline.prompts.values import Mismatch, convert
@@ -16,32 +17,53 @@ if TYPE_CHECKING:
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.structured_output import StructuredOutputConfig
 
-__all__ = ["parse_structured_output"]
+__all__ = ["ParsedOutput", "parse_output", "parse_structured_output"]
 
 OutputT = TypeVar("OutputT")
+OutputT_co = TypeVar("OutputT_co", covariant=True)
 
 MAX_ATTEMPTS = 1_000
 """The number of brackets in a message that are tried as the start of JSON."""
+MAX_REPAIRS = 20
+"""The number of values in a message of which trailing commas are removed."""
 
 _CONTAINERS: Mapping[type, str] = {list: "an array", dict: "an object"}
 _FENCE = re.compile(r"^[ \t>]*```+[ \t]*json\b[^\n]*\n", re.IGNORECASE | re.MULTILINE)
 _BRACKET = re.compile(r"[{\[]")
+_THOUGHT = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
+_TRAILING_COMMA = re.compile(r",\s*[}\]]")
+# Strings are matched to be kept.
+_COMMA_OR_STRING = re.compile(r'"(?:\\.|[^"\\\n])*"|,(?=\s*[}\]])')
+
+
+@FrozenDataclass()
+class ParsedOutput(Generic[OutputT_co]):
+    """A parsed answer; `repairs` says what was wrong with its JSON, and put right."""
+
+    value: OutputT_co
+    repairs: tuple[str, ...] = ()
 
 
 def parse_structured_output(output_text: str, rendered: RenderedPrompt[OutputT]) -> OutputT:
+    """Parse a model's message as the prompt's declared output: the value of `parse_output`."""
+    return parse_output(output_text, rendered).value
+
+
+def parse_output(output_text: str, rendered: RenderedPrompt[OutputT]) -> ParsedOutput[OutputT]:
     """Parse a model's message as the prompt's declared output.
 
     JSON is searched in fenced `json` blocks, then the whole message is tried, then the message is
-    scanned for objects and arrays. The first value that fits the declaration is returned. The
-    lossless conversions are listed in `foldline.prompts.values`.
+    scanned for objects and arrays; `<think>` blocks before the answer are left out. The first value
+    that fits the declaration is returned. Trailing commas are removed, which `repairs` says; there
+    is no other guess. The lossless conversions are listed in `foldline.prompts.values`.
 
     Args:
         output_text: The model's message.
         rendered: The prompt that it answers.
 
     Raises:
-        OutputParseError: There is no JSON, or it doesn't fit the declared output; the error has the
-            location and the whole message.
+        OutputParseError: There is no JSON, it is broken or cut off, or it doesn't fit the declared
+            output; the error has the location and the whole message.
     """
     config = rendered.structured_output
     if config is None:
@@ -51,14 +73,18 @@ def parse_structured_output(output_text: str, rendered: RenderedPrompt[OutputT])
             raw_response=output_text,
         )
     failures: list[Mismatch] = []
-    for candidate in _candidates(output_text):
+    search = _Search(_THOUGHT.sub(_blank, output_text))
+    for value, repairs in search.candidates():
         try:
-            return cast("OutputT", _converted(candidate, config))
+            return ParsedOutput(cast("OutputT", _converted(value, config)), repairs)
         except Mismatch as mismatch:
             failures.append(mismatch)
     if not failures:
         raise OutputParseError(
-            f"$: the message holds no JSON {config.container} for {type_name(config.output_type)}.",
+            f"$: {search.broken()}"
+            if search.furthest
+            else f"$: the message holds no JSON {config.container} for "
+            f"{type_name(config.output_type)}.",
             raw_response=output_text,
             dataclass_type=config.output_type,
         )
@@ -94,41 +120,90 @@ def _converted(value: object, config: StructuredOutputConfig) -> object:
     return convert(value, config.item, allow_extra_keys=config.allow_extra_keys)
 
 
-def _candidates(text: str) -> Iterator[object]:
-    """Yield the JSON values of the first of the three searches that finds any."""
-    found = False
-    for fence in _FENCE.finditer(text):
-        value = _decoded(text, fence.end())
-        if value is not None:
-            found = True
-            yield value[0]
-    if found:
-        return
-    whole = _decoded(text, 0, whole=True)
-    if whole is not None:
-        yield whole[0]
-        return
-    position = attempts = 0
-    while attempts < MAX_ATTEMPTS and (bracket := _BRACKET.search(text, position)):
-        attempts += 1
-        value = _decoded(text, bracket.start())
-        if value is None:
-            position = bracket.end()
-        else:
-            position = value[1]
-            yield value[0]
+class _Search:
+    """Finds the JSON values of a message, and where the best attempt at one broke."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._repairs_left = MAX_REPAIRS
+        self.furthest: tuple[int, json.JSONDecodeError] | None = None
+        """The start and the error of the broken value of which most was read."""
+
+    def candidates(self) -> Iterator[tuple[object, tuple[str, ...]]]:
+        """Yield the values of the first of the three searches that finds any, with repairs."""
+        text = self._text
+        found = False
+        for fence in _FENCE.finditer(text):
+            decoded = self._decoded(fence.end())
+            if decoded is not None:
+                found = True
+                yield decoded[0], decoded[2]
+        if found:
+            return
+        whole = self._decoded(0)
+        if whole is not None and not text[whole[1] :].strip():
+            yield whole[0], whole[2]
+            return
+        position = attempts = 0
+        while attempts < MAX_ATTEMPTS and (bracket := _BRACKET.search(text, position)):
+            attempts += 1
+            decoded = self._decoded(bracket.start())
+            if decoded is None:
+                position = bracket.end()
+            else:
+                position = decoded[1]
+                yield decoded[0], decoded[2]
+
+    def broken(self) -> str:
+        """Return where the JSON broke; there must be a `furthest`."""
+        assert self.furthest is not None
+        start, error = self.furthest
+        kind = "array" if self._text[start] == "[" else "object"
+        begins = f"the JSON {kind} that begins at {_place(self._text, start)}"
+        if error.msg.startswith("Unterminated string") or not self._text[error.pos :].strip("`\n "):
+            return f"{begins} is cut off: the message ends before it does."
+        return f"{begins} is broken at {_place(self._text, error.pos)}: {error.msg.lower()}."
+
+    def _decoded(self, position: int) -> tuple[object, int, tuple[str, ...]] | None:
+        """Return the JSON value at `position`, its end and its repairs; None if there is none."""
+        text = self._text
+        start = position + len(text[position:]) - len(text[position:].lstrip())
+        try:
+            return (*_DECODER.raw_decode(text, start), ())
+        except json.JSONDecodeError as error:
+            read_something = error.pos > start + 1 or error.msg.startswith("Unterminated")
+            if not read_something or text[start : start + 1] not in ("{", "["):
+                return None
+            repaired = self._without_trailing_commas(start)
+            if repaired is not None:
+                return repaired
+            if self.furthest is None or error.pos > self.furthest[1].pos:
+                self.furthest = (start, error)
+        except (ValueError, RecursionError):
+            pass
+        return None
+
+    def _without_trailing_commas(self, start: int) -> tuple[object, int, tuple[str, ...]] | None:
+        if not self._repairs_left or not _TRAILING_COMMA.search(self._text, start):
+            return None
+        self._repairs_left -= 1
+        # Blanks keep every position.
+        text = self._text[:start] + _COMMA_OR_STRING.sub(
+            lambda found: " " if found[0] == "," else found[0], self._text[start:]
+        )
+        try:
+            return (*_DECODER.raw_decode(text, start), ("removed a trailing comma",))
+        except (ValueError, RecursionError):
+            return None
 
 
-def _decoded(text: str, position: int, *, whole: bool = False) -> tuple[object, int] | None:
-    """Return the JSON value at `position` and its end; None if there is none."""
-    start = position + len(text[position:]) - len(text[position:].lstrip())
-    try:
-        value, end = _DECODER.raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return None
-    if whole and text[end:].strip():
-        return None
-    return value, end
+def _blank(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", found[0])
+
+
+def _place(text: str, offset: int) -> str:
+    line = text.count("\n", 0, offset) + 1
+    return f"line {line}, column {offset - text.rfind(chr(10), 0, offset)}"
 
 
 def _refuse_constant(name: str) -> object:

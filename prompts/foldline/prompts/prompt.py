@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Generic, Never, NoReturn
 
 from foldline.prompts.disclosure import disclosure_tools
-from foldline.prompts.errors import PromptValidationError, near_names
+from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
 from foldline.prompts.layout import assemble
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.rendering import RenderPass, checked_overrides
-from foldline.prompts.specialise import type_name
+from foldline.prompts.specialise import field_names, type_name
 from foldline.prompts.template import OutputT_co, PromptTemplate
 from foldline.prompts.visibility import SectionVisibility, VisibilityOverrideSource
 
@@ -97,6 +97,7 @@ class Prompt(Generic[OutputT_co]):
         session: object | None = None,
         deadline: Deadline | None = None,
         on_error: ErrorHandler | None = None,
+        **unknown: Never,
     ) -> RenderedPrompt[OutputT_co]:
         """Render the prompt with its bound parameters.
 
@@ -109,12 +110,15 @@ class Prompt(Generic[OutputT_co]):
             on_error: For previews, never for a model: called with the path and the error of each
                 section that can't be rendered, it returns the text to show instead; the other
                 sections are rendered as usual.
+            unknown: Refused: the values of fields are bound as instances of their dataclass.
 
         Raises:
             PromptValidationError: A type is bound twice or not used by any section, or an override
                 is for an unknown section or one without a summary.
             PromptRenderError: Parameters are missing, or an author's callable raised.
         """
+        if unknown:
+            self._refuse_keywords(unknown)
         bound, repeated = self._with(params) if params else (self._bound, self._repeated)
         plan = self.template.plan
         self._check(bound, repeated)
@@ -194,6 +198,19 @@ class Prompt(Generic[OutputT_co]):
         repeated = (self._repeated - counts.keys()) | {k for k, n in counts.items() if n > 1}
         return bound, repeated
 
+    def _refuse_keywords(self, unknown: Mapping[str, object]) -> NoReturn:
+        name = next(iter(unknown))
+        options = ("visibility_overrides", "session", "deadline", "on_error")
+        near = near_names(name, options)
+        owners = sorted(
+            type_name(kind) for kind in self.template.plan.known_types if name in field_names(kind)
+        )
+        if owners:
+            hint = f"; bind an instance: render({owners[0]}({name}=…))"
+        else:
+            hint = did_you_mean(near, f"; its keywords are {', '.join(options)}.")
+        raise PromptValidationError(f"`render` has no keyword {name!r}{hint}", near=near)
+
     def _check(self, bound: Mapping[type, object], repeated: set[type]) -> None:
         for kind in repeated:
             raise PromptValidationError(
@@ -204,6 +221,15 @@ class Prompt(Generic[OutputT_co]):
         for kind in bound:
             if kind not in known:
                 names = sorted(type_name(k) for k in known)
+                base = next((k for k in kind.__mro__ if k in known), None)
+                if base is not None:
+                    raise PromptValidationError(
+                        f"{type_name(kind)} is a subclass of {type_name(base)}, and sections take "
+                        f"instances of their own type: bind a {type_name(base)}, or specialise the "
+                        f"sections with {type_name(kind)}.",
+                        dataclass_type=kind,
+                        near=(type_name(base),),
+                    )
                 raise PromptValidationError(
                     f"No section of {self.ns}/{self.key} takes {type_name(kind)}; its sections "
                     f"take {', '.join(names) or 'no parameters'}.",

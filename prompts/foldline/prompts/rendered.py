@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
-from foldline.prompts.errors import PromptValidationError, near_names
+from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
 from foldline.prompts.layout import assemble
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ class RenderedPrompt(Generic[OutputT_co]):
         default=None, repr=False, hash=False
     )
     _source: RenderPass | None = field(default=None, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        return self.text
 
     @property
     def tools(self) -> tuple[Tool[object, object], ...]:
@@ -86,8 +89,7 @@ class RenderedPrompt(Generic[OutputT_co]):
             dotted = ".".join(path)
             near = () if source is None else near_names(dotted, source.plan.by_dotted)
             raise PromptValidationError(
-                f"The prompt has no section {dotted!r}"
-                + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "."),
+                f"The prompt has no section {dotted!r}" + did_you_mean(near, "."),
                 section_path=tuple(path),
                 near=near,
             )

@@ -13,6 +13,7 @@ from foldline.prompts.errors import (
     PromptError,
     PromptRenderError,
     PromptValidationError,
+    did_you_mean,
     near_names,
 )
 from foldline.prompts.layout import Piece, piece
@@ -198,14 +199,19 @@ def checked_overrides(
     if not overrides:
         return {}
     for path, visibility in overrides.items():
+        if not isinstance(path, tuple):
+            node = plan.by_dotted.get(path)
+            keys = tuple(str(path).split(".")) if node is None else node.path
+            raise PromptValidationError(
+                f"The visibility override for {path!r} needs a path, a tuple of keys: write "
+                f"{keys!r}."
+            )
         if not any(path in known for known in (plan.by_path, plan.inert_paths, plan.chapter_paths)):
-            shown = ".".join(path) if isinstance(path, tuple) else path
-            near = near_names(str(shown), plan.by_dotted)
+            near = near_names(".".join(map(str, path)), plan.by_dotted)
             raise PromptValidationError(
                 f"The visibility override for {path!r} matches no section"
-                + (f"; did you mean {' or '.join(map(repr, near))}?" if near else ".")
-                + (" Give a path as a tuple of keys." if not isinstance(path, tuple) else ""),
-                section_path=path if isinstance(path, tuple) else (),
+                + did_you_mean(near, "."),
+                section_path=path,
                 near=near,
             )
         if not isinstance(visibility, SectionVisibility):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from foldline.prompts.blocks import Segment, SegmentKind
@@ -62,6 +62,30 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
     derived_placeholders: ClassVar[tuple[str, ...]] = ()
     """Placeholders that the section computes; params fields can't have these names."""
 
+    params_base: ClassVar[type | None] = None
+    """The dataclass that the parameters must be or inherit from, if there is one."""
+
+    constructor_arguments: ClassVar[tuple[str, ...]] = (
+        "title",
+        "key",
+        "children",
+        "tools",
+        "enabled",
+        "default_params",
+        "accepts_overrides",
+        "visibility",
+    )
+    """Arguments that `clone` can replace, and that are attributes of that name."""
+
+    title: str
+    key: str
+    children: tuple[Section[object], ...]
+    tools: tuple[Tool[object, object], ...]
+    enabled: Callable[[ParamsT_co], bool] | None
+    default_params: ParamsT_co | None
+    accepts_overrides: bool
+    visibility: VisibilitySelector[ParamsT_co]
+
     def __init__(
         self,
         *,
@@ -74,16 +98,28 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         accepts_overrides: bool = True,
         visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL,
     ) -> None:
-        self.key = _checked_key(key)
-        self.title = _checked_title(title, key)
-        self.children: tuple[Section[object], ...] = checked_sections(children, key)
-        self.tools: tuple[Tool[object, object], ...] = _checked_tools(tools, key)
-        self.enabled = enabled
-        self.default_params = default_params
-        self.accepts_overrides = accepts_overrides
-        self.visibility = visibility
-        self.select()
-        self._check_params()
+        # Not `self`: a subclass calls its own `set_arguments` once it has all it needs.
+        Section.set_arguments(
+            self,
+            {
+                "key": key,
+                "title": title,
+                "children": children,
+                "tools": tools,
+                "enabled": enabled,
+                "default_params": default_params,
+                "accepts_overrides": accepts_overrides,
+                "visibility": visibility,
+            },
+        )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in self.constructor_arguments and name in self.__dict__:
+            raise AttributeError(
+                f"Section {self.key!r} can't be changed: `clone({name}=…)` returns a copy with "
+                "another value."
+            )
+        super().__setattr__(name, value)
 
     @property
     def params_type(self) -> type | None:
@@ -185,13 +221,35 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
     def clone(self, **kwargs: object) -> Self:
         """Return a copy that shares no mutable state with this section; children are cloned, too.
 
-        Keywords such as `session=` and `bus=` reach every section and tool of the copy: an
-        attribute of that name gets the value, handlers that are methods of the section become
-        methods of the copy, and `bind_runtime` is called with all keywords.
+        Arguments of the constructor, such as `title=`, replace those of this section alone, and
+        are checked like them. Other keywords are runtime objects, such as `session=` and `bus=`,
+        and reach every section and tool of the copy: an attribute of that name gets the value,
+        handlers that are methods of the section become methods of the copy, and `bind_runtime` is
+        called with these keywords.
+
+        Raises:
+            PromptValidationError: A value can never work, or no section or tool of the copy has
+                any use for a keyword.
         """
         from foldline.prompts.cloning import clone_section
 
         return clone_section(self, kwargs)
+
+    def set_arguments(self, values: Mapping[str, object]) -> None:
+        """Set constructor arguments of a section that nobody has seen yet.
+
+        Raises:
+            PromptValidationError: A value can never work.
+        """
+        own = vars(self)
+        if "key" in values:
+            own["key"] = _checked_key(values["key"])
+        for name, value in values.items():
+            check = _CHECKS.get(name)
+            if name != "key":
+                own[name] = value if check is None else check(value, self.key)
+        self.select()
+        self._check_params()
 
     def bind_runtime(self, **kwargs: object) -> None:
         """Register with a session or bus; called on a new clone."""
@@ -243,6 +301,15 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
                 section_path=(self.key,),
                 dataclass_type=argument if isinstance(argument, type) else None,
             )
+        base = self.params_base
+        if base is not None and (kind is None or not issubclass(kind, base)):
+            name = type(self).__qualname__.partition("[")[0]
+            raise PromptValidationError(
+                f"Section {self.key!r}: {name} takes {base.__name__} or a subclass of it, not "
+                f"{type_name(argument)}.",
+                section_path=(self.key,),
+                dataclass_type=kind,
+            )
         if self.default_params is not None and (
             kind is None or type(self.default_params) is not kind
         ):
@@ -271,19 +338,20 @@ def as_segments(body: Sequence[Segment] | str | None) -> Sequence[Segment]:
     return body or ()
 
 
-def checked_sections(sections: Iterable[object], key: str) -> tuple[Section[object], ...]:
+def checked_sections(sections: object, key: str) -> tuple[Section[object], ...]:
     """Return the sections as a tuple.
 
     Raises:
         PromptValidationError: An item isn't a section.
     """
-    if isinstance(sections, (str, Section)) or not isinstance(sections, Iterable):
-        raise PromptValidationError(
-            f"{key!r}: sections are given as a list or tuple, not {sections!r}.",
-            section_path=(key,),
-        )
     checked = []
-    for section in sections:
+    for section in _checked_items(sections, "sections", key):
+        if section is None:
+            raise PromptValidationError(
+                f"{key!r}: None is not a section. Leave a section out with its `enabled`, or with "
+                "`*([section] if … else [])`.",
+                section_path=(key,),
+            )
         if not isinstance(section, Section):
             raise PromptValidationError(
                 f"{key!r}: {section!r} is not a section. Prompts are not nested: reuse their "
@@ -294,7 +362,15 @@ def checked_sections(sections: Iterable[object], key: str) -> tuple[Section[obje
     return tuple(checked)
 
 
-def _checked_key(key: str) -> str:
+def _checked_items(items: object, what: str, key: str) -> Iterable[object]:
+    if isinstance(items, (str, Section, Tool)) or not isinstance(items, Iterable):
+        raise PromptValidationError(
+            f"{key!r}: {what} are given as a list or tuple, not {items!r}.", section_path=(key,)
+        )
+    return items
+
+
+def _checked_key(key: object) -> str:
     if not isinstance(key, str) or KEY_PATTERN.fullmatch(key) is None:
         raise PromptValidationError(
             f"Section key {key!r} must be {KEY_RULE}.",
@@ -303,7 +379,7 @@ def _checked_key(key: str) -> str:
     return key
 
 
-def _checked_title(title: str, key: str) -> str:
+def _checked_title(title: object, key: str) -> str:
     if not isinstance(title, str) or not is_title(title):
         raise PromptValidationError(
             f"Section {key!r}: `title` must be one line of text, not {title!r}.",
@@ -317,12 +393,19 @@ def is_title(title: str) -> bool:
     return bool(title.strip()) and len(title.splitlines()) == 1
 
 
-def _checked_tools(tools: Iterable[object], key: str) -> tuple[Tool[object, object], ...]:
+def checked_tools(tools: object, key: str) -> tuple[Tool[object, object], ...]:
     checked = []
-    for tool in tools:
+    for tool in _checked_items(tools, "tools", key):
         if not isinstance(tool, Tool):
             raise PromptValidationError(
                 f"Section {key!r}: {tool!r} is not a Tool.", section_path=(key,)
             )
         checked.append(tool)
     return tuple(checked)
+
+
+_CHECKS: Mapping[str, Callable[[object, str], object]] = {
+    "title": _checked_title,
+    "children": checked_sections,
+    "tools": checked_tools,
+}

@@ -70,6 +70,7 @@ class TaskSection(MarkdownSection[TaskT_co]):
     task can't have fields with their names.
     """
 
+    params_base: ClassVar[type | None] = Task
     derived_placeholders: ClassVar[tuple[str, ...]] = ("_expansion_block", "_background_block")
 
     def __init__(

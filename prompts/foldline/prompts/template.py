@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from typing import TYPE_CHECKING, Generic, Literal
+from typing import TYPE_CHECKING, Generic, Literal, Never
 
 from foldline.prompts.chapter import Chapter
 from foldline.prompts.errors import PromptValidationError
@@ -135,18 +135,20 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
             session: Passed to `enabled` callables that ask for it.
 
         Raises:
-            PromptConfigurationError: `goal_section_key` is missing, unknown or ambiguous.
-            PromptValidationError: `chapter_params` or `only` has an unknown chapter.
+            PromptConfigurationError: `goal_section_key` is missing, unknown or ambiguous, or there
+                is no such policy.
+            PromptValidationError: `chapter_params` or `only` has an unknown chapter, or
+                `chapter_params` one without parameters.
             PromptRenderError: A chapter's `enabled` raised or lacks its parameters.
         """
-        from foldline.prompts.expansion import ChaptersExpansionPolicy, expand
+        from foldline.prompts.expansion import expand
         from foldline.prompts.intent import term_overlap
 
         # The descriptor describes the declaration, so compute it before chapters dissolve.
         _ = self.descriptor
         return expand(
             self,
-            ChaptersExpansionPolicy(policy),
+            policy,
             bound={type(item): item for item in params},
             chapter_params=chapter_params,
             goal_section_key=goal_section_key,
@@ -168,6 +170,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         session: object | None = None,
         deadline: Deadline | None = None,
         on_error: ErrorHandler | None = None,
+        **unknown: Never,
     ) -> RenderedPrompt[OutputT_co]:
         """Render the template with these parameters: `bind` and `Prompt.render` in one."""
         return self.bind(*params).render(
@@ -175,6 +178,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
             session=session,
             deadline=deadline,
             on_error=on_error,
+            **unknown,
         )
 
     def __repr__(self) -> str:

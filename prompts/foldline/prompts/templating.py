@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from string import Template
 from typing import TYPE_CHECKING
@@ -12,7 +13,13 @@ from foldline.prompts.errors import PromptRenderError, PromptValidationError, ne
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["CompiledTemplate"]
+__all__ = ["ONLY_NAMES", "CompiledTemplate"]
+
+ONLY_NAMES = (
+    "placeholders are plain names of fields: compute the text in a field, or in a section's "
+    "`derive`"
+)
+_EXPRESSION = re.compile(r"\$\{\s*[A-Za-z_]\w*\s*[.\[(:!|][^}\n]*\}")
 
 
 class CompiledTemplate:
@@ -29,7 +36,7 @@ class CompiledTemplate:
     parts: tuple[Segment, ...]
     """Segments: literals to insert, and placeholders whose text is the field's name."""
 
-    def __init__(self, text: str, *, key: str, what: str = "template") -> None:
+    def __init__(self, text: object, *, key: str, what: str = "template") -> None:
         if not isinstance(text, str):
             raise PromptValidationError(
                 f"Section {key!r}: `{what}` must be a string, not {type(text).__name__}.",
@@ -70,9 +77,14 @@ class CompiledTemplate:
     def _stray_dollar(self, offset: int) -> PromptValidationError:
         line = self.source.count("\n", 0, offset) + 1
         column = offset - (self.source.rfind("\n", 0, offset) + 1) + 1
+        where = f"in line {line}, column {column} of `{self.what}`"
+        expression = _EXPRESSION.match(self.source, offset)
         return PromptValidationError(
-            f"Section {self.key!r}: the `$` in line {line}, column {column} of `{self.what}` "
-            "doesn't start a placeholder; write `$$` for a dollar sign, or `${field}`.",
+            f"Section {self.key!r}: `{expression[0]}` {where} isn't the name of a field; "
+            f"{ONLY_NAMES}."
+            if expression
+            else f"Section {self.key!r}: the `$` {where} doesn't start a placeholder; write `$$` "
+            "for a dollar sign, or `${field}`.",
             section_path=(self.key,),
         )
 

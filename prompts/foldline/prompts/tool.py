@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import copy
+import inspect
 import re
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast
 
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.specialise import Specialised, dataclass_of, type_name
@@ -122,6 +122,23 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         PromptValidationError: An argument can never work.
     """
 
+    constructor_arguments: ClassVar[tuple[str, ...]] = (
+        "name",
+        "description",
+        "handler",
+        "examples",
+        "accepts_overrides",
+        "context_policy",
+    )
+    """Arguments that `clone` can replace, and that are attributes of that name."""
+
+    name: str
+    description: str
+    handler: ToolHandler[ParamsT_co, ResultT_co]
+    examples: tuple[ToolExample[ParamsT_co, ResultT_co], ...]
+    accepts_overrides: bool
+    context_policy: ContextPolicy | None
+
     def __init__(
         self,
         *,
@@ -132,23 +149,16 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         accepts_overrides: bool = True,
         context_policy: ContextPolicy | None = None,
     ) -> None:
-        if not isinstance(name, str) or NAME_PATTERN.fullmatch(name) is None:
-            raise PromptValidationError(
-                f"Tool name {name!r} must be 1 to 64 characters of a-z, 0-9, `_` and `-`."
-            )
-        if not isinstance(description, str) or not description.strip():
-            raise PromptValidationError(
-                f"Tool {name!r}: `description` must tell the model what the tool does."
-            )
-        if not callable(handler):
-            raise PromptValidationError(f"Tool {name!r}: `handler` must be a callable.")
-        self.name = name
-        self.description = description.strip()
-        self.handler = handler
-        self.examples = tuple(examples)
-        self.accepts_overrides = accepts_overrides
-        self.context_policy = context_policy
-        self._check_types()
+        self.set_arguments(
+            {
+                "name": name,
+                "description": description,
+                "handler": handler,
+                "examples": examples,
+                "accepts_overrides": accepts_overrides,
+                "context_policy": context_policy,
+            }
+        )
 
     @property
     def params_type(self) -> type | None:
@@ -189,14 +199,32 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         return cast("ParamsT_co", decode_arguments(self, arguments))
 
     def clone(self, **kwargs: object) -> Self:
-        """Return a copy; attributes with the name of a keyword, such as `session`, get its value.
+        """Return a copy with other constructor arguments, such as `description=`.
 
-        Override it in a tool whose handler is a closure over runtime objects.
+        They are checked like those. Other keywords are runtime objects: an attribute with the name
+        of one, such as `session`, gets its value. Override it in a tool whose handler is a closure
+        over runtime objects.
+
+        Raises:
+            PromptValidationError: A value can never work, or the tool has no use for a keyword.
         """
-        twin = copy.copy(self)
-        for name in kwargs.keys() & self.__dict__.keys():
-            setattr(twin, name, kwargs[name])
-        return twin
+        from foldline.prompts.cloning import clone_tool
+
+        return clone_tool(self, kwargs)
+
+    def set_arguments(self, values: Mapping[str, object]) -> None:
+        """Set constructor arguments of a tool that nobody has seen yet.
+
+        Raises:
+            PromptValidationError: A value can never work.
+        """
+        own = vars(self)
+        own["name"] = _checked_name(values.get("name", own.get("name")))
+        for argument, value in values.items():
+            check = _CHECKS.get(argument)
+            if argument != "name":
+                own[argument] = value if check is None else check(value, self.name)
+        self._check_types()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
@@ -243,3 +271,48 @@ def _check_schema(argument: object, name: str) -> None:
                 f"Tool {name!r}: {error}", dataclass_type=error.dataclass_type
             ) from error
     _CHECKED.add(argument)
+
+
+def _checked_name(name: object) -> str:
+    if not isinstance(name, str) or NAME_PATTERN.fullmatch(name) is None:
+        raise PromptValidationError(
+            f"Tool name {name!r} must be 1 to 64 characters of a-z, 0-9, `_` and `-`."
+        )
+    return name
+
+
+def _checked_description(description: object, name: str) -> str:
+    if not isinstance(description, str) or not description.strip():
+        raise PromptValidationError(
+            f"Tool {name!r}: `description` must tell the model what the tool does."
+        )
+    return description.strip()
+
+
+def _checked_handler(handler: object, name: str) -> object:
+    if not callable(handler):
+        raise PromptValidationError(f"Tool {name!r}: `handler` must be a callable.")
+    try:
+        inspect.signature(handler).bind(None, context=None)
+    except TypeError as error:
+        raise PromptValidationError(
+            f"Tool {name!r}: `handler` is called as `handler(params, context=context)`: {error}."
+        ) from error
+    except ValueError:
+        pass  # Some callables of C have no signature to look at.
+    return handler
+
+
+def _checked_examples(examples: Any, name: str) -> tuple[object, ...]:
+    checked = tuple(examples)
+    for example in checked:
+        if not isinstance(example, ToolExample):
+            raise PromptValidationError(f"Tool {name!r}: {example!r} is not a ToolExample.")
+    return checked
+
+
+_CHECKS: Mapping[str, Callable[[object, str], object]] = {
+    "description": _checked_description,
+    "handler": _checked_handler,
+    "examples": _checked_examples,
+}

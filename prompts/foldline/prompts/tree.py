@@ -112,13 +112,6 @@ class _Everything:
         self._tools: dict[str, SectionPath] = {}
         self._chapters: set[str] = set()
         self._visit(sections, ())
-        for path in self.paths:
-            if path[-1] in self._chapters:
-                raise PromptValidationError(
-                    f"The chapter {path[-1]!r} and the section {'.'.join(path)!r} share a key; "
-                    "rename one of them.",
-                    section_path=path,
-                )
 
     def _visit(self, sections: Sequence[Section[object]], parent: SectionPath) -> None:
         for section in sections:
@@ -142,9 +135,14 @@ class _Everything:
     def _specialised(self, section: Section[object], path: SectionPath) -> None:
         if not section.is_specialised:
             name = type(section).__name__
+            base = section.params_base
             raise PromptValidationError(
                 f"Section {'.'.join(path)!r} doesn't declare its parameters: write "
-                f"`{name}[Params](…)`, or `{name}[None](…)` if it has none.",
+                + (
+                    f"`{name}[Params](…)`, or `{name}[None](…)` if it has none."
+                    if base is None
+                    else f"`{name}[{base.__name__}](…)`, or give a subclass of {base.__name__}."
+                ),
                 section_path=path,
             )
         if section.params_type is not None:
@@ -173,9 +171,14 @@ class _Everything:
                 section_path=path,
             )
         if tool.name in self._tools:
+            first, second = ".".join(self._tools[tool.name]), ".".join(path)
+            where = (
+                f"the section {first!r}"
+                if first == second
+                else f"the sections {first!r} and {second!r}"
+            )
             raise PromptValidationError(
-                f"Two tools have the name {tool.name!r}, in the sections "
-                f"{'.'.join(self._tools[tool.name])!r} and {'.'.join(path)!r}; rename one.",
+                f"Two tools have the name {tool.name!r}, in {where}; rename one.",
                 section_path=path,
             )
         self._tools[tool.name] = path

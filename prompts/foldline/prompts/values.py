@@ -23,7 +23,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from foldline.prompts.errors import near_names
+from foldline.prompts.errors import did_you_mean, near_names
 from foldline.prompts.fields import fields_of, is_optional, plain, union_members
 from foldline.prompts.schema import FORMATS, MAPPINGS, SETS
 from foldline.prompts.specialise import dataclass_of, type_name
@@ -149,7 +149,7 @@ class _Converter:
         for key in value:
             if key not in fields and not self._allow_extra_keys:
                 near = near_names(str(key), fields)
-                hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+                hint = did_you_mean(near)
                 raise Mismatch(
                     f"{path}.{key}", f"{type_name(kind)} has no field {key!r}{hint}", base, near
                 )

@@ -116,8 +116,7 @@ def agent_template(
     workspace: Workspace, operations: Iterable[Operation[Any, Any]] = OPERATIONS
 ) -> PromptTemplate[object]:
     """Return a template with these tools and their instructions, for the files of a workspace."""
-    section = reading_code.clone()
-    section.tools = code_tools(workspace, operations)
-    params = ReadingCode.with_tools([tool.name for tool in section.tools])
-    section.default_params = params
+    tools = code_tools(workspace, operations)
+    params = ReadingCode.with_tools([tool.name for tool in tools])
+    section = reading_code.clone(tools=tools, default_params=params)
     return PromptTemplate(ns="foldline/agent", key="reading-code", sections=[section])

@@ -15,6 +15,7 @@ from foldline.prompts.errors import (
     EvaluationFailure,
     PromptConfigurationError,
     PromptEvaluationError,
+    did_you_mean,
     near_names,
 )
 from foldline.prompts.expansion import ChaptersExpansionPolicy
@@ -293,10 +294,12 @@ class _Run(Generic[OutputT]):
     ) -> PromptResponse[OutputT]:
         text = unwrapped(turn.text, self._rendered)
         output = None
+        repairs: tuple[str, ...] = ()
         if parse_output and self._rendered.structured_output is not None:
-            from foldline.prompts.parsing import parse_structured_output
+            from foldline.prompts import parsing
 
-            output = parse_structured_output(text, self._rendered)
+            parsed = parsing.parse_output(text, self._rendered)
+            output, repairs = parsed.value, parsed.repairs
         if self._session is not None:
             self._session[Thread].apply(
                 Exchange(
@@ -314,6 +317,7 @@ class _Run(Generic[OutputT]):
             text=text,
             rendered=self._rendered,
             output=output,
+            repairs=repairs,
             usage=usage,
             turns=self._turns,
             tool_outcomes=outcomes,
@@ -375,8 +379,7 @@ def _check_goal(rendered: RenderedPrompt[object], key: str) -> None:
         + (
             f"could mean {', '.join(map(repr, found))}; give the dotted key."
             if found
-            else "names no section that the rendered prompt shows"
-            + (f"; did you mean {' or '.join(map(repr, near))}?" if near else ".")
+            else "names no section that the rendered prompt shows" + did_you_mean(near, ".")
         ),
         near=near,
     )

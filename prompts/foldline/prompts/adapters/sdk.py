@@ -17,6 +17,7 @@ from foldline.prompts.errors import (
     EvaluationTimeoutError,
     PromptConfigurationError,
     PromptEvaluationError,
+    did_you_mean,
     near_names,
 )
 from foldline.prompts.runtime.bounded import CallCancelled, CancelScope, bounded
@@ -164,7 +165,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
                 near = near_names(name, known)
                 raise PromptConfigurationError(
                     f"The SDK {self.sdk!r} knows no option {name!r}"
-                    + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "")
+                    + did_you_mean(near)
                     + "; `extra_body` accepts anything else.",
                     near=near,
                 )

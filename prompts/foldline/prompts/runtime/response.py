@@ -38,6 +38,8 @@ class PromptResponse(Generic[OutputT_co]):
     """The prompt that the model got."""
     output: OutputT_co | None = None
     """The parsed structured output; None if none is declared or parsing is off."""
+    repairs: tuple[str, ...] = ()
+    """What was wrong with the JSON of the structured output, and put right."""
     usage: TokenUsage = NOTHING_USED
     """The total of all turns of this evaluation."""
     turns: int = 1

@@ -80,9 +80,6 @@ class _Keys:
     def diagnostics(self) -> list[LazyDiagnostic]:
         for name in ("sections", "chapters"):
             self._visit(self.template.items(name), (), 0)
-        for path, item in self.paths.items():
-            if path[-1] in self.chapters:
-                self._report(item, f"The key `{path[-1]}` is also that of a chapter.")
         return self.found
 
     def _visit(self, items: Items, parent: tuple[str, ...], depth: int) -> None:
