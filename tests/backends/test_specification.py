@@ -14,6 +14,7 @@ from foldline.agent.tools import code_tools
 from foldline.backends import (
     ASTFileAnalysisBackend,
     LocalFileBackend,
+    PathError,
     SmartFileAccess,
     models,
 )
@@ -124,6 +125,17 @@ def test_sf_03_a_backend_needs_the_three_specified_methods(root: Path) -> None:
         access.read_symbol("shop.py", "nothing")
     assert [use.context for use in access.find_references("plain")] == ["plain(2)"]
     assert {call[0] for call in asked} == {"get_outline", "read_symbol", "find_references"}
+
+
+def test_sf_03_the_syntax_trees_know_no_missing_symbol_and_read_unsaved_texts(root: Path) -> None:
+    trees = ASTFileAnalysisBackend(LocalFileBackend(root))
+    assert trees.read_symbol("new.py", "absent", source="x = 1\n") is None
+    detail = trees.read_symbol("new.py", "f", source="def f(): ...\n")
+    assert detail is not None
+    assert (detail.path, detail.body) == ("new.py", "def f(): ...")
+    assert [one.name for one in trees.get_outline("a/new.py", source="x = 1\n").symbols] == ["x"]
+    with pytest.raises(PathError, match="outside the workspace"):
+        trees.get_outline("../new.py", source="x = 1\n")
 
 
 def test_sf_05_a_symbol_has_the_specified_fields(access: SmartFileAccess) -> None:

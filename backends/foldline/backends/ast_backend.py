@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.backends.errors import InvalidArgumentError, PathError
+from foldline.backends.errors import InvalidArgumentError, PathError, SymbolNotFoundError
 from foldline.backends.files.source import Source, count_lines, from_text
 from foldline.backends.languages import language_of
 from foldline.backends.models import (
@@ -59,10 +59,18 @@ class ASTFileAnalysisBackend:
     def read_symbol(
         self, file_path: str, symbol_name: str, *, source: str | None = None
     ) -> SymbolDetail | None:
-        """One definition with its decorators and leading comments."""
+        """One definition with its decorators and leading comments; None where there is none.
+
+        Raises:
+            AmbiguousSymbolError: with the candidates' names.
+        """
         read = self._source(file_path, source)
         outline = self._outline(read)
-        return detail_of(locate(read.path, outline.symbols, symbol_name), read, NAME)
+        try:
+            located = locate(read.path, outline.symbols, symbol_name)
+        except SymbolNotFoundError:
+            return None
+        return detail_of(located, read, NAME)
 
     @waits
     async def find_references(
@@ -136,7 +144,7 @@ class ASTFileAnalysisBackend:
     def _source(self, path: str, text: str | None) -> Source:
         if text is None:
             return self._files.read_source(path)
-        return from_text(self._files.resolve(path), text)
+        return from_text(self._files.resolve_unsaved(path), text)
 
     def _outline(self, source: Source) -> FileOutline:
         language, found = self._parsed(source)

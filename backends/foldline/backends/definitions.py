@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.analysis import OwnAnalysis
 from foldline.backends.engine import NO_ENGINE
-from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
+from foldline.backends.errors import SymbolNotFoundError
 from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
 from foldline.backends.locations import Position
 from foldline.backends.models import ReferenceKind
@@ -62,9 +62,10 @@ async def read_symbol(
         detail = await _read_defined(files, analysis, engine, file, name)
         if detail is not None:
             return detail
+        # Its error has near names.
+        outline = analysis.get_outline(file)
+        locate(outline.path, outline.symbols, name)
         missing = SymbolNotFoundError(file, name)
-    except AmbiguousSymbolError:
-        raise
     except SymbolNotFoundError as error:
         missing = error
     if engine is not NO_ENGINE:

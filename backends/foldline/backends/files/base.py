@@ -126,6 +126,10 @@ class BaseFileBackend(ABC):
                 raise IgnoredPathError(path, hidden.pattern, hidden.source)
         return key
 
+    def resolve_unsaved(self, path: str) -> str:
+        """The path as answers name it, of a text that is given and may not be on the disk yet."""
+        return self._locate(path)
+
     def resolve_folder(self, path: str, *, no_ignore: bool = False) -> str:
         """The same for a folder to be listed."""
         start = self.resolve(path, no_ignore=no_ignore)
