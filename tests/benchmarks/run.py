@@ -1,0 +1,190 @@
+"""Runs all benchmarks, and writes `docs/benchmarks.md` with its plots.
+
+    uv run poe bench [NAME …]
+
+Run it on a machine that does nothing else: the page records the load of each measurement. With
+names, only those benchmarks run, and only their tables change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.benchmarks.measurement import from_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tests.benchmarks.measurement import Measurement
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "benchmarks.md"
+IMAGES = ROOT / "docs" / "images"
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A module of this package, and what its table is about."""
+
+    name: str
+    title: str
+
+    @property
+    def image(self) -> Path:
+        return IMAGES / f"bench-{self.name}.svg"
+
+
+BENCHMARKS = (
+    Benchmark("start", "Starting"),
+    Benchmark("server", "Typing in a prompt module"),
+    Benchmark("preview", "From a key to the preview"),
+    Benchmark("references", "References"),
+    Benchmark("ast", "Files, outlines and searches"),
+    Benchmark("render", "The prompt library"),
+)
+
+HEAD = """\
+# Benchmarks
+
+Written by `uv run poe bench`; don't edit it. Each table is from one run on one machine, anchors
+included: compare ratios. A goal is for the bold figure. *Load* is how many processes wanted a
+processor in the minute before.
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    names = [benchmark.name for benchmark in BENCHMARKS]
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}")
+    chosen = parser.parse_args().names or names
+    unknown = [name for name in chosen if name not in names]
+    if unknown:
+        parser.error(f"no benchmark {', '.join(unknown)}; there is {', '.join(names)}")
+    sections = dict(_sections(PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""))
+    for benchmark in BENCHMARKS:
+        if benchmark.name in chosen:
+            print(f"{benchmark.title} …", flush=True)
+            measurements = measure(benchmark)
+            plot(benchmark, measurements)
+            sections[benchmark.title] = table(benchmark, measurements)
+    texts = [sections[one.title] for one in BENCHMARKS if one.title in sections]
+    PAGE.write_text("\n".join([HEAD, *texts]), encoding="utf-8")
+    print(PAGE)
+
+
+def measure(benchmark: Benchmark) -> list[Measurement]:
+    """Run a benchmark in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", f"tests.benchmarks.bench_{benchmark.name}", "--json"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return from_json(done.stdout)
+
+
+def table(benchmark: Benchmark, measurements: Sequence[Measurement]) -> str:
+    """Return the section of a benchmark."""
+    lines = [
+        f"## {benchmark.title}",
+        "",
+        f"{time.strftime('%Y-%m-%d')}, {platform.system()}, Python {platform.python_version()}, "
+        f"{os.cpu_count()} processors.",
+        "",
+        "| work | minimum | median | p95 | goal | anchor | load |",
+        "|---|---|---|---|---|---|---|",
+        *map(_row, measurements),
+        "",
+        f"![{benchmark.title}: medians, p95 and goals](images/{benchmark.image.name})",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _row(measurement: Measurement) -> str:
+    figures = []
+    for name in ("minimum", "median", "p95"):
+        text = _number(getattr(measurement, name), measurement.unit)
+        is_goals = measurement.limit is not None and name == measurement.statistic
+        figures.append(f"**{text}**" if is_goals else text)
+    goal = ""
+    if measurement.limit is not None:
+        goal = f"≤ {_number(measurement.limit, measurement.unit)}"
+        if measurement.factor is not None:
+            goal += f" ({measurement.factor:g} times)"
+        goal += " ✓" if measurement.is_met else " missed"
+    anchor = measurement.anchor
+    if measurement.anchor_values:
+        median = statistics.median(measurement.anchor_values)
+        anchor += f" {_number(median, measurement.unit)}"
+    cells = [measurement.work, *figures, goal, anchor, f"{measurement.load:g}"]
+    return f"| {' | '.join(cells)} |"
+
+
+def _number(value: float, unit: str) -> str:
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2
+    return f"{value:,.{digits}f} {unit}"
+
+
+def plot(benchmark: Benchmark, measurements: Sequence[Measurement]) -> None:
+    """Draw medians and p95 as bars, with goals and anchors as marks."""
+    from matplotlib import pyplot
+
+    pyplot.rcParams["svg.hashsalt"] = benchmark.name
+    rows = [measurement for measurement in measurements if measurement.unit == "ms"]
+    figure, axes = pyplot.subplots(figsize=(9, 0.8 + 0.42 * len(rows)))
+    places = range(len(rows))
+    axes.barh(places, [one.p95 for one in rows], height=0.7, color="#f3c9a5", label="p95")
+    axes.barh(places, [one.median for one in rows], height=0.4, color="#2b6cb0", label="median")
+    for mark, color, label, values in (
+        ("|", "#c53030", "goal", [one.limit for one in rows]),
+        (
+            "D",
+            "#4a5568",
+            "anchor",
+            [statistics.median(one.anchor_values) if one.anchor_values else None for one in rows],
+        ),
+    ):
+        known = [(value, place) for value, place in zip(values, places, strict=True) if value]
+        axes.plot(
+            [value for value, _ in known],
+            [place for _, place in known],
+            mark,
+            color=color,
+            markersize=13 if mark == "|" else 4,
+            markeredgewidth=2 if mark == "|" else 1,
+            linestyle="",
+            label=label,
+        )
+    axes.set_yticks(places, [one.work for one in rows])
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel("milliseconds")
+    axes.legend(loc="lower right")
+    axes.grid(axis="x", alpha=0.3)
+    figure.tight_layout()
+    benchmark.image.parent.mkdir(exist_ok=True)
+    figure.savefig(benchmark.image, metadata={"Date": None})
+    pyplot.close(figure)
+
+
+def _sections(page: str) -> Iterator[tuple[str, str]]:
+    for part in re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]:
+        yield part.partition("\n")[0].removeprefix("## "), part.rstrip("\n") + "\n"
+
+
+if __name__ == "__main__":
+    main()
