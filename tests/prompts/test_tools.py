@@ -2,6 +2,7 @@
 
 import enum
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from foldline.prompts import (
     ToolExample,
     ToolResult,
 )
+from foldline.prompts.adapters.schemas import anthropic_tools, openai_tools
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptValidationError, ToolValidationError
 
@@ -110,6 +112,27 @@ def test_the_schema_has_descriptions_and_examples() -> None:
         "examples": [{"query": "x", "limit": 10, "order": "newest"}],
     }
     assert dict(made.param_descriptions) == {"query": "What to look for."}
+
+
+def test_the_model_reads_the_examples_with_their_results() -> None:
+    made = Tool[Search, str](
+        name="search",
+        description="Search.",
+        handler=search,
+        examples=[
+            ToolExample("A plain search.", Search("é"), "found é"),
+            ToolExample("Without a result.", Search("x")),
+        ],
+    )
+    call = '{{"query": "{}", "limit": 10, "order": "newest"}}'
+    rendered = PromptTemplate(ns="n", key="k", sections=[section("a", made)]).render()
+    description = anthropic_tools(rendered)[0]["description"]
+    function: Any = openai_tools(rendered)[0]["function"]
+    assert function["description"] == description
+    assert description == (
+        f"Search.\n\nExample: A plain search. {call.format('é')} returns found é\n\n"
+        f"Example: Without a result. {call.format('x')}"
+    )
 
 
 def test_a_tool_without_parameters_has_an_empty_object_for_a_schema() -> None:

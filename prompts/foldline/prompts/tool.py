@@ -113,7 +113,7 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         name: 1 to 64 characters of a-z, 0-9, `_` and `-`.
         description: Tells the model what the tool does.
         handler: Called as `handler(params, context=context)`.
-        examples: Example calls.
+        examples: Example calls, which the model reads after the description.
         accepts_overrides: Let stored overrides replace the descriptions.
         context_policy: How much a conversation with this tool keeps of results, unless an
             evaluation or its adapter says otherwise. Of several tools' the first one counts.

@@ -16,7 +16,21 @@ if TYPE_CHECKING:
 
     from foldline.prompts.tool import Tool
 
-__all__ = ["decode_arguments", "parameters_schema", "to_json"]
+__all__ = ["decode_arguments", "described", "parameters_schema", "to_json"]
+
+
+def described(tool: Tool[object, object]) -> str:
+    """Return a tool's description and its examples, as models read them."""
+    examples = []
+    for example in tool.examples:
+        call = json.dumps(to_json(example.params), ensure_ascii=False)
+        shown = f"{example.description.strip()} {call}"
+        if example.result is not None:
+            result = to_json(example.result)
+            text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+            shown += f" returns {text}"
+        examples.append(f"Example: {shown}")
+    return "\n\n".join([tool.description, *examples])
 
 
 def parameters_schema(

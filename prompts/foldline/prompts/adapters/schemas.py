@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.prompts.tool_calls import parameters_schema
+from foldline.prompts.tool_calls import described, parameters_schema
 
 if TYPE_CHECKING:
     from foldline.prompts.rendered import RenderedPrompt
@@ -45,8 +45,8 @@ def output_schema(rendered: RenderedPrompt[object]) -> StrictSchema | None:
 
 
 def _tools(rendered: RenderedPrompt[object]) -> list[tuple[str, str, JsonSchema]]:
-    described = rendered.tool_param_descriptions
+    params = rendered.tool_param_descriptions
     return [
-        (tool.name, tool.description, parameters_schema(tool, described.get(tool.name)))
+        (tool.name, described(tool), parameters_schema(tool, params.get(tool.name)))
         for tool in rendered.tools
     ]

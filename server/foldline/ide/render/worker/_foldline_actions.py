@@ -30,7 +30,7 @@ from foldline.prompts.errors import (
     VisibilityExpansionRequired,
 )
 from foldline.prompts.runtime.dispatch import ToolCall, dispatch_tool_calls, tool_text
-from foldline.prompts.tool_calls import parameters_schema
+from foldline.prompts.tool_calls import described, parameters_schema
 
 Path = tuple[str, ...]
 Overrides = dict[Path, SectionVisibility]
@@ -247,7 +247,7 @@ def _paths(sections: Iterable[Section[object]], parent: Path = ()) -> Iterator[t
 
 def _render_result(session: _Session, rendered: RenderedPrompt[Any]) -> dict[str, object]:
     output, descriptor = rendered.structured_output, rendered.descriptor
-    described = rendered.tool_param_descriptions
+    params = rendered.tool_param_descriptions
     return {
         "text": rendered.text,
         "blocks": [
@@ -261,12 +261,12 @@ def _render_result(session: _Session, rendered: RenderedPrompt[Any]) -> dict[str
         "tools": [
             {
                 "name": tool.name,
-                "description": tool.description,
+                "description": described(tool),
                 "parameters": {
                     field.name: field.metadata.get("description", "")
                     for field in (fields(tool.params_type) if tool.params_type else ())
                 },
-                "schema": parameters_schema(tool, described.get(tool.name)),
+                "schema": parameters_schema(tool, params.get(tool.name)),
             }
             for tool in rendered.tools
         ],
