@@ -49,6 +49,8 @@ MODULES = (
     "deadline",
     "dataclasses",
     "errors",
+    "testing",
+    "pytest_plugin",
     "runtime.disclosure",
     "runtime.session",
     "runtime.overrides",

@@ -26,6 +26,7 @@ NAMES = (
     "structured-output",
     "previews",
     "context",
+    "testing-prompts",
 )
 PAGES = [*(DOCS / f"{name}.md" for name in NAMES), ROOT / "llms.md"]
 

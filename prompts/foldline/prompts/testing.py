@@ -1,0 +1,224 @@
+"""Tests of prompts: snapshots whose differences read section by section, and budgets.
+
+These functions need no test framework; `foldline.prompts.pytest_plugin` makes fixtures of them.
+
+A snapshot is a Markdown file with the text of a rendered prompt. A comment above each section has
+its key, how it is shown, and the number of its lines:
+
+```
+<!-- task: full, 3 lines -->
+## 1. Task
+
+Answer questions about foldline.
+<!-- docs: summary, 6 lines -->
+```
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.errors import did_you_mean, near_names
+from foldline.prompts.visibility import SectionVisibility
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    from foldline.prompts.blocks import Block
+    from foldline.prompts.rendered import RenderedPrompt
+
+__all__ = ["Snapshot", "assert_snapshot", "assert_within", "differences", "sizes", "snapshot_of"]
+
+_SECTION = re.compile(r"<!-- (\S+): (full|summary|disabled), (\d+) lines? -->")
+_TOOLS = re.compile(r"<!-- tools: (.*) -->")
+NO_TOOLS = "none"
+
+
+@FrozenDataclass()
+class ShownSection:
+    """A section of a snapshot: `shown` is `full`, `summary` or `disabled`."""
+
+    shown: str
+    text: str
+
+
+@FrozenDataclass()
+class Snapshot:
+    """The sections of a rendered prompt by dotted key, in order, and the names of its tools."""
+
+    sections: Mapping[str, ShownSection]
+    tools: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for key, section in self.sections.items():
+            own = section.text.split("\n") if section.text else []
+            count = f"{len(own)} {'line' if len(own) == 1 else 'lines'}"
+            lines += [f"<!-- {key}: {section.shown}, {count} -->", *own]
+        lines.append(f"<!-- tools: {', '.join(self.tools) or NO_TOOLS} -->")
+        return "\n".join(lines) + "\n"
+
+    @classmethod
+    def parse(cls, text: str) -> Snapshot:
+        """Return the snapshot that `str` wrote.
+
+        Raises:
+            ValueError: It was changed by hand so that its lines don't add up.
+        """
+        lines = text.split("\n")
+        sections: dict[str, ShownSection] = {}
+        at = 0
+        while header := _SECTION.fullmatch(lines[at]):
+            end = at + 1 + int(header[3])
+            sections[header[1]] = ShownSection(header[2], "\n".join(lines[at + 1 : end]))
+            at = end
+            if at >= len(lines):
+                break
+        tools = _TOOLS.fullmatch(lines[at]) if at < len(lines) else None
+        if tools is None:
+            raise ValueError(f"line {at + 1} is neither the comment of a section nor that of tools")
+        names = tools[1].split(", ") if tools[1] != NO_TOOLS else ()
+        return cls(sections, tuple(names))
+
+
+def snapshot_of(rendered: RenderedPrompt[object]) -> Snapshot:
+    """Return the snapshot of a rendered prompt."""
+    sections = {
+        block.dotted_key: ShownSection(_shown(block), block.text.rstrip("\n"))
+        for block in rendered.blocks
+    }
+    return Snapshot(sections, tuple(tool.name for tool in rendered.tools))
+
+
+def assert_snapshot(
+    rendered: RenderedPrompt[object],
+    path: str | os.PathLike[str],
+    *,
+    may_change: Collection[str] = (),
+    update: bool = False,
+) -> None:
+    """Assert that a rendered prompt is as the snapshot at `path` has it.
+
+    Args:
+        rendered: The prompt.
+        path: The file; with `update`, it is written, together with its folder.
+        may_change: Dotted keys of sections whose text isn't compared, as it has today's date or
+            the like. That they are there, and how they are shown, is.
+        update: Write the snapshot instead of comparing with it.
+
+    Raises:
+        AssertionError: They differ, section by section, or there is no snapshot.
+        ValueError: `may_change` names a section that the prompt doesn't have.
+    """
+    path = Path(path)
+    new = snapshot_of(rendered)
+    for key in may_change:
+        if key not in new.sections:
+            near = near_names(key, new.sections)
+            raise ValueError(f"`may_change`: there is no section {key!r}{did_you_mean(near)}")
+    if update:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(str(new).encode("utf-8"))
+        return
+    try:
+        old = Snapshot.parse(path.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        raise AssertionError(f"there is no snapshot {path}; write it by updating") from None
+    except ValueError as error:
+        raise AssertionError(f"{path} isn't a snapshot: {error}; write it by updating") from error
+    found = list(differences(old, new, may_change=may_change))
+    if found:
+        raise AssertionError(f"the prompt differs from {path}:\n\n" + "\n\n".join(found))
+
+
+def differences(old: Snapshot, new: Snapshot, *, may_change: Collection[str] = ()) -> Iterator[str]:
+    """Yield what differs, a paragraph each: sections first, then their order, then tools."""
+    for key, section in old.sections.items():
+        now = new.sections.get(key)
+        if now is None:
+            yield f"section {key} is gone"
+            continue
+        if now.shown != section.shown:
+            yield f"section {key} is {now.shown}, and was {section.shown}"
+        if now.text != section.text and key not in may_change:
+            lines = difflib.unified_diff(
+                section.text.split("\n"), now.text.split("\n"), n=2, lineterm=""
+            )
+            yield "\n".join([f"section {key} has another text:", *list(lines)[2:]])
+    for key in new.sections:
+        if key not in old.sections:
+            yield f"section {key} is new"
+    common = [key for key in new.sections if key in old.sections]
+    before = [key for key in old.sections if key in new.sections]
+    if common != before:
+        yield f"sections are in another order: {', '.join(common)}"
+    if new.tools != old.tools:
+        names = [", ".join(tools) or NO_TOOLS for tools in (new.tools, old.tools)]
+        yield f"the tools are {names[0]}, and were {names[1]}"
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+def sizes(rendered: RenderedPrompt[object], count: Callable[[str], int] = _bytes) -> dict[str, int]:
+    """Return the size of each section with all below it, by dotted key.
+
+    Args:
+        rendered: The prompt.
+        count: Returns the size of a text: bytes of UTF-8 by default, or tokens by your model's
+            counter.
+    """
+    own = {block.path: count(block.text) for block in rendered.blocks}
+    return {
+        ".".join(path): sum(size for below, size in own.items() if below[: len(path)] == path)
+        for path in own
+    }
+
+
+def assert_within(
+    rendered: RenderedPrompt[object],
+    total: int | None = None,
+    *,
+    sections: Mapping[str, int] | None = None,
+    count: Callable[[str], int] = _bytes,
+) -> None:
+    """Assert that a rendered prompt keeps its budgets.
+
+    Args:
+        rendered: The prompt.
+        total: The most that its text may have.
+        sections: The most that sections with all below them may have, by dotted key.
+        count: As in `sizes`.
+
+    Raises:
+        AssertionError: A budget is exceeded; it lists the largest sections.
+        ValueError: `sections` names a section that the prompt doesn't have.
+    """
+    known = sizes(rendered, count)
+    found = []
+    for key, most in (sections or {}).items():
+        if key not in known:
+            raise ValueError(f"there is no section {key!r}{did_you_mean(near_names(key, known))}")
+        if known[key] > most:
+            found.append(f"section {key} has {known[key]:,}, and may have {most:,}")
+    size = count(rendered.text)
+    if total is not None and size > total:
+        largest = sorted(known.items(), key=lambda item: -item[1])[:5]
+        found.append(
+            f"the prompt has {size:,}, and may have {total:,}; its largest sections are "
+            + ", ".join(f"{key} ({size:,})" for key, size in largest)
+        )
+    if found:
+        raise AssertionError("\n".join(found))
+
+
+def _shown(block: Block) -> str:
+    if not block.enabled:
+        return "disabled"
+    return "summary" if block.visibility is SectionVisibility.SUMMARY else "full"

@@ -1,0 +1,155 @@
+"""Tests of prompts: snapshots, their differences, and budgets."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldline.prompts import MarkdownSection, PromptTemplate, RenderedPrompt, SectionVisibility
+from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.testing import (
+    ShownSection,
+    Snapshot,
+    assert_snapshot,
+    assert_within,
+    differences,
+    sizes,
+    snapshot_of,
+)
+
+pytest_plugins = ["pytester"]
+FULL, SUMMARY = SectionVisibility.FULL, SectionVisibility.SUMMARY
+
+
+@FrozenDataclass()
+class Day:
+    day: str = "Monday"
+    more: bool = True
+
+
+TEMPLATE = PromptTemplate(
+    ns="n",
+    key="k",
+    sections=[
+        MarkdownSection[Day](
+            title="Task",
+            key="task",
+            template="It is ${day}.",
+            default_params=Day(),
+            children=[MarkdownSection[None](title="Deep", key="deep", template="One.\n\nTwo.")],
+        ),
+        MarkdownSection[None](
+            title="Docs", key="docs", template="All.", summary="Some.", visibility=SUMMARY
+        ),
+        MarkdownSection[Day](
+            title="More", key="more", template="More.", enabled=lambda day: day.more
+        ),
+    ],
+)
+
+
+def rendered(*params: object, **opened: SectionVisibility) -> RenderedPrompt[None]:
+    overrides: dict[tuple[str, ...], SectionVisibility] = {(key,): opened[key] for key in opened}
+    return TEMPLATE.render(*params, visibility_overrides=overrides)
+
+
+def test_a_snapshot_is_the_prompts_text_with_its_sections() -> None:
+    assert str(snapshot_of(rendered(Day(more=False)))) == (
+        "<!-- task: full, 3 lines -->\n## 1. Task\n\nIt is Monday.\n"
+        "<!-- task.deep: full, 5 lines -->\n### 1.1. Deep\n\nOne.\n\nTwo.\n"
+        "<!-- docs: summary, 6 lines -->\n## 2. Docs\n\nSome.\n\n---\n"
+        "[This section is summarized. To view full content, call `read_section` with key "
+        '"docs".]\n'
+        "<!-- more: disabled, 0 lines -->\n"
+        "<!-- tools: read_section -->\n"
+    )
+
+
+texts = st.text(st.sampled_from("a\n\r<!-- x: full, 1 line -->"), max_size=30)
+snapshots = st.builds(
+    Snapshot,
+    st.dictionaries(
+        st.from_regex(r"[a-z][a-z.]{0,5}", fullmatch=True),
+        st.builds(ShownSection, st.sampled_from(["full", "summary", "disabled"]), texts),
+        max_size=4,
+    ),
+    st.lists(st.from_regex(r"[a-z_]{1,5}", fullmatch=True), max_size=2).map(tuple),
+)
+
+
+@given(snapshots, snapshots)
+def test_a_snapshot_is_read_as_it_was_written(one: Snapshot, other: Snapshot) -> None:
+    assert Snapshot.parse(str(one)) == one
+    assert list(differences(one, one)) == []
+    same = one == other and list(one.sections) == list(other.sections)
+    assert (list(differences(one, other)) == []) is same
+
+
+def test_differences_are_told_section_by_section(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "one.md"
+    assert_snapshot(rendered(), path, update=True)
+    assert_snapshot(rendered(), path)
+    with pytest.raises(AssertionError) as caught:
+        assert_snapshot(rendered(Day("Sunday", more=False), docs=FULL), path)
+    told = str(caught.value).split("\n\n")
+    assert "section more is disabled, and was full" in told
+    assert "section docs is full, and was summary" in told
+    assert "the tools are none, and were read_section" in told
+    assert "-It is Monday.\n+It is Sunday." in str(caught.value)
+    assert "One." not in str(caught.value)
+    assert_snapshot(rendered(Day("Sunday")), path, may_change=["task"])
+    with pytest.raises(ValueError, match="no section 'tsk'; did you mean 'task'"):
+        assert_snapshot(rendered(), path, may_change=["tsk"])
+
+
+def test_a_snapshot_that_is_missing_or_broken_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "one.md"
+    with pytest.raises(AssertionError, match="there is no snapshot"):
+        assert_snapshot(rendered(), path)
+    path.write_text(str(snapshot_of(rendered())).replace("3 lines", "2 lines"))
+    with pytest.raises(AssertionError, match="line 4 is neither the comment of a section"):
+        assert_snapshot(rendered(), path)
+
+
+def test_budgets_name_the_largest_sections() -> None:
+    made = rendered()
+    assert sizes(made)["task"] == sizes(made)["task.deep"] + len("## 1. Task\n\nIt is Monday.\n\n")
+    assert sum(sizes(made, len)[key] for key in ("task", "docs", "more")) == len(made.text)
+    assert_within(made, len(made.text.encode()), sections={"docs": 200})
+    with pytest.raises(AssertionError) as caught:
+        assert_within(made, 10, sections={"docs": 17}, count=lambda text: len(text.split()))
+    assert str(caught.value).splitlines()[0] == "section docs has 18, and may have 17"
+    assert "the prompt has 33, and may have 10; its largest sections are docs (18), task" in str(
+        caught.value
+    )
+    with pytest.raises(ValueError, match="no section 'doc'; did you mean 'docs'"):
+        assert_within(made, sections={"doc": 1})
+
+
+PROJECT = """
+from foldline.prompts import MarkdownSection, PromptTemplate
+
+def test_it(prompt_snapshot):
+    section = MarkdownSection[None](title="A", key="a", template="{text}")
+    prompt = PromptTemplate(ns="n", key="k", sections=[section]).render()
+    prompt_snapshot(prompt)
+    prompt_snapshot(prompt, "again")
+"""
+
+
+def test_the_fixture_keeps_snapshots_beside_the_tests(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest('pytest_plugins = ["foldline.prompts.pytest_plugin"]')
+
+    def run(text: str, *options: str) -> pytest.RunResult:
+        pytester.makepyfile(test_prompts=PROJECT.format(text=text))
+        return pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", *options)
+
+    run("Hello.").assert_outcomes(failed=1)
+    run("Hello.", "--update-prompts").assert_outcomes(passed=1)
+    folder = pytester.path / "snapshots" / "test_prompts"
+    assert sorted(path.name for path in folder.iterdir()) == ["test_it.again.md", "test_it.md"]
+    run("Hello.").assert_outcomes(passed=1)
+    changed = run("Bye.")
+    changed.assert_outcomes(failed=1)
+    changed.stdout.fnmatch_lines(["-Hello.", "+Bye.", "*pytest --update-prompts*"])
