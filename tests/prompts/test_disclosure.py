@@ -5,6 +5,7 @@ import dataclasses
 import json
 import pickle
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -348,6 +349,16 @@ def test_vd_17_vd_55_ts_08_the_request_is_rendered_again_directly() -> None:
     again = made.bind().render(visibility_overrides=request.requested_overrides)
     assert again.text == "## 1. a\n\nBODY-a"
     assert names(again) == ["t"]
+
+
+def test_the_tools_need_no_context() -> None:
+    rendered = template(folded("a", tool="t"), folded("b")).render()
+    tools: dict[str, Any] = {tool.name: tool.handler for tool in rendered.tools}
+    with pytest.raises(VisibilityExpansionRequired):
+        tools["open_sections"](OpenSectionsParams(("a",), "why"), context=None)
+    with pytest.raises(ToolValidationError):
+        tools["open_sections"](OpenSectionsParams(("x",), "why"), context=None)
+    assert "BODY-b" in tools["read_section"](ReadSectionParams("b"), context=None).value
 
 
 def test_vd_18_the_message_is_as_specified() -> None:

@@ -202,7 +202,9 @@ class _Disclosure:
         self._source = source
         self._pieces = {piece.node.path: piece for piece in pieces}
 
-    def open_sections(self, params: OpenSectionsParams, *, context: ToolContext) -> NoReturn:
+    def open_sections(
+        self, params: OpenSectionsParams, *, context: ToolContext | None
+    ) -> NoReturn:
         """Raise the request to open the sections.
 
         Raises:
@@ -239,7 +241,7 @@ class _Disclosure:
         self,
         params: ReadSectionParams,
         *,
-        context: ToolContext,
+        context: ToolContext | None,
     ) -> ToolResult[str]:
         """Return the full section as Markdown, without opening it.
 
@@ -354,9 +356,9 @@ class _Disclosure:
             self._add_hidden(node.children, visible)
 
 
-def _announce(context: ToolContext, telemetry: ToolTelemetry) -> None:
+def _announce(context: ToolContext | None, telemetry: ToolTelemetry) -> None:
     """Report a call that is about to raise."""
-    if context.telemetry is not None:
+    if context is not None and context.telemetry is not None:
         context.telemetry(telemetry)
     error = telemetry.error
     result: ToolResult[object] = ToolResult(str(error or ""), success=error is None)
@@ -364,14 +366,14 @@ def _announce(context: ToolContext, telemetry: ToolTelemetry) -> None:
 
 
 def _publish(
-    context: ToolContext,
+    context: ToolContext | None,
     name: str,
     params: object,
     result: ToolResult[Any],
     metadata: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
     """Publish the event of a call that no dispatch publishes."""
-    if context.call_id is None:
+    if context is not None and context.call_id is None:
         from foldline.prompts.runtime.events import publish_call
 
         publish_call(context, name, params, result, metadata)
