@@ -54,6 +54,11 @@ MarkdownSection[P](title="T", key="k", template="Costs $ 5 and ${}.", summary="s
 #                                                              ^ stray-dollar This `$` doesn't start a placeholder: write `$$` for a dollar sign, or `${field}`.
 #                                                                                ^ stray-dollar This `$` doesn't start a placeholder: write `$$` for a dollar sign, or `${field}`.
 """,
+        """
+MarkdownSection[P](title="T", key="k", template="Hi ${name.x} ${name[0]}")
+#                                                   ^ stray-dollar `${name.x}` isn't the name of a field; placeholders are plain names of fields: compute the text in a field, or in a section's `derive`.
+#                                                             ^ stray-dollar `${name[0]}` isn't the name of a field; placeholders are plain names of fields: compute the text in a field, or in a section's `derive`.
+""",
         '''
 MarkdownSection[P](title="T", key="k", template="""
     🎉 \\t ${name} \\N{BULLET} ${nmae}

@@ -202,9 +202,7 @@ class _Disclosure:
         self._source = source
         self._pieces = {piece.node.path: piece for piece in pieces}
 
-    def open_sections(
-        self, params: OpenSectionsParams, *, context: ToolContext | None
-    ) -> NoReturn:
+    def open_sections(self, params: OpenSectionsParams, *, context: ToolContext | None) -> NoReturn:
         """Raise the request to open the sections.
 
         Raises:

@@ -13,13 +13,14 @@ from foldline.prompts.errors import PromptRenderError, PromptValidationError, ne
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["ONLY_NAMES", "CompiledTemplate"]
+__all__ = ["EXPRESSION", "ONLY_NAMES", "CompiledTemplate"]
 
 ONLY_NAMES = (
     "placeholders are plain names of fields: compute the text in a field, or in a section's "
     "`derive`"
 )
-_EXPRESSION = re.compile(r"\$\{\s*[A-Za-z_]\w*\s*[.\[(:!|][^}\n]*\}")
+EXPRESSION = re.compile(r"\$\{\s*[A-Za-z_]\w*\s*[.\[(:!|][^}\n]*\}")
+"""Matches what looks like a placeholder but holds more than a name."""
 
 
 class CompiledTemplate:
@@ -78,7 +79,7 @@ class CompiledTemplate:
         line = self.source.count("\n", 0, offset) + 1
         column = offset - (self.source.rfind("\n", 0, offset) + 1) + 1
         where = f"in line {line}, column {column} of `{self.what}`"
-        expression = _EXPRESSION.match(self.source, offset)
+        expression = EXPRESSION.match(self.source, offset)
         return PromptValidationError(
             f"Section {self.key!r}: `{expression[0]}` {where} isn't the name of a field; "
             f"{ONLY_NAMES}."

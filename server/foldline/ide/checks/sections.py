@@ -40,6 +40,7 @@ from foldline.prompts.section import (
     is_title,
 )
 from foldline.prompts.task import TASK_BLOCKS
+from foldline.prompts.templating import EXPRESSION, ONLY_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -226,9 +227,14 @@ def check_text(text: TemplateText) -> Iterator[LazyDiagnostic]:
     for placeholder in text.placeholders:
         if not placeholder.name:
             place = at_placeholder(placeholder)
+            expression = EXPRESSION.match(placeholder.mapped.text, placeholder.start)
+            if expression and placeholder.mapped.dynamic_in(*expression.span()):
+                expression = None
             yield LazyDiagnostic(
                 Code.STRAY_DOLLAR,
-                "This `$` doesn't start a placeholder: write `$$` for a dollar sign, or "
+                f"`{expression[0]}` isn't the name of a field; {ONLY_NAMES}."
+                if expression
+                else "This `$` doesn't start a placeholder: write `$$` for a dollar sign, or "
                 "`${field}`.",
                 place,
                 (replacement("Write `$$`, a dollar sign", place, "$$", preferred=True),),
