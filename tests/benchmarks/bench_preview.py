@@ -1,32 +1,44 @@
-"""How long a preview takes from a keystroke to its new blocks, beyond the debounce.
+"""From a key to the updated preview, through a language server that a client started.
 
-    uv run python tests/benchmarks/bench_preview.py [--rounds N] [--json]
+    uv run --group bench python -m tests.benchmarks.bench_preview [--keys N] [--cases NAME …]
 
-Each round changes one section and renders the prompt by the server's own renderer, which runs it in
-a worker; tokens are counted as the server counts them. `cold` is the first render of a new worker,
-`warm` are those after it, and `fresh` starts an interpreter for each render, which is what previews
-without workers would do. Times are wall-clock milliseconds, because most of them pass in other
-processes: a busy machine adds to them.
+A letter is typed into a section in the middle of a prompt. At full speed each key waits for the
+update that shows the one before; typed, a key follows another after 120 ms, whatever is shown, in
+bursts of ten keys. A key is shown by the first update of its version of the text, or of a later
+one. The list of sections is asked for right after a key, where no preview is open: what
+understanding the edited module costs by itself.
+
+Times are wall clock, as a user waits: a busy machine adds to them. The processor times are those of
+the server's processes, with all that they started. What isn't installed is left out, and said.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
-import statistics
+import os
+import queue
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.ide.render.interpreter import Interpreter
-from foldline.ide.render.render import Render
-from foldline.ide.render.renderer import Job, Renderer
-from foldline.ide.render.token_costs import with_costs
-from foldline.ide.token_counter import token_counter
+import psutil
+from tests.benchmarks.bench_server import SERVERS, Client
+from tests.benchmarks.measurement import Measurement, as_json
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PAUSE_SECONDS = 0.120
+DEADLINE = 60.0
+WARM_UP = 5
+BURST = 10
 SECTION = """    MarkdownSection[Params](title="Section {0}", key="s{0}", template='''
         Read ${{project}} with care, and say in section {0} what was found there.'''),
 """
@@ -41,81 +53,274 @@ class Params:
 prompt = PromptTemplate(ns="bench", key="prompt", sections=[
 {sections}])
 """
-PYTHON = Interpreter(Path(sys.executable), "the benchmark's own")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """The times of one prompt in milliseconds."""
+class Case:
+    """A prompt of so many sections, whose module imports a package."""
 
-    prompt: str
-    cold: float
-    warm_p50: float
-    warm_p95: float
-    fresh_p50: float
+    sections: int
+    package: str = ""
 
+    @property
+    def id(self) -> str:
+        return f"{self.sections}-{self.package}" if self.package else str(self.sections)
 
-def module(sections: int, imports: str = "") -> str:
-    return MODULE.format(
-        imports=imports, sections="".join(SECTION.format(number) for number in range(sections))
-    )
+    @property
+    def name(self) -> str:
+        imports = f", imports {self.package}" if self.package else ""
+        return f"{self.sections:,} sections{imports}"
 
+    @property
+    def goal(self) -> float:
+        return 60 if self.sections <= 200 else 250
 
-CASES = {
-    "3 sections": module(3),
-    "200 sections": module(200),
-    "3 sections, imports openai": module(3, "import openai"),
-}
-
-
-async def milliseconds(renderer: Renderer, root: Path, text: str) -> float:
-    """One keystroke: from the changed text to blocks with their costs."""
-    file = root / "prompt.py"
-    action: dict[str, object] = {"action": "render", "name": None, "params": {}, "overrides": {}}
-    start = time.perf_counter()
-    answer = await renderer.run(PYTHON, Job(file, root, {str(file): text}, 60.0, action), Render)
-    with_costs(answer, token_counter())
-    return (time.perf_counter() - start) * 1000
+    @property
+    def text(self) -> str:
+        sections = "".join(SECTION.format(number) for number in range(self.sections))
+        imports = f"import {self.package}" if self.package else ""
+        return MODULE.format(imports=imports, sections=sections)
 
 
-async def measure(name: str, text: str, rounds: int) -> Row:
-    token_counter().count("once, to load it")
-    edits = [text.replace("with care", f"with care {number}", 1) for number in range(rounds)]
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder).resolve()
-        fresh = []
-        for edit in edits[: max(3, rounds // 5)]:
-            renderer = Renderer()
-            fresh.append(await milliseconds(renderer, root, edit))
-            await renderer.stop()
-        renderer = Renderer()
-        cold = await milliseconds(renderer, root, text)
-        warm = [await milliseconds(renderer, root, edit) for edit in edits]
-        await renderer.stop()
-    return Row(
-        prompt=name,
-        cold=cold,
-        warm_p50=statistics.median(warm),
-        warm_p95=statistics.quantiles(warm, n=20)[-1],
-        fresh_p50=statistics.median(fresh),
-    )
+CASES = [
+    Case(3),
+    Case(200),
+    Case(2_000),
+    Case(3, "openai"),
+    Case(3, "numpy"),
+    Case(3, "pandas"),
+]
+
+
+class Update(NamedTuple):
+    """When an update came, the version of the text that it shows, and its bytes as JSON."""
+
+    at: float
+    version: int
+    size: int
+
+
+class Editor:
+    """A client with one document open."""
+
+    def __init__(self, folder: Path, text: str) -> None:
+        self.uri = (folder / "prompt.py").as_uri()
+        self.version = 1
+        self._client = Client(SERVERS["foldline"])
+        capabilities: dict[str, object] = {"textDocument": {"publishDiagnostics": {}}}
+        self._client.request(
+            "initialize",
+            {
+                "processId": os.getpid(),
+                "rootUri": folder.as_uri(),
+                "workspaceFolders": [{"uri": folder.as_uri(), "name": "bench"}],
+                "capabilities": capabilities,
+                "initializationOptions": {"trusted": True, "interpreter": sys.executable},
+            },
+        )
+        self._client.notify("initialized", {})
+        document = {"uri": self.uri, "languageId": "python", "version": 1, "text": text}
+        self._client.notify("textDocument/didOpen", {"textDocument": document})
+        lines = text.split("\n")
+        found = [number for number, line in enumerate(lines) if "with care" in line]
+        self._line = found[len(found) // 2]
+        self._column = lines[self._line].index("with care")
+
+    def open_preview(self) -> None:
+        """Open a preview; returns once it has its first blocks."""
+        command = {"command": "foldline.server.prompt.preview", "arguments": [{"uri": self.uri}]}
+        answer = self._client.request("workspace/executeCommand", command)
+        assert answer["result"]["fidelity"] == "executed", answer["result"]["stale"]
+
+    def press(self) -> float:
+        """Type a letter; returns when."""
+        self.version += 1
+        start = {"line": self._line, "character": self._column}
+        letter = "abcdefghijklmnopqrstuvwxyz"[self.version % 26]
+        self._column += 1
+        began = time.perf_counter()
+        self._client.notify(
+            "textDocument/didChange",
+            {
+                "textDocument": {"uri": self.uri, "version": self.version},
+                "contentChanges": [{"range": {"start": start, "end": start}, "text": letter}],
+            },
+        )
+        return began
+
+    def list_sections(self) -> None:
+        command = {"command": "foldline.server.prompt.list", "arguments": [{"uri": self.uri}]}
+        self._client.request("workspace/executeCommand", command)
+
+    def updates(self, until: float) -> Iterator[Update]:
+        """Yield the updates that come until then."""
+        while (left := until - time.perf_counter()) > 0:
+            try:
+                message = self._client.messages.get(timeout=left)
+            except queue.Empty:
+                return
+            if message.get("method") == "foldline/preview/didUpdate":
+                state = message["params"]
+                assert state["stale"] is None, state["stale"]
+                yield Update(time.perf_counter(), state["documentVersion"], len(json.dumps(state)))
+
+    def processor(self) -> float:
+        """The processor seconds of the server and of all that it started, so far."""
+        server = psutil.Process(self._client.process.pid)
+        total = 0.0
+        for process in (server, *server.children(recursive=True)):
+            times = process.cpu_times()
+            total += times.user + times.system
+            total += times.children_user + times.children_system
+        return total
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class Typing(NamedTuple):
+    """When each version of the text was typed, and the updates that came."""
+
+    pressed: dict[int, float]
+    updates: list[Update]
+
+    @property
+    def waits(self) -> tuple[float, ...]:
+        """The milliseconds from each key to the update that shows it."""
+        return tuple(
+            (next(update.at for update in self.updates if update.version >= version) - at) * 1e3
+            for version, at in self.pressed.items()
+        )
+
+    @property
+    def gaps(self) -> tuple[float, ...]:
+        """The milliseconds between two updates, and from the first key to the first of them."""
+        moments = [min(self.pressed.values()), *(update.at for update in self.updates)]
+        return tuple((after - before) * 1e3 for before, after in pairwise(moments))
+
+
+def at_full_speed(editor: Editor, keys: int) -> Typing:
+    """Type each key once the one before is shown."""
+    typing = Typing({}, [])
+    for _ in range(keys):
+        began = editor.press()
+        typing.pressed[editor.version] = began
+        wait_for_last(editor, typing)
+    return typing
+
+
+def at_a_pace(editor: Editor, keys: int) -> Typing:
+    """Type a key every `PAUSE_SECONDS`, and wait until the last is shown."""
+    typing = Typing({}, [])
+    began = time.perf_counter()
+    for number in range(keys):
+        typing.updates.extend(editor.updates(began + number * PAUSE_SECONDS))
+        at = editor.press()
+        typing.pressed[editor.version] = at
+    wait_for_last(editor, typing)
+    return typing
+
+
+def wait_for_last(editor: Editor, typing: Typing) -> None:
+    for update in editor.updates(time.perf_counter() + DEADLINE):
+        typing.updates.append(update)
+        if update.version == editor.version:
+            return
+
+
+def measure(case: Case, keys: int, plain: tuple[float, ...]) -> list[Measurement]:
+    """Type into the preview of a prompt; `plain` are the times of one that imports nothing."""
+    with opened(case) as editor:
+        editor.open_preview()
+        at_full_speed(editor, WARM_UP)
+        fast = at_full_speed(editor, keys)
+        before = editor.processor()
+        bursts = [at_a_pace(editor, BURST) for _ in range(max(1, keys // BURST))]
+        processor = (editor.processor() - before) * 1e3 / (len(bursts) * BURST)
+    name = case.name
+    updates = sum(len(burst.updates) for burst in bursts) / (len(bursts) * BURST)
+    return [
+        Measurement(
+            work=f"key → preview, {name}",
+            values=fast.waits,
+            goal=case.goal,
+            anchor="without the import" if case.package else "",
+            anchor_values=plain if case.package else (),
+        ),
+        Measurement(
+            work=f"typed at 120 ms a key → preview, {name}",
+            values=tuple(wait for burst in bursts for wait in burst.waits),
+        ),
+        Measurement(
+            work=f"typed: the longest time between updates, {name}",
+            values=tuple(max(burst.gaps) for burst in bursts),
+            goal=250 if case.sections <= 200 else None,
+        ),
+        Measurement(
+            work=f"typed: the last key → preview, {name}",
+            values=tuple(burst.waits[-1] for burst in bursts),
+            goal=100 if case.sections <= 200 else None,
+        ),
+        Measurement(work=f"typed: processor time of a key, {name}", values=(processor,)),
+        Measurement(work=f"typed: updates for a key, {name}", values=(updates,), unit="updates"),
+        Measurement(
+            work=f"an update, {name}",
+            values=tuple(float(update.size) for update in fast.updates),
+            unit="bytes",
+        ),
+    ]
+
+
+def measure_analysis(case: Case, keys: int) -> Measurement:
+    times = []
+    with opened(case) as editor:
+        for _ in range(keys + WARM_UP):
+            began = editor.press()
+            editor.list_sections()
+            times.append((time.perf_counter() - began) * 1e3)
+    work = f"key → list of sections without a preview, {case.name}"
+    return Measurement(work=work, values=tuple(times[WARM_UP:]))
+
+
+@contextmanager
+def opened(case: Case) -> Iterator[Editor]:
+    """A server with the case's prompt open."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        (folder / "prompt.py").write_text(case.text)
+        editor = Editor(folder, case.text)
+        try:
+            yield editor
+        finally:
+            editor.close()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=40, help="renders of each prompt")
-    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--keys", type=int, default=30, help="typed into each prompt")
+    parser.add_argument("--cases", nargs="*", choices=[case.id for case in CASES])
+    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    rows = [asyncio.run(measure(name, text, options.rounds)) for name, text in CASES.items()]
+    measurements: list[Measurement] = []
+    for case in CASES:
+        if case.id not in (options.cases or [case.id]):
+            continue
+        if case.package and find_spec(case.package) is None:
+            print(f"{case.package}: not installed, left out", file=sys.stderr)
+            continue
+        plain = measurements[0].values if measurements else ()
+        measurements += measure(case, options.keys, plain)
+        if not case.package:
+            measurements.append(measure_analysis(case, options.keys))
     if options.json:
-        print(json.dumps([asdict(row) for row in rows], indent=2))
+        print(as_json(measurements))
         return
-    print(f"{'ms':<28}{'cold':>8}{'warm p50':>10}{'warm p95':>10}{'fresh p50':>11}")
-    for row in rows:
-        print(
-            f"{row.prompt:<28}{row.cold:>8.0f}{row.warm_p50:>10.1f}{row.warm_p95:>10.1f}"
-            f"{row.fresh_p50:>11.0f}"
-        )
+    for one in measurements:
+        figures = "".join(f"{value:>10,.1f}" for value in (one.minimum, one.median, one.p95))
+        goal = "" if one.limit is None else f"  goal {one.limit:g}"
+        print(f"{one.work:<66}{figures} {one.unit}{goal}  load {one.load}")
 
 
 if __name__ == "__main__":
