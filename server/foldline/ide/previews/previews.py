@@ -21,6 +21,7 @@ from foldline.ide.errors import (
     ToolRefused,
     Untrusted,
 )
+from foldline.ide.previews.pace import SHORTEST_REST
 from foldline.ide.previews.session import Preview
 from foldline.ide.previews.state import Stale, Steps
 from foldline.ide.render import execution
@@ -274,22 +275,25 @@ class Previews:
             preview.changed.set()
 
     async def _follow(self, preview: Preview) -> None:
-        """Render `preview` after each change until it's closed.
-
-        A change during a render cancels that render: its answer is for an older text.
-        """
+        """Render `preview` after each change until it's closed, at its `Pace`."""
+        rested = 0.0
         while True:
             await preview.changed.wait()
-            await asyncio.sleep(preview.debounce.seconds)
+            await asyncio.sleep(max(SHORTEST_REST, rested - time.monotonic()))
             preview.changed.clear()
+            began = time.monotonic()
             refresh = asyncio.create_task(self._refresh(preview))
             changed = asyncio.create_task(preview.changed.wait())
             try:
                 await asyncio.wait({refresh, changed}, return_when=asyncio.FIRST_COMPLETED)
+                left = began + preview.pace.patience - time.monotonic()
+                await asyncio.wait({refresh}, timeout=max(0, left))
             finally:
                 changed.cancel()
-                refresh.cancel()
+                if refresh.cancel():
+                    preview.pace.ended(time.monotonic() - began)
                 await asyncio.gather(refresh, changed, return_exceptions=True)
+            rested = time.monotonic() + preview.pace.rest
             if not refresh.cancelled() and (error := refresh.exception()) is not None:
                 # The preview goes on: the next change may be rendered.
                 log.error("The preview of %s was not rendered", preview.uri, exc_info=error)
@@ -347,6 +351,8 @@ class Previews:
         began = time.monotonic()
         try:
             render = await execution.render(self._workspace, target, options, TOLERANT)
+            # It may have been taken back meanwhile.
+            self._workspace.require_trust()
         except IdeError as error:
             if not self._may_be_static(preview, error):
                 raise
@@ -356,7 +362,7 @@ class Previews:
                 raise (error if isinstance(unknown, NoPrompt) else unknown) from None
             self._workspace.focus.prompt(target.document.uri, static.name)
             return static, Stale.of(error)
-        preview.debounce.took(time.monotonic() - began)
+        preview.pace.finished(time.monotonic() - began)
         return render, None
 
     def _may_be_static(self, preview: Preview, error: IdeError) -> bool:

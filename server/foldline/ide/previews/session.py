@@ -8,8 +8,8 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from foldline.ide.errors import NoPreview
-from foldline.ide.previews.debounce import Debounce
 from foldline.ide.previews.history import History
+from foldline.ide.previews.pace import Pace
 from foldline.ide.previews.state import Budget, PreviewState, Spent, Step
 from foldline.ide.render import token_costs as costs
 from foldline.ide.render.diff import Side
@@ -63,7 +63,7 @@ class Preview:
         is_executed: The blocks come from running the prompt.
         stale: Why the blocks aren't executed ones of the newest text; None where they are.
         kept: What the last version and the one before begin with alike.
-        debounce: How long to wait after a change before rendering.
+        pace: How long to wait between renders, and for one that goes on.
         changed: Set when a document has changed since the last render started.
         turn: Held while the options change, so that each change starts from the one before.
         watchers: Called with each state besides the client; with None at the end.
@@ -83,7 +83,7 @@ class Preview:
     stale: Stale | None = None
     kept: Kept | None = None
     history: History = field(default_factory=History)
-    debounce: Debounce = field(default_factory=Debounce)
+    pace: Pace = field(default_factory=Pace)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     watchers: list[Watcher] = field(default_factory=list)
