@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+import pytest
 from lsprotocol import types
 
 from .conftest import Connect, Editor
@@ -94,6 +95,26 @@ async def test_status_and_previews_say_which_python_it_is_and_with_which_foldlin
     assert preview["interpreter"]["foldline"] == status["version"]
     assert preview["interpreter"]["python"] == status["python"]
     assert preview["interpreter"]["mismatch"] is None
+
+
+async def test_status_names_a_package_that_starts_threads(
+    connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "site-packages" / "threaded.py"
+    package.parent.mkdir()
+    package.write_text(
+        "import threading, time\n"
+        "threading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    editor = await connect(tmp_path, trusted=True)
+    uri = editor.open("both.py", f"import threaded\n{PROMPT}")
+    await editor.command("prompt.preview")
+    assert "threads" not in (await editor.command("status"))["interpreter"]
+    editor.change(uri, f"import threaded\n{PROMPT.replace('Two.', 'Zwei.')}")
+    await editor.update(1)
+    assert (await editor.command("status"))["interpreter"]["threads"] == ["threaded"]
 
 
 async def test_problems_of_a_projects_options_are_shown(connect: Connect, tmp_path: Path) -> None:

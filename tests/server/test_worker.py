@@ -21,6 +21,7 @@ p = PromptTemplate(ns="n", key="k", sections=[
     MarkdownSection[None](title="T", key="t", template="body")])
 """
 Ask = Callable[[str], Coroutine[None, None, str]]
+AnswerTo = Callable[[str], Coroutine[None, None, Render]]
 OURS = Interpreter(Path(sys.executable), "the tests' own")
 
 
@@ -428,20 +429,31 @@ p = PromptTemplate(ns="n", key="k", sections=[
 
 
 @pytest.fixture
-async def ask(tmp_path: Path) -> AsyncIterator[Ask]:
-    """Asks one renderer what a module says, again and again."""
+async def answer_to(tmp_path: Path) -> AsyncIterator[AnswerTo]:
+    """Asks one renderer for a module, again and again."""
     renderer = Renderer()
 
-    async def said(text: str) -> str:
-        file = tmp_path / "prompt.py"
-        action: dict[str, object] = {"action": "render", "name": None, "params": {}}
-        action["overrides"] = {}
-        job = Job(file, tmp_path, {str(file): text + SAYS}, 30.0, action)
-        answer = await renderer.run(OURS, job, Render)
-        return answer.text.partition("\n\n")[2]
+    async def answer(text: str) -> Render:
+        job = job_of(tmp_path, text + SAYS, deadline=30.0)
+        return await renderer.run(OURS, job, Render)
 
-    yield said
+    yield answer
     await renderer.stop()
+
+
+def said(answer: Render) -> str:
+    """What the module says that an answer is about."""
+    return answer.text.partition("\n\n")[2]
+
+
+@pytest.fixture
+def ask(answer_to: AnswerTo) -> Ask:
+    """Asks one renderer what a module says, again and again."""
+
+    async def ask_for(text: str) -> str:
+        return said(await answer_to(text))
+
+    return ask_for
 
 
 async def test_installed_packages_are_there_the_next_time(ask: Ask) -> None:
@@ -470,19 +482,65 @@ async def test_what_one_render_changes_the_next_does_not_see(ask: Ask) -> None:
     assert [await ask(text), await ask(text)] == ["None None", "None None"]
 
 
-async def test_a_package_that_starts_threads_does_not_stay(ask: Ask, tmp_path: Path) -> None:
-    package = tmp_path / "site-packages" / "threads_at_import.py"
-    package.parent.mkdir()
-    package.write_text(
-        "import threading, time\n"
-        "threading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n",
-        encoding="utf-8",
-    )
-    text = (
-        f"import sys, os\nsys.path.insert(0, {str(package.parent)!r})\n"
-        "import threads_at_import\nSAID = 'rendered'\n"
-    )
-    assert [await ask(text) for _ in range(3)] == ["rendered"] * 3
+THREADED = """
+import os, threading, time
+if os.environ.get("OPENBLAS_NUM_THREADS") {condition}:
+    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+"""
+USES_THREADED = """
+import os, sys
+BEFORE = "threaded.parts" in sys.modules
+import threaded
+SAID = f"{BEFORE} {os.environ.get('OPENBLAS_NUM_THREADS')}"
+"""
+
+
+def install_threaded(root: Path, monkeypatch: pytest.MonkeyPatch, condition: str) -> None:
+    """Install a package that starts a thread on a condition."""
+    folder = root / "site-packages"
+    (folder / "threaded").mkdir(parents=True)
+    (folder / "threaded" / "__init__.py").write_text("import threaded.parts\n", encoding="utf-8")
+    threaded = THREADED.format(condition=condition)
+    (folder / "threaded" / "parts.py").write_text(threaded, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+
+
+async def test_a_package_that_starts_threads_does_not_stay_and_is_told(
+    answer_to: AnswerTo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_threaded(tmp_path, monkeypatch, "!= 'never'")
+    first, *others = [await answer_to(USES_THREADED) for _ in range(3)]
+    assert first.interpreter is not None
+    assert first.interpreter.threads == ()
+    for answer in others:
+        assert said(answer) == "False None"
+        assert answer.interpreter is not None
+        assert answer.interpreter.threads == ("threaded",)
+
+
+async def test_a_package_that_starts_as_many_threads_as_it_is_told_stays(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_threaded(tmp_path, monkeypatch, "!= '1'")
+    # The user's code finds the environment as it was.
+    assert [await ask(USES_THREADED) for _ in range(3)] == [
+        "False None",
+        "True None",
+        "True None",
+    ]
+
+
+async def test_the_number_of_threads_is_the_users_where_the_user_chose_it(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    install_threaded(tmp_path, monkeypatch, "!= '1'")
+    assert [await ask(USES_THREADED) for _ in range(2)] == ["False 2", "False 2"]
+
+
+async def test_numpy_is_there_the_next_time(ask: Ask) -> None:
+    text = "import sys\nSAID = str('numpy' in sys.modules)\nimport numpy\n"
+    assert [await ask(text), await ask(text)] == ["False", "True"]
 
 
 async def test_a_worker_that_a_request_was_taken_from_answers_the_next(

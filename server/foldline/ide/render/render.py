@@ -243,6 +243,8 @@ class UsedInterpreter:
 
     Attributes:
         mismatch: What is wrong with the foldline that it has.
+        threads: The packages that start threads when they are imported, so that each render has to
+            import everything anew.
     """
 
     path: str
@@ -250,6 +252,7 @@ class UsedInterpreter:
     python: str | None
     foldline: str | None
     mismatch: str | None
+    threads: tuple[str, ...] = dataclasses.field(default=(), metadata=OMITTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,7 +83,8 @@ class Renderer:
         self._slots = asyncio.Semaphore(MAX_RENDERS)
         self._idle: defaultdict[tuple[Path, Path], list[_Worker]] = defaultdict(list)
         self._all: set[_Worker] = set()
-        self._cold: set[tuple[Path, Path]] = set()
+        # Where workers don't stay, with the packages that start threads there.
+        self._cold: dict[tuple[Path, Path], tuple[str, ...]] = {}
         self._closed = 0
         self._stopped = 0
         # Each interpreter that rendered something, with what it said of itself.
@@ -123,7 +124,8 @@ class Renderer:
         except ArgumentsError as error:
             message = f"{job.file.name} wrote into its own answer ({error}): {answer[:200]!r}"
             raise RenderError({"kind": "output", "message": message}) from error
-        told = used(interpreter, identity.python, identity.foldline, VERSION)
+        known = used(interpreter, identity.python, identity.foldline, VERSION)
+        told = replace(known, threads=self._cold.get(key, ()))
         self.interpreters[interpreter.path] = told
         return replace(found, interpreter=told)
 
@@ -172,8 +174,7 @@ class Renderer:
             if stays:
                 self._keep(key, worker)
             else:
-                await asyncio.shield(worker.stop())
-                self._all.discard(worker)
+                await asyncio.shield(self._forget(key, worker))
         return worker, answer
 
     def _check_open(self, job: Job, closed: int) -> None:
@@ -207,10 +208,10 @@ class Renderer:
         worker.retirement = asyncio.get_running_loop().call_later(IDLE_SECONDS, retire)
 
     async def _forget(self, key: tuple[Path, Path], worker: _Worker) -> None:
-        """Drop a worker that left by itself, and remember what it said by that."""
+        """End a worker, and remember what it said by leaving by itself, where it did."""
         if worker.status == UNSAFE:
-            log.info("A package in use starts threads: each prompt gets a fresh interpreter")
-            self._cold.add(key)
+            self._cold[key] = (await worker.threaded(),)
+            log.info("%s starts threads: each render gets a fresh interpreter", *self._cold[key])
         await worker.stop()
         self._all.discard(worker)
 
@@ -338,6 +339,17 @@ class _Worker:
         except (TimeoutError, ValueError):
             return False
         return answer.endswith(b"\n") and self.is_warm
+
+    async def threaded(self) -> str:
+        """The package that started a thread in this worker, which has left for that reason."""
+        assert self._process.stdout is not None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(STOP_SECONDS):
+                # A later request may have read the line, and found its own token missing.
+                for line in (self.stray, await self._process.stdout.readline()):
+                    with contextlib.suppress(ValueError):
+                        return str(json.loads(line[len(self._token) :]))
+        return "a package"
 
     async def stop(self) -> None:
         """End the worker: let go, so that it kills what it started and leaves, or else kill it."""

@@ -9,8 +9,18 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+
+# What numerical libraries read when they are loaded: the number of threads to start, by default one
+# for each core.
+THREADS = (
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
 
 
 class Preload:
@@ -19,18 +29,38 @@ class Preload:
     def __init__(self) -> None:
         self._stamp = _stamp()
 
-    def add(self, modules: Iterable[str]) -> bool:
-        """Import `modules`; returns False if one started a thread, so that forking isn't safe."""
-        for name in modules:
-            if name not in sys.modules:
-                # A package that fails to import here is reported where it is used.
-                with contextlib.suppress(BaseException):
-                    importlib.import_module(name)
-        return _threads() == 1
+    def add(self, modules: Iterable[str]) -> str | None:
+        """Import `modules`; returns the package that started a thread: forking isn't safe then."""
+        threaded = None
+        with _single_threaded():
+            for name in modules:
+                if name not in sys.modules:
+                    # A package that fails to import here is reported where it is used.
+                    with contextlib.suppress(BaseException):
+                        importlib.import_module(name)
+                    if threaded is None and _threads() > 1:
+                        threaded = name.partition(".")[0]
+        # A thread that has ended does no harm.
+        return None if _threads() == 1 else threaded or "a package"
 
     def is_stale(self) -> bool:
         """Return True if a package was installed, changed or removed since this process started."""
         return _stamp() != self._stamp
+
+
+@contextlib.contextmanager
+def _single_threaded() -> Iterator[None]:
+    """Have libraries that let the user choose start no threads, unless the user chose otherwise.
+
+    The user's code then finds the environment as it was.
+    """
+    unset = [name for name in THREADS if name not in os.environ]
+    os.environ.update(dict.fromkeys(unset, "1"))
+    try:
+        yield
+    finally:
+        for name in unset:
+            os.environ.pop(name, None)
 
 
 def installed_modules(root: str, known: Collection[str]) -> list[str]:

@@ -45,12 +45,8 @@ def supervise(request: _foldline_job.Request, request_fd: int, answers: int) -> 
         The installed modules that the request imported and this process hasn't; None if the client
         is gone.
     """
-
-    def send(answer: bytes) -> None:
-        _write(answers, _token(request) + answer + b"\n")
-
     if not hasattr(os, "fork"):
-        send(_run_in_this_process(request, request_fd))
+        send(answers, request, _run_in_this_process(request, request_fd))
         return []
     # A garbage collection in the fork would write to every object, and so copy all pages.
     gc.freeze()
@@ -71,7 +67,7 @@ def supervise(request: _foldline_job.Request, request_fd: int, answers: int) -> 
     try:
         answer, rest = _watch(request, child, request_fd, answer_reader, dump_reader)
         if answer is not None and rest is not None:
-            send(answer)
+            send(answers, request, answer)
             return _modules(answer_reader, rest)
     finally:
         _kill_all(child)
@@ -79,8 +75,13 @@ def supervise(request: _foldline_job.Request, request_fd: int, answers: int) -> 
         os.close(dump_reader)
     if answer is None:
         return None
-    send(answer)
+    send(answers, request, answer)
     return []
+
+
+def send(answers: int, request: _foldline_job.Request, answer: bytes) -> None:
+    """Write one line that answers `request`."""
+    _write(answers, _token(request) + answer + b"\n")
 
 
 def _run_in_fork(request: _foldline_job.Request, answer: int, dump: int) -> None:

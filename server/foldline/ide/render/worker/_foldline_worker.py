@@ -6,7 +6,8 @@ JSON. Its answer is one line on standard output that starts with the request's t
 answer: the client is gone; any byte: cancel.
 
 With `--once` it carries out one request and exits. Otherwise it stays, and imports the installed
-packages that the user's module needed, so that the next fork has them from the start.
+packages that the user's module needed, so that the next fork has them from the start. If one of
+them starts a thread, a second line with the token names it, and the worker exits.
 """
 
 import json
@@ -20,6 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, 
 import _foldline_identity
 import _foldline_preload
 import _foldline_supervisor
+from _foldline_json import encoded
 
 # Exit statuses: installed packages have changed; forking isn't safe any more.
 STALE, UNSAFE = 75, 76
@@ -39,7 +41,9 @@ def main() -> int:
             modules = _foldline_supervisor.supervise(request, requests, answers)
             if modules is None or preload is None:
                 return 0
-            if not preload.add(modules):
+            threaded = preload.add(modules)
+            if threaded is not None:
+                _foldline_supervisor.send(answers, request, encoded(threaded))
                 return UNSAFE
             # Cached while no client waits, so that the next fork has it.
             _foldline_identity.identity()
