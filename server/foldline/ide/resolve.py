@@ -77,6 +77,9 @@ async def find_prompt(workspace: Workspace, uri: str | None, name: str | None) -
         IdeError: There is no such document or prompt.
     """
     document = await find_document(workspace, uri)
+    if name is not None and name.isidentifier():
+        # A variable may hold a prompt in a way that only executing the module shows.
+        return PromptTarget(document, name)
     prompts = (
         await workspace.query(document.uri, lambda snapshot: snapshot.analysis.module.prompts) or ()
     )
@@ -89,14 +92,13 @@ async def find_prompt(workspace: Workspace, uri: str | None, name: str | None) -
         return PromptTarget(document, name)
     if name in names:
         return PromptTarget(document, names[name])
-    if names and not name.isidentifier():
+    if names:
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or sorted(names)
         raise NoPrompt(
             f"{document.path.name} has no prompt {name!r}; it has {', '.join(near)}",
             name=name,
             near=near,
         )
-    # A variable may hold a prompt in a way that only executing the module shows.
     return PromptTarget(document, name)
 
 

@@ -350,7 +350,9 @@ class Previews:
             target = await find_prompt(self._workspace, preview.uri, preview.name)
         began = time.monotonic()
         try:
-            render = await execution.render(self._workspace, target, options, TOLERANT)
+            render = await execution.render(
+                self._workspace, target, options, TOLERANT, preview.render.blocks
+            )
             # It may have been taken back meanwhile.
             self._workspace.require_trust()
         except IdeError as error:

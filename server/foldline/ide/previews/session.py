@@ -105,13 +105,7 @@ class Preview:
         `stale` says why it isn't an executed one of the newest text, where it isn't.
         """
         known = {block.id: block for block in self.render.blocks}
-        # The spans follow from the order, and would make every block below an edit a changed one.
-        new = [
-            replace(block, span=None, opened=block.key in self.options.opened)
-            for block in render.blocks
-        ]
-        # Versions share the blocks that didn't change.
-        blocks = tuple(known[block.id] if known.get(block.id) == block else block for block in new)
+        blocks = tuple(self._shown(block, known.get(block.id)) for block in render.blocks)
         if known:
             self.kept = costs.kept(self.render.blocks, blocks, self.render.tools, render.tools)
         self.render = replace(render, blocks=blocks, text="")
@@ -120,6 +114,14 @@ class Preview:
         self.is_executed = render.fidelity == EXECUTED
         self.blame(ticket, stale)
         return tuple(block for block in blocks if known.get(block.id) is not block)
+
+    def _shown(self, block: Block, before: Block | None) -> Block:
+        """Return the block as this preview shows it; an unchanged one is the last version's."""
+        opened = block.key in self.options.opened
+        if block is before and block.opened is opened:
+            return block
+        shown = replace(block, opened=opened)
+        return before if before is not None and before == shown else shown
 
     def blame(self, ticket: RenderTicket, stale: Stale | None) -> None:
         """Make a version of the blocks that are there, which `stale` says something of."""

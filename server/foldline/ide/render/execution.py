@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,13 +15,15 @@ from foldline.ide.render.render_options import RenderOptions
 from foldline.ide.render.token_costs import with_costs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from foldline.ide.render.jobs import Action, Circumstances
-    from foldline.ide.render.render import AnswerT, Location, OpenedSections, Render
+    from foldline.ide.render.render import AnswerT, Block, Location, OpenedSections, Render
     from foldline.ide.resolve import PromptTarget
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.workspace import Workspace
+
+    Locations = Mapping[str, Mapping[tuple[str, ...], Location | None]]
 
 
 async def execute(
@@ -54,10 +57,21 @@ async def render(
     target: PromptTarget,
     options: RenderOptions | None = None,
     circumstances: Circumstances = STRICT,
+    known: Sequence[Block] = (),
 ) -> Render:
-    """The prompt with its costs, its document, and the places of its sections."""
-    answer = await execute(workspace, target, RENDER, options, circumstances)
-    return await _with_document(workspace, target, answer)
+    """The prompt with its costs, its document, and the places of its sections.
+
+    A block that is as one of those `known` is that object.
+    """
+    workspace.require_trust()
+    # The source is understood while the worker runs.
+    locating = asyncio.create_task(_locations(workspace, target))
+    try:
+        answer = await execute(workspace, target, RENDER, options, circumstances)
+        return await _with_document(workspace, target, answer, await locating, known)
+    finally:
+        locating.cancel()
+        await asyncio.gather(locating, return_exceptions=True)
 
 
 async def open_sections(
@@ -70,7 +84,8 @@ async def open_sections(
     """Open sections by the prompt's own tool, and render the prompt after that."""
     answer = await execute(workspace, target, action, options, circumstances)
     opened = replace(answer.render, interpreter=answer.interpreter, effects=answer.effects)
-    return replace(answer, render=await _with_document(workspace, target, opened))
+    locations = await _locations(workspace, target)
+    return replace(answer, render=await _with_document(workspace, target, opened, locations))
 
 
 async def render_opened(
@@ -83,24 +98,37 @@ async def render_opened(
     return (await open_sections(workspace, target, action)).render
 
 
-async def _with_document(workspace: Workspace, target: PromptTarget, render: Render) -> Render:
+async def _with_document(
+    workspace: Workspace,
+    target: PromptTarget,
+    render: Render,
+    locations: Locations,
+    known: Sequence[Block] = (),
+) -> Render:
     """A render with its costs and its document, and each block with its place in the source."""
     document = target.document
-
-    def places(snapshot: Snapshot) -> dict[tuple[str, ...], Location | None]:
-        prompt = snapshot.analysis.module.prompt(render.name)
-        return {
-            section.path: workspace.locate(snapshot, section.selection)
-            for section in (prompt.walk() if prompt is not None else ())
-        }
-
     folder = workspace.folder(document.path)
-    priced = await in_thread(partial(with_costs, render, folder.counter))
-    locations = await workspace.query(document.uri, places) or {}
-    return replace(
-        priced,
+    whole = replace(
+        render,
         uri=document.uri,
         version=document.version,
         token_budget=folder.options.token_budget,
-        blocks=tuple(replace(one, location=locations.get(one.path)) for one in priced.blocks),
     )
+    places = locations.get(render.name, {})
+    return await in_thread(partial(with_costs, whole, folder.counter, places, known))
+
+
+async def _locations(workspace: Workspace, target: PromptTarget) -> Locations:
+    """The places of the sections of each prompt of a document, by the prompt's variable."""
+
+    def locate(snapshot: Snapshot) -> Locations:
+        return {
+            prompt.name: {
+                section.path: workspace.locate(snapshot, section.selection)
+                for section in prompt.walk()
+            }
+            for prompt in snapshot.analysis.module.prompts
+            if target.name in (None, prompt.name)
+        }
+
+    return await workspace.query(target.document.uri, locate) or {}

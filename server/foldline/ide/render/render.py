@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping  # noqa: TC003  # Structuring looks it up.
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from operator import attrgetter
+from typing import Any, Literal, Self, TypeVar
 
 from foldline.ide.structuring import OMITTED, renamed
 
@@ -88,8 +90,8 @@ class Block:
 
     Attributes:
         id: Its path with slashes; no key holds one.
-        span: The offsets of its text in the prompt's; a preview leaves it out, because every block
-            below an edit would be a changed one.
+        span: The offsets of its text in the prompt's, where `Render.with_spans` has set them: every
+            block below an edit would be a changed one.
         opened_text: The text of a summary once it's opened; left out once its tokens are counted.
         location: Where the source declares the section.
         opened: Whether the user of a preview opened it.
@@ -112,6 +114,14 @@ class Block:
     tokens: BlockTokens | None = dataclasses.field(default=None, metadata=OMITTED)
     opened: bool | None = dataclasses.field(default=None, metadata=OMITTED)
 
+    def is_of(self, answered: Block, tokens: BlockTokens, location: Location | None) -> bool:
+        """Return True if this is the worker's `answered` block with these tokens and that place."""
+        return (self.tokens, self.location, *_answered(self)) == (
+            tokens,
+            location,
+            *_answered(answered),
+        )
+
     @property
     def own_tokens(self) -> int:
         """The tokens of its own text, if they are counted."""
@@ -121,6 +131,11 @@ class Block:
     def is_summarized(self) -> bool:
         """Whether it shows a summary that can be opened."""
         return self.enabled and self.visibility == "SUMMARY"
+
+
+_answered = attrgetter(
+    "path", "number", "title", "visibility", "enabled", "text", "segments", "error"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +290,10 @@ class Answer:
     effects: tuple[Effect, ...] = ()
     interpreter: UsedInterpreter | None = None
 
+    def with_blocks(self, blocks: tuple[Block, ...]) -> Self:
+        """Return the answer with the blocks that came after it; only renders have some."""
+        return self
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Render(Answer):
@@ -289,7 +308,7 @@ class Render(Answer):
     """
 
     text: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[Block, ...] = ()
     tools: tuple[RenderedTool, ...] = ()
     output: Output | None = None
     descriptor: Descriptor | None = None
@@ -299,6 +318,16 @@ class Render(Answer):
     uri: str | None = dataclasses.field(default=None, metadata=OMITTED)
     version: int | None = None
     token_budget: int | None = None
+
+    def with_blocks(self, blocks: tuple[Block, ...]) -> Self:
+        return replace(self, blocks=blocks)
+
+    def with_spans(self) -> Render:
+        """Return the render with the place of each block in the text, which the blocks make up."""
+        ends = tuple(accumulate(len(block.text) for block in self.blocks))
+        spans = zip((0, *ends), ends, strict=False)
+        blocks = map(lambda block, span: replace(block, span=span), self.blocks, spans)
+        return replace(self, blocks=tuple(blocks))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

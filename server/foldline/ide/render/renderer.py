@@ -15,13 +15,13 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from foldline.backends.caches import cache_folder
 from foldline.backends.waiting import in_thread
 from foldline.ide.errors import ArgumentsError, RenderError
+from foldline.ide.render.answers import AnswerReader
 from foldline.ide.render.interpreter import used
-from foldline.ide.structuring import structure
 from foldline.ide.version import VERSION
 
 if TYPE_CHECKING:
@@ -68,14 +68,6 @@ class Job:
     action: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """The versions that an interpreter has."""
-
-    python: str | None
-    foldline: str | None
-
-
 class Renderer:
     """Runs jobs, up to a few at a time, in workers that stay for the next job where they can."""
 
@@ -87,6 +79,7 @@ class Renderer:
         self._cold: dict[tuple[Path, Path], tuple[str, ...]] = {}
         self._closed = 0
         self._stopped = 0
+        self._answers = AnswerReader()
         # Each interpreter that rendered something, with what it said of itself.
         self.interpreters: dict[Path, UsedInterpreter] = {}
 
@@ -120,7 +113,8 @@ class Renderer:
             raise RenderError({"kind": "exit", "message": message, "stderr": worker.stderr_tail})
         try:
             # It may be of any size, and the event loop has others to answer.
-            identity, found = await in_thread(partial(_structured, answer, answers))
+            read = partial(self._answers.read, job.file, answer, answers)
+            identity, found = await in_thread(read)
         except ArgumentsError as error:
             message = f"{job.file.name} wrote into its own answer ({error}): {answer[:200]!r}"
             raise RenderError({"kind": "output", "message": message}) from error
@@ -216,35 +210,6 @@ class Renderer:
         self._all.discard(worker)
 
 
-def _structured(answer: bytes, answers: type[AnswerT]) -> tuple[Identity, AnswerT]:
-    """The interpreter's identity, and what was asked for.
-
-    Raises:
-        RenderError: It's a failure.
-        ArgumentsError: The user's code made something else of it.
-    """
-    reply = _reply(answer)
-    if "failure" in reply:
-        raise RenderError(reply["failure"])
-    identity = structure(reply.pop("interpreter", None), Identity)
-    return identity, structure(reply, answers)
-
-
-def _reply(answer: bytes) -> dict[str, Any]:
-    """The JSON object in an answer; empty for what the user's code has made of it."""
-    try:
-        reply = json.loads(answer)
-    except (ValueError, RecursionError):
-        return {}
-    if not isinstance(reply, dict):
-        return {}
-    failure = reply.get("failure", {"kind": "", "message": ""})
-    whole = isinstance(failure, dict) and all(
-        isinstance(failure.get(key), str) for key in ("kind", "message")
-    )
-    return reply if whole else {}
-
-
 class _Worker:
     """One process of the user's interpreter that waits for requests."""
 
@@ -256,6 +221,8 @@ class _Worker:
         self._logged = 0
         self._tail = b""
         self._token = b""
+        # The overlays that it was sent.
+        self._texts: Mapping[str, str] = {}
         # The first line of the output that is no answer.
         self.stray = b""
         self._stderr = asyncio.create_task(self._drain())
@@ -306,10 +273,13 @@ class _Worker:
         # Nothing that the user's code writes where it should not is taken for an answer.
         token = secrets.token_hex(16)
         self._token = token.encode()
+        before, self._texts = self._texts, job.overlays
+        changed = {path: text for path, text in job.overlays.items() if before.get(path) != text}
         request = {
             "file": str(job.file),
             "root": str(job.root),
-            "overlays": dict(job.overlays),
+            "overlays": changed,
+            "kept": [path for path in job.overlays if path not in changed],
             "deadline": job.deadline,
             "token": token,
             "pycache": str(cache_folder() / "pycache"),

@@ -179,7 +179,6 @@ def _block(block: StaticBlock, opened_text: str | None, location: Location | Non
         depth=block.depth,
         visibility=block.visibility,
         enabled=True,
-        span=(block.span.start, block.span.end),
         text=block.text,
         segments=tuple(
             Segment(segment.kind, segment.text, segment.field, segment.known)

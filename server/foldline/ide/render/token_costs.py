@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from foldline.ide.render.render import BlockTokens, Tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from foldline.ide.render.render import Block, Render, RenderedTool
+    from foldline.ide.render.render import Block, Location, Render, RenderedTool
     from foldline.ide.token_counter import TokenCounter
 
 
@@ -31,22 +31,34 @@ class Kept:
     tools: bool
 
 
-def with_costs(render: Render, counter: TokenCounter) -> Render:
+def with_costs(
+    render: Render,
+    counter: TokenCounter,
+    locations: Mapping[tuple[str, ...], Location | None] | None = None,
+    known: Sequence[Block] = (),
+) -> Render:
     """The render with the tokens of each block, each tool, and the whole.
 
-    The sums are of blocks: a tokenizer may save a few where it reads across their borders.
+    With `locations`, each block has its place in the source, too. A block that is as one of those
+    `known` is that object. The sums are of blocks: a tokenizer may save a few where it reads across
+    their borders.
     """
     own = {block.path: counter.count(block.text) for block in render.blocks}
     subtree: Counter[tuple[str, ...]] = Counter()
     for path, count in own.items():
         for end in range(1, len(path) + 1):
             subtree[path[:end]] += count
+    before = {block.path: block for block in known}
     blocks = []
     for block in render.blocks:
         opened = block.opened_text
         if_opened = None if opened is None else counter.count(opened)
         tokens = BlockTokens(own[block.path], subtree[block.path], if_opened)
-        blocks.append(replace(block, opened_text=None, tokens=tokens))
+        location = block.location if locations is None else locations.get(block.path)
+        last = before.get(block.path)
+        if last is None or not last.is_of(block, tokens, location):
+            last = replace(block, opened_text=None, tokens=tokens, location=location)
+        blocks.append(last)
     costs = [_of_json(tool, counter) for tool in render.tools]
     tools = tuple(map(_with_tokens, render.tools, costs))
     output = render.output

@@ -7,7 +7,7 @@ last, as no tool does it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from foldline.ide.render import execution
@@ -39,9 +39,9 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
     if session is None and not arguments.chapters:
         target = await find_prompt(ls.core, arguments.uri, arguments.name)
         options = RenderOptions(params=arguments.params, overrides=arguments.overrides)
-        return await execution.open_sections(
-            ls.core, target, open_sections(keys or None, reason), options
-        )
+        action = open_sections(keys or None, reason)
+        opened = await execution.open_sections(ls.core, target, action, options)
+        return replace(opened, render=opened.render.with_spans())
     if not arguments.chapters:
         return await ls.previews.open_sections(session, keys, reason)
     state = await ls.previews.open_chapters(session, arguments.chapters, reason)

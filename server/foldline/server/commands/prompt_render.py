@@ -43,16 +43,13 @@ class Arguments:
 async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
     target = await find_prompt(ls.core, arguments.uri, arguments.name)
     if arguments.fidelity == "static":
-        return await static_render(ls.core, target, arguments.overrides)
+        return (await static_render(ls.core, target, arguments.overrides)).with_spans()
     if arguments.fidelity != "executed":
         raise ArgumentsError({"fidelity": f"executed or static, not {arguments.fidelity!r}"})
-    return await execution.render(
-        ls.core,
-        target,
-        RenderOptions(
-            params=arguments.params,
-            parameter_set=arguments.parameter_set,
-            overrides=arguments.overrides,
-            chapters=frozenset(arguments.chapters),
-        ),
+    options = RenderOptions(
+        params=arguments.params,
+        parameter_set=arguments.parameter_set,
+        overrides=arguments.overrides,
+        chapters=frozenset(arguments.chapters),
     )
+    return (await execution.render(ls.core, target, options)).with_spans()

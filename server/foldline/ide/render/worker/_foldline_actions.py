@@ -306,7 +306,6 @@ def _block(block: Block) -> dict[str, object]:
         "depth": block.depth,
         "visibility": block.visibility.name,
         "enabled": block.enabled,
-        "span": [block.span.start, block.span.end],
         "text": block.text,
         "segments": [
             {"kind": segment.kind.value, "text": segment.text, "field": segment.field}

@@ -82,8 +82,15 @@ class Request(TypedDict):
     chapters: list[str]
 
 
+# As in RFC 7464. JSON holds none, so that an answer with its records is one line.
+RECORD = b"\x1e"
+
+
 def run(request: Request) -> bytes:
-    """Carry out `request`, and return the answer or the failure as JSON."""
+    """Carry out `request`, and return the answer or the failure as JSON.
+
+    The blocks of a render follow it as a record each: the server knows most of them already.
+    """
     try:
         identity = _foldline_identity.identity()
         _check_foldline(identity["foldline"], request.get("version"))
@@ -105,7 +112,10 @@ def run(request: Request) -> bytes:
         import _foldline_actions
 
         answer = _foldline_actions.perform(module, request)
-        return encoded({**answer, "effects": list(effects), "interpreter": identity})
+        blocks = answer.pop("blocks", None)
+        records = blocks if isinstance(blocks, list) else []
+        whole = {**answer, "effects": list(effects), "interpreter": identity}
+        return RECORD.join(map(encoded, (whole, *records)))
     except BaseException as error:
         # Whatever the user's code raises becomes an answer, even `SystemExit`.
         return _foldline_failures.raised(error, request)

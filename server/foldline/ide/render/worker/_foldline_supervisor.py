@@ -89,6 +89,8 @@ def _run_in_fork(request: _foldline_job.Request, answer: int, dump: int) -> None
     status = 1
     known = frozenset(sys.modules)
     try:
+        # It ends with its answer: what a collection would give back is given back then.
+        gc.set_threshold(50_000, 20, 100)
         os.setpgid(0, 0)
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         with contextlib.suppress(OSError):

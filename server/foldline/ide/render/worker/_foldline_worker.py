@@ -3,7 +3,8 @@
 Started by its path, so that it uses only the standard library and, in its forks, the user's own
 foldline. A request on standard input is a line with a length in bytes, then that many bytes of
 JSON. Its answer is one line on standard output that starts with the request's token. EOF before the
-answer: the client is gone; any byte: cancel.
+answer: the client is gone; any byte: cancel. `kept` names the overlays that are as the last request
+had them.
 
 With `--once` it carries out one request and exits. Otherwise it stays, and imports the installed
 packages that the user's module needed, so that the next fork has them from the start. If one of
@@ -29,6 +30,7 @@ STALE, UNSAFE = 75, 76
 
 def main() -> int:
     requests, answers = _claim_standard_streams()
+    overlays: dict[str, str] = {}
     preload = None if "--once" in sys.argv else _foldline_preload.Preload()
     with os.fdopen(requests, "rb", buffering=0) as stream:
         # Unbuffered: during a request, the supervisor reads cancellations from this pipe.
@@ -36,6 +38,8 @@ def main() -> int:
             request = json.loads(_read(stream, int(size)))
             if "file" not in request:
                 continue  # A cancellation that came after the answer.
+            kept = {path: overlays[path] for path in request.pop("kept", ())}
+            request["overlays"] = overlays = {**kept, **request["overlays"]}
             if preload is not None and preload.is_stale():
                 return STALE
             modules = _foldline_supervisor.supervise(request, requests, answers)
