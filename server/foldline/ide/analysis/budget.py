@@ -52,8 +52,9 @@ class Meter:
         self._allowed = self._left = max(min(allowance, _STATEMENTS * allowance - spent), least)
         self.exceeded = False
 
-    def stop(self) -> int:
-        """Return the cost of the statement."""
+    @property
+    def spent(self) -> int:
+        """Cost of the statement so far."""
         return self._allowed - max(self._left, 0)
 
     def affords(self, cost: int) -> bool:

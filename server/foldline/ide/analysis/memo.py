@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from foldline.ide.analysis.budget import Meter, names_cost
 
@@ -29,7 +29,7 @@ _NOTHING: Used = frozenset()
 
 @dataclass(slots=True, eq=False)
 class Bucket:
-    """The memo of one top-level statement."""
+    """The memo of one anchor: a top-level statement without its pieces, or one of them."""
 
     anchor: Anchor
     entries: dict[int, Entry] = field(default_factory=dict)
@@ -37,25 +37,39 @@ class Bucket:
     facts: dict[str, tuple[object, Used]] = field(default_factory=dict)
     used: set[tuple[str, str]] = field(default_factory=set)
     cost: int = 0
+    carried: bool = False
+    """True for a piece of an edited statement that doesn't count in the new one's cost yet."""
     exceeded: bool = False
     """True if something stayed unknown because it exceeded the statement's budget."""
 
 
+class _Frame(NamedTuple):
+    """An evaluation that goes on; what it costs counts for `account`."""
+
+    anchor: Anchor
+    used: set[tuple[str, str]]
+    account: Bucket
+
+
 class Memo:
-    """Memoizes per statement; a statement is invalidated as a whole."""
+    """Memoizes per anchor; an anchor is invalidated as a whole."""
 
     def __init__(self, size_of: Callable[[str], int]) -> None:
         self.meter = Meter()
         self._size_of = size_of
         self._buckets: dict[int, Bucket] = {}
-        self._stack: list[set[tuple[str, str]]] = []
+        self._stack: list[_Frame] = []
+        self._settled = 0
         self._spent: Counter[str] = Counter()
 
     def bucket(self, anchor: Anchor) -> Bucket:
-        """The memo of the anchor's statement."""
+        """The memo of an anchor."""
         bucket = self._buckets.get(id(anchor))
         if bucket is None:
             bucket = self._buckets[id(anchor)] = Bucket(anchor)
+        elif bucket.carried:
+            bucket.carried = False
+            self._charge(bucket)
         return bucket
 
     def fact(self, anchor: Anchor, name: str, compute: Callable[[], T]) -> T:
@@ -100,48 +114,82 @@ class Memo:
 
     def begin(self, anchor: Anchor) -> None:
         if not self._stack:
+            account = self.bucket(anchor)
             spent = self._spent[anchor.file]
-            self.meter.start(self._size_of(anchor.file), spent, len(anchor.text))
-        self._stack.append(set())
+            self.meter.start(self._size_of(anchor.file), spent, len(anchor.statement.text))
+            self._settled = 0
+        else:
+            outer = self._stack[-1]
+            account = outer.account
+            if anchor is not outer.anchor and self._is_piece_of_the_first(anchor):
+                account = self.bucket(anchor)
+                self._settle(outer.account)
+        self._stack.append(_Frame(anchor, set(), account))
 
     def end(self, anchor: Anchor) -> Used:
-        used = self._stack.pop()
+        _, used, account = self._stack.pop()
         self.meter.affords(names_cost(len(used)))
-        if not self._stack:
-            bucket = self.bucket(anchor)
-            cost = self.meter.stop()
-            bucket.cost += cost
-            bucket.exceeded = bucket.exceeded or self.meter.exceeded
-            self._spent[anchor.file] += cost
+        outer = self._stack[-1] if self._stack else None
+        if outer is None or outer.account is not account:
+            self._settle(account)
+        if outer is None:
+            statement = self.bucket(anchor.statement)
+            statement.exceeded = statement.exceeded or self.meter.exceeded
+            self._spent[anchor.file] += self.meter.spent
         if not used:
             return _NOTHING
-        if self._stack:
-            self._stack[-1] |= used
+        if outer is not None:
+            outer.used.update(used)
         self.bucket(anchor).used |= used
         return frozenset(used)
 
     def record_uses(self, used: Used) -> None:
         if used and self._stack and self.meter.affords(names_cost(len(used))):
-            self._stack[-1] |= used
+            self._stack[-1].used.update(used)
 
     def record_use(self, file: str, name: str) -> None:
         if self._stack:
-            self._stack[-1].add((file, name))
+            self._stack[-1].used.add((file, name))
+
+    # Costs
+
+    def _is_piece_of_the_first(self, anchor: Anchor) -> bool:
+        """Return True for a piece of the statement for which all of this is evaluated."""
+        return anchor.parent is not None and anchor.statement is self._stack[0].anchor.statement
+
+    def _settle(self, account: Bucket) -> None:
+        """Let what was spent since the last call count for `account`."""
+        account.cost += self.meter.spent - self._settled
+        self._settled = self.meter.spent
+
+    def _charge(self, bucket: Bucket) -> None:
+        """Charge what a piece cost that an edited statement still has, as if it were new."""
+        if not self._stack:
+            self._spent[bucket.anchor.file] += bucket.cost
+            return
+        self._settle(self._stack[-1].account)
+        self.meter.affords(bucket.cost)
+        self._settled = self.meter.spent
 
     # Forgetting
 
     def forget(self, file: str, names: frozenset[str], parsed: Parsed) -> None:
         """Forget the statements that a file no longer has, and all that used changed `names`."""
         gone = {(file, name) for name in names}
-        live = {id(statement.anchor) for statement in parsed.statements}
+        live = {id(anchor) for statement in parsed.statements for anchor in statement.anchors()}
+        known = self._buckets
         self._buckets = {
             key: bucket
-            for key, bucket in self._buckets.items()
+            for key, bucket in known.items()
             if (bucket.anchor.file != file or key in live) and gone.isdisjoint(bucket.used)
         }
         self._spent = Counter()
         for bucket in self._buckets.values():
-            self._spent[bucket.anchor.file] += bucket.cost
+            if bucket.anchor.parent is not None:
+                # Whatever of its statement is left was evaluated, and will be again.
+                bucket.carried = id(bucket.anchor.statement) not in self._buckets
+            if not bucket.carried:
+                self._spent[bucket.anchor.file] += bucket.cost
 
     def drop(self, file: str) -> None:
         """Forget a file's statements; values derived from them elsewhere stay."""

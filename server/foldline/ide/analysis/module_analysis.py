@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,7 @@ from foldline.ide.analysis import instances
 from foldline.ide.analysis.modules import prompt_values
 from foldline.ide.analysis.params import dataclass_of
 from foldline.ide.analysis.placeholders import texts_of
-from foldline.ide.analysis.section_tree import span_of
-from foldline.ide.analysis.static_render import render
+from foldline.ide.analysis.static_render import rendered
 from foldline.ide.analysis.syntax import (
     Assign,
     Attribute,
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.placeholders import Placeholder, TemplateText
     from foldline.ide.analysis.scopes import ModuleScope, Scope
     from foldline.ide.analysis.static_render import StaticRender
-    from foldline.ide.analysis.syntax import Name
+    from foldline.ide.analysis.syntax import Anchor, Name
     from foldline.ide.analysis.top_level import TopLevel
 
 
@@ -61,7 +60,6 @@ class CallSite:
 
     node: Call
     scope: Scope
-    statement: TopLevel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,9 +88,19 @@ class PromptFacts:
 
     name: Name
     value: TemplateValue | PromptValue
-    render: StaticRender
-    described: StaticPrompt | None = None
-    """The prompt's model at its current location."""
+    analysis: ModuleAnalysis
+
+    @property
+    def described(self) -> StaticPrompt:
+        """The prompt's model at its current location."""
+        prompt = self.analysis.module.prompt(self.name.id)
+        assert prompt is not None
+        return prompt
+
+    @property
+    def render(self) -> StaticRender:
+        """The prompt's text with its summaries folded, from its source alone."""
+        return rendered(self.value)
 
     @property
     def template(self) -> TemplateValue:
@@ -134,7 +142,7 @@ class ModuleAnalysis:
         calls: list[CallSite] = []
         classes: list[tuple[ClassDefinition, Scope]] = []
         for node in statement.nodes:
-            calls.extend(_calls_of(node, self.scope, statement, evaluator))
+            calls.extend(_calls_of(node, self.scope, evaluator))
             classes.extend(_classes_of(node, self.scope, evaluator))
         made_by = [(call, evaluator.value(call.node, call.scope)) for call in calls]
         # A call that returns what another call made isn't counted twice.
@@ -168,20 +176,21 @@ class ModuleAnalysis:
 
     @property
     def prompts(self) -> Iterator[PromptFacts]:
-        """The prompts that the file's variables hold, with their values and renders."""
+        """The prompts that the file's variables hold; the last one that is bound to a name."""
         memo = self.evaluator.memo
-        last = {prompt.name: prompt for prompt in self.module.prompts}
-        for statement in self.statements:
-            for prompt in memo.fact(statement.anchor, "prompts", partial(self._prompts, statement)):
-                described = last.get(prompt.name.id)
-                if described is not None and described.name_range == span_of(prompt.name).span:
-                    yield replace(prompt, described=described)
+        found = [
+            prompt
+            for statement in self.statements
+            for prompt in memo.fact(statement.anchor, "prompts", partial(self._prompts, statement))
+        ]
+        last = {name.id: name for name, _ in found}
+        for name, value in found:
+            if last[name.id] is name:
+                yield PromptFacts(name, value, self)
 
-    def _prompts(self, statement: TopLevel) -> tuple[PromptFacts, ...]:
-        return tuple(
-            PromptFacts(name, value, render(value))
-            for _, name, value in prompt_values(statement, self.scope, self.evaluator)
-        )
+    def _prompts(self, statement: TopLevel) -> tuple[tuple[Name, TemplateValue | PromptValue], ...]:
+        values = prompt_values(statement, self.scope, self.evaluator)
+        return tuple((name, value) for _, name, value in values)
 
     @property
     def calls(self) -> Iterator[CallSite]:
@@ -266,35 +275,44 @@ def expressions(node: Expression) -> tuple[Expression, ...]:
     return ()
 
 
-def _calls_of(
-    node: Statement, scope: Scope, statement: TopLevel, evaluator: Evaluator
-) -> Iterator[CallSite]:
+def _calls_of(node: Statement, scope: Scope, evaluator: Evaluator) -> Iterator[CallSite]:
     match node:
         case Assign() | Return() | Evaluate():
             if node.value is not None:
-                yield from _calls_in(node.value, scope, statement)
+                yield from _calls_in(node.value, node.anchor, scope, evaluator)
         case Block():
             for inner in node.inner:
-                yield from _calls_in(inner, scope, statement)
+                yield from _calls_in(inner, node.anchor, scope, evaluator)
             for child in node.body:
-                yield from _calls_of(child, scope, statement, evaluator)
+                yield from _calls_of(child, scope, evaluator)
         case FunctionDefinition():
             inside = evaluator.any_call(node, scope)
             for child in node.body:
-                yield from _calls_of(child, inside, statement, evaluator)
+                yield from _calls_of(child, inside, evaluator)
         case ClassDefinition():
             body = evaluator.body(node, scope)
             for child in node.body:
-                yield from _calls_of(child, body, statement, evaluator)
+                yield from _calls_of(child, body, evaluator)
 
 
-def _calls_in(node: Expression, scope: Scope, statement: TopLevel) -> Iterator[CallSite]:
+def _calls_in(
+    node: Expression, anchor: Anchor, scope: Scope, evaluator: Evaluator
+) -> Iterator[CallSite]:
     waiting = [node]
     while waiting:
         inner = waiting.pop()
+        if inner.anchor is not anchor:
+            yield from evaluator.memo.fact(
+                inner.anchor, "calls", partial(_calls_of_piece, inner, scope, evaluator)
+            )
+            continue
         if isinstance(inner, Call):
-            yield CallSite(inner, scope, statement)
+            yield CallSite(inner, scope)
         waiting.extend(reversed(expressions(inner)))
+
+
+def _calls_of_piece(piece: Expression, scope: Scope, evaluator: Evaluator) -> tuple[CallSite, ...]:
+    return tuple(_calls_in(piece, piece.anchor, scope, evaluator))
 
 
 def _classes_of(

@@ -6,6 +6,7 @@ from dataclasses import MISSING, fields, replace
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.budget import STEP
+from foldline.ide.analysis.scopes import BodyScope
 from foldline.ide.analysis.syntax import (
     Assign,
     Attribute,
@@ -83,9 +84,15 @@ def params_of(evaluator: Evaluator, value: Value) -> Dataclass | Nothing | Unkno
 
 def dataclass_of(evaluator: Evaluator, value: ClassValue) -> Dataclass:
     """Return a class's fields, those of its bases first."""
-    return evaluator.memo.within(
-        value.definition.anchor, lambda: _dataclass_of(evaluator, value, 0)
-    )
+    definition = value.definition
+
+    def compute() -> Dataclass:
+        return _dataclass_of(evaluator, value, 0)
+
+    if isinstance(value.scope, BodyScope):
+        return evaluator.memo.within(definition.anchor, compute)
+    # Many sections have the same parameters.
+    return evaluator.memo.fact(definition.anchor, f"dataclass at {definition.start}", compute)
 
 
 def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Dataclass:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from string import Template
 from typing import TYPE_CHECKING
 
+from foldline.ide.analysis.source_map import MappedText
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.ide.analysis.model import SourceSpan
-    from foldline.ide.analysis.source_map import MappedText
     from foldline.ide.analysis.values import SectionValue
 
 
@@ -55,6 +56,27 @@ class Placeholder:
         return self.mapped.file_at(self.start)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownText:
+    """A text as a section shows it, dedented and stripped, and its placeholders."""
+
+    mapped: MappedText
+    placeholders: tuple[Placeholder, ...]
+
+
+def shown(written: MappedText) -> ShownText:
+    """Return what a section shows of a text; made once, as long as the text stays."""
+    found = written.shown
+    if found is None:
+        mapped = written.dedent().strip()
+        if mapped is written:
+            # In a circle, texts would wait for the garbage collector.
+            mapped = MappedText(written.text, written.runs)
+        found = ShownText(mapped, tuple(placeholders(mapped)))
+        object.__setattr__(written, "shown", found)
+    return found
+
+
 def texts_of(section: SectionValue) -> Iterator[TemplateText]:
     """Yield a section's template texts."""
     if section.kind == "chapter":
@@ -62,8 +84,8 @@ def texts_of(section: SectionValue) -> Iterator[TemplateText]:
     for role in ("template", "summary"):
         written = section.text(role)
         if written is not None:
-            mapped = written.dedent().strip()
-            yield TemplateText(section, role, mapped, written, tuple(placeholders(mapped)))
+            text = shown(written)
+            yield TemplateText(section, role, text.mapped, written, text.placeholders)
 
 
 def placeholders(mapped: MappedText) -> Iterator[Placeholder]:

@@ -6,7 +6,7 @@ import re
 import textwrap
 import unicodedata
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +15,7 @@ from foldline.ide.analysis.model import SourceSpan
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from foldline.ide.analysis.placeholders import ShownText
     from foldline.ide.analysis.syntax import Anchor, Literal
 
 
@@ -43,6 +44,8 @@ class MappedText:
 
     text: str
     runs: tuple[Run, ...]
+    shown: ShownText | None = field(default=None, init=False, repr=False, compare=False)
+    """What a section shows of it, once it was asked for."""
 
     @property
     def dynamic(self) -> bool:
@@ -83,12 +86,14 @@ class MappedText:
     def place(self, start: int, end: int) -> SourceSpan | None:
         """Return the source location of `text[start:end]`; None if it has no single one."""
         first, last = self._run_at(start), self._run_at(max(start, end - 1))
-        if first is None or last is None or first.anchor is not last.anchor:
+        if first is None or last is None:
+            return None
+        if first.anchor is not last.anchor and first.anchor.statement is not last.anchor.statement:
             return None
         low = first.source + (start - first.start if first.exact else 0)
         high = last.source + (end - last.start) if last.exact else last.source + last.source_length
-        anchor = first.anchor
-        return SourceSpan(anchor.file, anchor.at(low), max(anchor.at(low), anchor.at(high)))
+        begin = first.anchor.at(low)
+        return SourceSpan(first.anchor.file, begin, max(begin, last.anchor.at(high)))
 
     def file_at(self, offset: int) -> str:
         """Return the file of the character at an offset."""
@@ -105,12 +110,10 @@ class MappedText:
         """Return the text offset of a source position; None if the text doesn't include it."""
         for run in self.runs:
             anchor = run.anchor
-            # Cheap rejection: most texts are in other statements.
-            if run.dynamic or anchor.file != file or position < anchor.start:
+            if run.dynamic or anchor.file != file:
                 continue
-            low = run.anchor.at(run.source)
-            high = run.anchor.at(run.source + run.source_length)
-            if low <= position <= high:
+            low = anchor.at(run.source)
+            if low <= position <= anchor.at(run.source + run.source_length):
                 return run.start + (position - low if run.exact else 0)
         return None
 

@@ -8,11 +8,12 @@ FULL, and the render isn't `certain` then.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from foldline.ide.analysis.model import SourceSpan, Span, Visibility
 from foldline.ide.analysis.param_values import ParamValues
-from foldline.ide.analysis.placeholders import placeholders
+from foldline.ide.analysis.placeholders import Placeholder, shown
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.values import (
     TEXT_KINDS,
@@ -24,6 +25,7 @@ from foldline.ide.analysis.values import (
     TemplateValue,
     Text,
     Value,
+    kept,
 )
 from foldline.prompts import Segment, SegmentKind, dotted_heading, undotted_heading
 from foldline.prompts.layout import Place, arrange, assemble, piece
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from foldline.prompts import Block, HeadingFormatter
     from foldline.prompts.layout import Piece
 
+
 _DEPTH = 32
 _HEADINGS = {shape.__name__: shape for shape in (dotted_heading, undotted_heading)}
 
@@ -48,6 +51,10 @@ class StaticSegment(Segment):
     """A stretch of text; if its value isn't known, `text` is the placeholder or the code."""
 
     known: bool = True
+
+
+Part: TypeAlias = StaticSegment | Placeholder
+"""A part of a section's text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +115,30 @@ def render(
     """Render a prompt, with chapters closed."""
     made = _renderer(prompt, overrides).render()
     return replace(made, certain=made.certain and not prompt.maybe)
+
+
+def rendered(prompt: TemplateValue | PromptValue) -> StaticRender:
+    """Return the same without overrides; rendered once, as long as the prompt's value stays."""
+    return kept(prompt, "render", render)
+
+
+def opened_blocks(
+    prompt: TemplateValue | PromptValue,
+) -> Mapping[tuple[str, ...], tuple[StaticBlock, ...]]:
+    """Return what replaces each summarized block of a prompt once it's opened, by its path.
+
+    Made once, as long as the prompt's value stays.
+    """
+    return kept(prompt, "opened", _opened_blocks)
+
+
+def _opened_blocks(
+    prompt: TemplateValue | PromptValue,
+) -> Mapping[tuple[str, ...], tuple[StaticBlock, ...]]:
+    blocks = rendered(prompt).blocks
+    folded = [block for block in blocks if block.visibility is Visibility.SUMMARY]
+    opened = render_opened(prompt, folded)
+    return {block.path: inside for block, inside in zip(folded, opened, strict=True)}
 
 
 def render_opened(
@@ -186,25 +217,46 @@ def _section(item: Item, depth: int) -> SectionSource:
     value = item.value
     if not isinstance(value, SectionValue):
         return SectionSource(None)
-    certain = not (item.maybe or value.maybe)
     children = _sections(value.children, depth + 1)
-    argument = value.arguments.get("tools")
-    given = Items((), complete=not value.opaque) if argument is None else argument.value
-    tools = given if isinstance(given, Items) else Items((), complete=False)
-    no_more = tools.complete and value.children.complete
+    own = kept(value, "source", _Own.of)
+    certain = not (item.maybe or value.maybe)
     return SectionSource(
         value,
-        key=value.key or "?",
-        title=" ".join(value.title.splitlines()).strip(),
-        tools=tools.items or (() if tools.complete or argument is None else (argument,)),
+        key=own.key,
+        title=own.title,
+        tools=own.tools,
         children=children,
-        certain=certain and not value.gated and value.known("key") is not None,
+        certain=certain and own.certain,
         tools_certain=certain
-        and (
-            not all(tool.maybe for tool in tools.items)
-            or (no_more and not tools.items and all(child.tools_certain for child in children))
-        ),
+        and (own.has_tools or (own.no_tools and all(child.tools_certain for child in children))),
     )
+
+
+class _Own(NamedTuple):
+    """What a section's own arguments tell of it."""
+
+    key: str
+    title: str
+    tools: tuple[object, ...]
+    certain: bool
+    has_tools: bool
+    """True if it certainly has tools."""
+    no_tools: bool
+    """True if it certainly has none, and its children are known."""
+
+    @classmethod
+    def of(cls, value: SectionValue) -> _Own:
+        argument = value.arguments.get("tools")
+        given = Items((), complete=not value.opaque) if argument is None else argument.value
+        tools = given if isinstance(given, Items) else Items((), complete=False)
+        return cls(
+            key=value.key or "?",
+            title=" ".join(value.title.splitlines()).strip(),
+            tools=tools.items or (() if tools.complete or argument is None else (argument,)),
+            certain=not value.gated and value.known("key") is not None,
+            has_tools=not all(tool.maybe for tool in tools.items),
+            no_tools=tools.complete and value.children.complete and not tools.items,
+        )
 
 
 def _renderer(
@@ -229,6 +281,7 @@ class _Renderer:
         self.certain = not (template.opaque or template.maybe)
         self.heading = self._heading()
         self.disclosure = self._disclosure()
+        self.values: dict[object, StaticSegment] = {}
         self.pieces: list[Piece[_Place]] = []
         self.shown: list[tuple[SectionValue, Visibility]] = []
 
@@ -238,8 +291,11 @@ class _Renderer:
         return StaticRender(text, blocks, self.certain)
 
     def arranged(self) -> tuple[_Place, ...]:
-        """Arrange all sections, closed ones included."""
-        sections = _sections(self.template.items("sections"))
+        """Arrange all sections, closed ones included; done once for a template."""
+        return kept(self.template, "places", self._arranged)
+
+    def _arranged(self, template: TemplateValue) -> tuple[_Place, ...]:
+        sections = _sections(template.items("sections"))
         return arrange(sections, _Place, heading=self.heading, disclosure=self.disclosure)
 
     def render_section(self, path: tuple[str, ...]) -> StaticRender:
@@ -329,7 +385,8 @@ class _Renderer:
             text = None if role == "template" else text
         if text is not None:
             derived = self._derived(section) if task else {}
-            body = self._filled(section, text.dedent().strip(), derived)
+            parts = kept(section, f"{role} parts", partial(_parts, text=text))
+            body = [self._filled(section, part, derived) for part in parts]
             return without_absent_end(body) if task and role == "template" else body
         argument = section.arguments.get(role)
         if role == "summary" and (argument is None or isinstance(argument.value, Nothing)):
@@ -350,22 +407,20 @@ class _Renderer:
         return derived
 
     def _filled(
-        self, section: SectionValue, mapped: MappedText, derived: Mapping[str, StaticSegment]
-    ) -> list[Segment]:
-        filled: list[Segment] = []
-        at = 0
-        for placeholder in placeholders(mapped):
-            name = placeholder.name
-            if not name:
-                continue
-            if placeholder.start > at:
-                filled.append(_literal(mapped, at, placeholder.start))
-            shown = mapped.text[placeholder.start : placeholder.end]
-            filled.append(derived.get(name) or self._value(section, name, shown))
-            at = placeholder.end
-        if at < len(mapped.text):
-            filled.append(_literal(mapped, at, len(mapped.text)))
-        return filled
+        self, section: SectionValue, part: Part, derived: Mapping[str, StaticSegment]
+    ) -> Segment:
+        if not isinstance(part, Placeholder):
+            return part
+        name, written = part.name, part.mapped.text[part.start : part.end]
+        if name in derived:
+            return derived[name]
+        # Sections with the same parameters show the same.
+        default = section.arguments.get("default_params")
+        key = (id(section.params), section.opaque, id(default), name, written)
+        known = self.values.get(key)
+        if known is None:
+            known = self.values[key] = self._value(section, name, written)
+        return known
 
     def _value(self, section: SectionValue, name: str, placeholder: str) -> StaticSegment:
         value = self.param_values.value(section, name)
@@ -374,9 +429,26 @@ class _Renderer:
         return StaticSegment(kind, text, name, known=value.text is not None)
 
 
+def _parts(_: SectionValue, text: MappedText) -> tuple[Part, ...]:
+    """Return the literal segments and the placeholders that a text shows."""
+    mapped, found = shown(text).mapped, shown(text).placeholders
+    parts: list[Part] = []
+    at = 0
+    for placeholder in found:
+        if not placeholder.name:
+            continue
+        if placeholder.start > at:
+            parts.append(_literal(mapped, at, placeholder.start))
+        parts.append(placeholder)
+        at = placeholder.end
+    if at < len(mapped.text):
+        parts.append(_literal(mapped, at, len(mapped.text)))
+    return tuple(parts)
+
+
 def _literal(mapped: MappedText, start: int, end: int) -> StaticSegment:
-    shown = mapped.text[start:end].replace("$$", "$")
-    return StaticSegment(SegmentKind.LITERAL, shown, known=not mapped.dynamic_in(start, end))
+    text = mapped.text[start:end].replace("$$", "$")
+    return StaticSegment(SegmentKind.LITERAL, text, known=not mapped.dynamic_in(start, end))
 
 
 def _static(block: Block, shown: tuple[SectionValue, Visibility]) -> StaticBlock:
@@ -389,10 +461,12 @@ def _static(block: Block, shown: tuple[SectionValue, Visibility]) -> StaticBlock
         visibility=visibility,
         span=Span(block.span.start, block.span.end),
         segments=tuple(
-            segment
-            if isinstance(segment, StaticSegment)
-            else StaticSegment(segment.kind, segment.text, segment.field)
-            for segment in block.segments
+            [
+                segment
+                if isinstance(segment, StaticSegment)
+                else StaticSegment(segment.kind, segment.text, segment.field)
+                for segment in block.segments
+            ]
         ),
         section=section,
         opened_by=block.opened_by,

@@ -1,37 +1,59 @@
 """Syntax nodes for the part of Python that prompts use, with locations that survive edits.
 
-A node's offsets count from the start of its top-level statement. Typing in one statement moves the
-others as a whole, so their nodes, and everything derived from them, stay valid: only the `Anchor`
-of each statement moves.
+A node's offsets count from the start of its `Anchor`: a top-level statement, or a call in one.
+Typing in one piece of code moves the others as a whole, so their nodes, and everything derived from
+them, stay valid: only their anchors move.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from foldline.ide.analysis.source_map import MappedText
 
 
 @dataclass(slots=True, eq=False)
 class Anchor:
-    """Location of a top-level statement in its file.
+    """Location of a top-level statement in its file, or of a call in the code around it.
 
     A statement that is broken by typing keeps the nodes of its last good text: `edit` is the part
     of that text that was replaced, so that the rest still maps to the right offsets.
+
+    Attributes:
+        start: Offset in the file, or in the text of `parent`.
+        depth: Nesting that the call is lowered at.
+        size: The syntax nodes that the parser made of the text.
     """
 
     file: str
     start: int
     text: str
     edit: Edit | None = None
+    parent: Anchor | None = None
+    depth: int = 0
+    size: int = 0
 
     def at(self, offset: int) -> int:
-        """Convert an offset in the statement to one in the file."""
-        if self.edit is not None:
-            offset = self.edit.map(offset)
-        return self.start + offset
+        """Convert an offset in the text to one in the file."""
+        anchor = self
+        while anchor.parent is not None:
+            offset += anchor.start
+            anchor = anchor.parent
+        if anchor.edit is not None:
+            offset = anchor.edit.map(offset)
+        return anchor.start + offset
+
+    @property
+    def statement(self) -> Anchor:
+        """The anchor of the top-level statement."""
+        anchor = self
+        while anchor.parent is not None:
+            anchor = anchor.parent
+        return anchor
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +63,10 @@ class Edit:
     start: int
     old_end: int
     new_end: int
+
+    def within(self, start: int) -> Edit:
+        """Return the same edit in offsets that count from `start`."""
+        return Edit(self.start - start, self.old_end - start, self.new_end - start)
 
     def map(self, offset: int) -> int:
         if offset <= self.start:
@@ -181,6 +207,27 @@ class Opaque(Node):
     """An expression of another kind; `inner` holds the expressions in it."""
 
     inner: tuple[Expression, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Piece:
+    """An expression with its own anchor, and the pieces in it, in source order."""
+
+    node: Expression
+    pieces: list[Piece] = field(default_factory=list)
+
+    @property
+    def anchor(self) -> Anchor:
+        return self.node.anchor
+
+
+def anchors_in(pieces: list[Piece]) -> Iterator[Anchor]:
+    """Yield the anchors of pieces, and of all pieces in them."""
+    waiting = pieces[::-1]
+    while waiting:
+        piece = waiting.pop()
+        yield piece.anchor
+        waiting.extend(reversed(piece.pieces))
 
 
 Expression: TypeAlias = (

@@ -3,23 +3,24 @@
 At a syntax error, parsing restarts at the next line that looks like the start of a statement, so
 that damage stays within one statement. A damaged statement keeps the nodes of its last good text.
 
-After an edit only the statements that it touches are parsed. The whole file is parsed again if they
-don't stand alone, as when an opening quote swallows the code after it.
+After an edit only the piece or the statements that it touches are parsed. The whole file is parsed
+again if they don't stand alone, as when an opening quote swallows the code after it.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from foldline.backends import syntax
 from foldline.backends.files.limits import PROMPT_MODULE_BYTES, PROMPT_MODULE_NODES
 from foldline.backends.syntax import ParseRefusedError
 from foldline.ide.analysis.lowering.expressions import narrow
 from foldline.ide.analysis.lowering.statements import Reader
+from foldline.ide.analysis.pieces import Code, KnownPieces, edited
 from foldline.ide.analysis.syntax import (
     Anchor,
     Assign,
@@ -28,7 +29,9 @@ from foldline.ide.analysis.syntax import (
     FunctionDefinition,
     Import,
     Name,
+    Piece,
     Statement,
+    anchors_in,
 )
 
 if TYPE_CHECKING:
@@ -58,9 +61,8 @@ class TopLevel:
     anchor: Anchor
     text: str
     nodes: tuple[Statement, ...]
+    pieces: list[Piece] = field(default_factory=list)
     broken: bool = False
-    size: int = 0
-    """The syntax nodes that the parser made of the text."""
 
     @property
     def start(self) -> int:
@@ -69,6 +71,11 @@ class TopLevel:
     @property
     def end(self) -> int:
         return self.anchor.start + len(self.text)
+
+    def anchors(self) -> Iterator[Anchor]:
+        """Yield its anchor, and those of its pieces."""
+        yield self.anchor
+        yield from anchors_in(self.pieces)
 
     @property
     def stale(self) -> bool:
@@ -113,7 +120,7 @@ def parse(text: str, file: str, previous: Parsed | None = None) -> Parsed:
         if previous is None or previous.refused:
             return Parsed(text, tuple(_with_rests(_cut(text, 0, len(text), file), text)))
         updated = _Update(text, file, previous).parsed()
-        _check_size(sum(statement.size for statement in updated.statements))
+        _check_size(sum(statement.anchor.size for statement in updated.statements))
         return updated
     except ParseRefusedError as refused:
         return Parsed(text, (), str(refused))
@@ -126,7 +133,7 @@ class _Update:
         self.text = text
         self.file = file
         self.previous = previous
-        start, old_end, new_end = changed(previous.text, text)
+        self.edit = start, old_end, new_end = changed(previous.text, text)
         statements = previous.statements
         shift = new_end - old_end
         before = 0
@@ -144,49 +151,74 @@ class _Update:
         self.shift = shift
 
     def parsed(self) -> Parsed:
-        middle = self._middle()
-        around = (*self.before, *self.after)
         # An edit elsewhere may have repaired a broken statement.
-        if middle is None or any(statement.broken for statement in around):
-            whole = _parse(self.text)
-            read = [] if whole.has_error else list(_read(whole, self.text, 0, self.file))
-            if not (
-                whole.has_error or any(_is_cut_off(statement, self.text) for statement in read)
-            ):
-                return self._reread(read)
+        others_broken = any(statement.broken for statement in (*self.before, *self.after))
+        middle = None if others_broken else self._inside_a_piece()
         if middle is None:
-            middle = _with_rests(_cut(self.text, self.low, self.high, self.file), self.text)
-        middle = self._with_last_good(middle)
+            part = self.text[self.low : self.high]
+            alone = self._alone(part)
+            if alone is None or others_broken:
+                whole = _parse(self.text)
+                if not whole.has_error and not _is_any_cut_off(whole, self.text, 0, self.text):
+                    return Parsed(self.text, tuple(self._reread(whole)))
+            if alone is None:
+                middle = _with_rests(_cut(self.text, self.low, self.high, self.file), self.text)
+                middle = self._with_last_good(middle)
+            else:
+                known = _pieces_of(self.touched)
+                middle = [
+                    _statement(
+                        [node],
+                        _anchor(self.file, part, _place(node), self.low),
+                        node.start_byte,
+                        known,
+                    )
+                    for node in _statements(alone)
+                ]
         for statement in self.after:
             statement.anchor.start += self.shift
         return Parsed(self.text, (*self.before, *middle, *self.after))
 
-    def _middle(self) -> list[TopLevel] | None:
-        """Parse the edited statements alone; None if they don't stand alone."""
-        text = self.text
-        part = text[self.low : self.high]
-        root = _parse(part)
-        if root.has_error or part.rstrip().endswith("\\"):
+    def _inside_a_piece(self) -> list[TopLevel] | None:
+        """Parse the edited piece of a statement alone; None if the edit isn't inside one."""
+        if len(self.touched) != 1 or self.touched[0].broken:
             return None
-        found = list(_read(root, part, self.low, self.file))
-        return None if any(_is_cut_off(statement, text) for statement in found) else found
+        [old] = self.touched
+        edit = Edit(*self.edit).within(old.start)
+        text = self.text[old.start : old.end + self.shift]
+        found = edited(Code(old.anchor, old.nodes, old.pieces), edit, text, _parse)
+        if found is None:
+            return None
+        return [
+            TopLevel(found.anchor, text, cast("tuple[Statement, ...]", found.nodes), found.pieces)
+        ]
 
-    def _reread(self, read: list[TopLevel]) -> Parsed:
-        """Return all statements of a full parse, reusing those whose text is the same."""
+    def _alone(self, part: str) -> tree_sitter.Node | None:
+        """Parse the edited statements; None if they don't stand alone."""
+        root = _parse(part)
+        broken = root.has_error or part.rstrip().endswith("\\")
+        return None if broken or _is_any_cut_off(root, part, self.low, self.text) else root
+
+    def _reread(self, whole: tree_sitter.Node) -> Iterator[TopLevel]:
+        """Yield all statements of a full parse, reusing those whose text is the same."""
         known: dict[str, list[TopLevel]] = {}
         for statement in reversed(self.previous.statements):
             if not statement.broken:
                 known.setdefault(statement.text, []).append(statement)
-        statements: list[TopLevel] = []
-        for new in read:
-            same = known.get(new.text)
-            if same:
-                old = same.pop()
-                old.anchor.start = new.start
-                statements.append(old)
+        same = [
+            (node, texts.pop() if (texts := known.get(self.text[slice(*_place(node))])) else None)
+            for node in _statements(whole)
+        ]
+        kept = {id(old) for _, old in same if old is not None}
+        others = (old for old in self.previous.statements if id(old) not in kept)
+        known_pieces = _pieces_of(others)
+        for node, old in same:
+            if old is None:
+                anchor = _anchor(self.file, self.text, _place(node))
+                yield _statement([node], anchor, node.start_byte, known_pieces)
             else:
-                statements.append(new)
-        return Parsed(self.text, tuple(statements))
+                old.anchor.start = node.start_byte
+                yield old
 
     def _with_last_good(self, middle: list[TopLevel]) -> list[TopLevel]:
         if not any(statement.broken for statement in middle):
@@ -223,7 +255,7 @@ def _stale(old: TopLevel, new: TopLevel) -> TopLevel:
     anchor = old.anchor
     anchor.edit = edit
     anchor.start = new.start
-    return TopLevel(anchor, new.text, old.nodes, broken=True, size=old.size)
+    return TopLevel(anchor, new.text, old.nodes, old.pieces, broken=True)
 
 
 def defined(statement: TopLevel) -> Iterator[str]:
@@ -262,25 +294,39 @@ def _check_size(nodes: int) -> None:
         )
 
 
-def _read(root: tree_sitter.Node, text: str, offset: int, file: str) -> Iterator[TopLevel]:
-    for node in root.children:
-        if node.type != "comment" and node.is_named:
-            yield _statement([node], text, (node.start_byte, node.end_byte), offset, file)
+def _statements(root: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+    return (node for node in root.children if node.type != "comment" and node.is_named)
+
+
+def _place(node: tree_sitter.Node) -> tuple[int, int]:
+    return node.start_byte, node.end_byte
+
+
+def _anchor(file: str, text: str, place: tuple[int, int], offset: int = 0) -> Anchor:
+    """Return the anchor of the statement at `place` of a text that starts at `offset`."""
+    return Anchor(file, offset + place[0], text[slice(*place)])
 
 
 def _statement(
-    nodes: Iterable[tree_sitter.Node], text: str, place: tuple[int, int], offset: int, file: str
+    nodes: Iterable[tree_sitter.Node], anchor: Anchor, base: int, known: KnownPieces | None = None
 ) -> TopLevel:
-    """Return the statement at `place` of `text`, which starts at `offset` of the file."""
-    own = text[slice(*place)]
-    anchor = Anchor(file, offset + place[0], own)
-    reader = Reader(anchor, place[0])
+    """Return the statement of an anchor, which is at `base` in the parsed text."""
+    reader = Reader(anchor, base, known)
     read: list[Statement] = []
-    size = 0
     for node in nodes:
         read.extend(reader.statement(node))
-        size += node.descendant_count
-    return TopLevel(anchor, own, tuple(read), size=size)
+        anchor.size += node.descendant_count
+    return TopLevel(anchor, anchor.text, tuple(read), reader.pieces)
+
+
+def _pieces_of(statements: Iterable[TopLevel]) -> KnownPieces:
+    """The pieces of statements, apart from those that were only recovered from broken code."""
+    return KnownPieces(
+        piece
+        for statement in statements
+        if statement.stale or not statement.broken
+        for piece in statement.pieces
+    )
 
 
 def _cut(text: str, low: int, high: int, file: str) -> Iterator[TopLevel]:
@@ -298,7 +344,8 @@ def _cut(text: str, low: int, high: int, file: str) -> Iterator[TopLevel]:
                 continue
             start = low + node.start_byte
             if not (node.has_error or loose):
-                yield _statement([node], part, (node.start_byte, node.end_byte), low, file)
+                anchor = _anchor(file, part, _place(node), low)
+                yield _statement([node], anchor, node.start_byte)
                 continue
             if beginnings is None:
                 beginnings = [match.start() for match in _BEGINNING.finditer(text, low, high)]
@@ -309,7 +356,7 @@ def _cut(text: str, low: int, high: int, file: str) -> Iterator[TopLevel]:
             damaged = text[start:resume].rstrip()
             alone = _parse(damaged)
             nodes = [alone] if alone.type == "ERROR" else alone.children
-            statement = _statement(nodes, damaged, (0, len(damaged)), start, file)
+            statement = _statement(nodes, Anchor(file, start, damaged), 0)
             statement.broken = alone.has_error
             yield statement
             break
@@ -332,6 +379,14 @@ def _with_rests(found: Iterable[TopLevel], text: str) -> list[TopLevel]:
 def _is_cut_off(statement: TopLevel, text: str) -> bool:
     """Return True if the parser started or ended a statement where Python wouldn't."""
     return not _begins_line(text, statement.start) or statement.text.endswith(":")
+
+
+def _is_any_cut_off(root: tree_sitter.Node, part: str, offset: int, text: str) -> bool:
+    """The same of the statements of a part of `text` that starts at `offset`."""
+    return any(
+        not _begins_line(text, offset + node.start_byte) or part[: node.end_byte].endswith(":")
+        for node in _statements(root)
+    )
 
 
 def _past_decorated(text: str, start: int, beginnings: Sequence[int], index: int) -> int:

@@ -6,13 +6,13 @@ Values hold syntax nodes, not offsets, so they stay valid when other statements 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from foldline import prompts
 from foldline.ide.analysis.model import Visibility
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from foldline.ide.analysis.scopes import BodyScope, ModuleScope, Scope
     from foldline.ide.analysis.source_map import MappedText
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
         Name,
         Node,
     )
+
+T = TypeVar("T")
+Keeps = TypeVar("Keeps", bound="SectionValue | TemplateValue | PromptValue")
 
 LIBRARY = prompts.__name__
 
@@ -206,6 +209,8 @@ class SectionValue:
     """True if its class overrides `is_enabled`."""
     cost: int = 0
     """Cost of showing it and all sections below it."""
+    derived: dict[str, object] = field(default_factory=dict, init=False, repr=False)
+    """What is kept of it; see `kept`."""
 
     @property
     def gated(self) -> bool:
@@ -268,6 +273,8 @@ class TemplateValue:
     maybe: bool = False
     cost: int = 0
     """Cost of showing all of its sections."""
+    derived: dict[str, object] = field(default_factory=dict, init=False, repr=False)
+    """What is kept of it; see `kept`."""
 
     def text(self, name: str) -> str:
         """Return the string argument of that name, with dynamic parts shown as code; else empty."""
@@ -289,6 +296,8 @@ class PromptValue:
     node: Node
     bound: tuple[Item, ...] = ()
     maybe: bool = False
+    derived: dict[str, object] = field(default_factory=dict, init=False, repr=False)
+    """What is kept of it; see `kept`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -349,3 +358,13 @@ Value: TypeAlias = (
     | InstanceValue
     | MethodValue
 )
+
+
+def kept(value: Keeps, name: str, derive: Callable[[Keeps], T]) -> T:
+    """Return what `derive` makes of a value alone; made once, as long as the value stays.
+
+    It must not hold the value: in a circle, both would wait for the garbage collector.
+    """
+    if name not in value.derived:
+        value.derived[name] = derive(value)
+    return value.derived[name]  # type: ignore[return-value]  # One name stands for one type.

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from foldline.ide.analysis.placeholders import texts_of
+from foldline.ide.analysis.values import kept
 from foldline.ide.checks.diagnostic import (
     Change,
     Code,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
     from foldline.ide.analysis.model import SourceSpan
     from foldline.ide.analysis.module_analysis import ModuleAnalysis, StatementFacts
+    from foldline.ide.analysis.values import SectionValue
 
 __all__ = [
     "Change",
@@ -107,20 +110,20 @@ def _uses_damaged_names(facts: StatementFacts, analysis: ModuleAnalysis) -> bool
 
 def _statement(facts: StatementFacts, analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
     evaluator = analysis.evaluator
-    checked: set[int] = set()
-    for section in facts.sections:
-        checked.add(id(section))
-        yield from check_section(section)
-    for text in facts.texts:
-        if id(text.section) not in checked:
-            checked.add(id(text.section))
-            yield from check_section(text.section)
-        yield from check_text(text)
-    yield from check_summary_size(facts.texts)
+    sections = {id(section): section for section in facts.sections}
+    sections.update((id(text.section), text.section) for text in facts.texts)
+    for section in sections.values():
+        yield from kept(section, "diagnostics", _of_section)
     for template in facts.templates:
         yield from check_template(template, evaluator)
     for call in facts.calls:
         yield from check_call(call, evaluator)
+
+
+def _of_section(section: SectionValue) -> tuple[LazyDiagnostic, ...]:
+    texts = tuple(texts_of(section))
+    of_texts = (diagnostic for text in texts for diagnostic in check_text(text))
+    return (*check_section(section), *of_texts, *check_summary_size(texts))
 
 
 def _located(lazy: LazyDiagnostic, severity: Severity, place: SourceSpan) -> Diagnostic:

@@ -19,7 +19,8 @@ def check_evaluated(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
     if analysis.refused:
         message = f"Prompts of this file are not shown: {analysis.refused}."
         yield LazyDiagnostic(Code.NOT_EVALUATED, message, lambda: SourceSpan(analysis.file, 0, 0))
-    analysis.module  # noqa: B018 - Showing the prompts counts towards the budget.
+    # Showing the prompts counts towards the budget.
+    tuple(analysis.prompts)
     for statement in analysis.statements:
         if analysis.evaluator.memo.bucket(statement.anchor).exceeded:
             message = (

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis.values import Dataclass
+from foldline.ide.analysis.placeholders import texts_of
+from foldline.ide.analysis.values import Dataclass, kept
 from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, at_node
 
 if TYPE_CHECKING:
@@ -51,32 +52,51 @@ def check_fields(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
 
 @dataclass(frozen=True, slots=True)
 class _Uses:
-    """Fields that one statement declares and uses, by the `id` of their declared names."""
+    """Fields that code declares and uses, by the `id` of their declared names."""
 
     declared: dict[int, tuple[Dataclass, Field]]
     used: set[int]
     unsure: set[int]
 
 
+_NO_USES = _Uses({}, set(), set())
+
+
 def _uses(facts: StatementFacts) -> _Uses:
     found = _Uses({}, set(), set())
-    for section in facts.sections:
-        params = section.params
-        if not isinstance(params, Dataclass) or params.definition is None:
-            continue
-        fields = {id(field.name): field for field in params.fields if field.name is not None}
-        found.declared.update((key, (params, field)) for key, field in fields.items())
-        if (
-            not params.complete
-            or params.task
-            or params.computed
-            or not _renders_only_known_texts(section)
-        ):
-            found.unsure.update(fields)
-    for text in facts.texts:
-        params = text.section.params
-        if not isinstance(params, Dataclass):
-            continue
+    sections = {id(text.section): text.section for text in facts.texts}
+    of_sections = [kept(section, "declared fields", _declared) for section in facts.sections]
+    of_texts = [kept(section, "used fields", _used) for section in sections.values()]
+    for uses in (*of_sections, *of_texts):
+        found.declared.update(uses.declared)
+        found.used.update(uses.used)
+        found.unsure.update(uses.unsure)
+    return found
+
+
+def _declared(section: SectionValue) -> _Uses:
+    """The fields that a section has, and those that it may use elsewhere than in its texts."""
+    params = section.params
+    if not isinstance(params, Dataclass) or params.definition is None:
+        return _NO_USES
+    fields = {id(field.name): field for field in params.fields if field.name is not None}
+    unsure = (
+        not params.complete
+        or params.task
+        or params.computed
+        or not _renders_only_known_texts(section)
+    )
+    declared = {key: (params, field) for key, field in fields.items()}
+    return _Uses(declared, set(), set(fields) if unsure else set())
+
+
+def _used(section: SectionValue) -> _Uses:
+    """The fields that a section's texts use."""
+    params = section.params
+    if not isinstance(params, Dataclass):
+        return _NO_USES
+    found = _Uses({}, set(), set())
+    for text in texts_of(section):
         names = {placeholder.name for placeholder in text.placeholders}
         found.used.update(id(field.name) for field in params.fields if field.id in names)
         # A misspelled placeholder has its own diagnostic, and may be meant for this field.

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import Visibility
 from foldline.ide.analysis.section_tree import span_of
-from foldline.ide.analysis.static_render import render_opened
+from foldline.ide.analysis.static_render import opened_blocks
 from foldline.ide.analysis.values import Dataclass, Nothing
 from foldline.ide.features.keys import key_at
 from foldline.ide.features.locate import field_at, placeholder_at, sections_at
 from foldline.prompts.task import TASK_BLOCKS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from foldline.ide.analysis.model import SourceSpan
     from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
+    from foldline.ide.analysis.static_render import StaticBlock
     from foldline.ide.analysis.values import Field, SectionValue
     from foldline.ide.features.locate import PlaceholderAt
     from foldline.ide.token_counter import TokenCounter
@@ -133,7 +136,7 @@ def _in_prompt(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter
     size = prompt.render.tokens_below(path, counter)
     shown = f"- `{prompt.name.id}` {block.number}. `{'.'.join(path)}`: "
     if block.visibility is Visibility.SUMMARY:
-        cost = cost_if_opened(prompt, path, counter)
+        cost = cost_if_opened(prompt, block, counter)
         return (
             f"{shown}SUMMARY, {counter.format(size)} tokens; "
             f"{counter.format_change(cost)} if opened by `{block.opened_by}`"
@@ -142,22 +145,17 @@ def _in_prompt(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter
     return f"{shown}{decided}, {counter.format(size)} tokens"
 
 
-def cost_if_opened(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter) -> int:
-    """Return the tokens that opening a summarized section adds to a render."""
-    return opened_costs(prompt, counter, only=path)[path]
-
-
-def opened_costs(
-    prompt: PromptFacts, counter: TokenCounter, *, only: tuple[str, ...] | None = None
-) -> dict[tuple[str, ...], int]:
-    """Return the tokens that opening each summarized section adds, by path."""
-    summarized = [
-        block
-        for block in prompt.render.blocks
-        if block.visibility is Visibility.SUMMARY and only in (None, block.path)
-    ]
-    # A summarized section hides those below it.
+def opened_costs(prompt: PromptFacts, counter: TokenCounter) -> Mapping[tuple[str, ...], int]:
+    """Return the tokens that opening each summarized section adds to a render, by path."""
     return {
-        block.path: sum(counter.count(inner.text) for inner in opened) - counter.count(block.text)
-        for block, opened in zip(summarized, render_opened(prompt.value, summarized), strict=True)
+        block.path: cost_if_opened(prompt, block, counter)
+        for block in prompt.render.blocks
+        if block.visibility is Visibility.SUMMARY
     }
+
+
+def cost_if_opened(prompt: PromptFacts, block: StaticBlock, counter: TokenCounter) -> int:
+    """Return the tokens that opening a summarized section adds to a render."""
+    # A summarized section hides those below it.
+    opened = opened_blocks(prompt.value)[block.path]
+    return sum(counter.count(inner.text) for inner in opened) - counter.count(block.text)

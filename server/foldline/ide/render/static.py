@@ -155,7 +155,7 @@ def _overrides(
 ) -> dict[tuple[str, ...], Visibility]:
     from foldline.ide.analysis.model import Visibility
 
-    everything = prompt.described.walk() if prompt.described is not None else ()
+    everything = prompt.described.walk()
     paths = {".".join(section.path): section.path for section in everything}
     found: dict[tuple[str, ...], Visibility] = {}
     for key, visibility in overrides.items():

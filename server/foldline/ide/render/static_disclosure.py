@@ -142,7 +142,7 @@ class _Disclosure:
         for key in keys:
             place = self.places.get(key)
             if place is None:
-                if not self._prompt.described or not self._prompt.described.complete:
+                if not self._prompt.described.complete:
                     raise _only_executed(key)
                 refusals.unknown(key, self._openable())
             elif not any(map(self._is_summarized, self._ancestry(place))):

@@ -25,6 +25,7 @@ from foldline.ide.analysis.syntax import (
     Opaque,
     Operation,
     Parameter,
+    Piece,
     Starred,
     String,
     Subscript,
@@ -35,8 +36,13 @@ if TYPE_CHECKING:
 
     import tree_sitter
 
+    from foldline.ide.analysis.pieces import KnownPieces
+
 DEEPEST = 80
 """Deepest nesting of expressions and statements that is lowered; deeper code stays unknown."""
+
+_SMALLEST_PIECE = 40
+"""Number of characters below which a call costs less than an anchor of its own."""
 
 _WIDE = re.compile(r"[^\x00-\x7f]")
 
@@ -49,14 +55,22 @@ def narrow(text: str) -> bytes:
 
 
 class ExpressionReader:
-    """Lowers expressions; `base` is the offset of the anchor's statement in the parsed text."""
+    """Lowers expressions; `base` is the offset of the anchor in the parsed text.
 
-    __slots__ = ("_depth", "anchor", "base")
+    Calls among the arguments and items of module-level code become pieces, with their own anchors.
+    Of those in `known`, the nodes are used again.
+    """
 
-    def __init__(self, anchor: Anchor, base: int) -> None:
+    __slots__ = ("_depth", "_known", "_whole", "anchor", "base", "pieces")
+
+    def __init__(self, anchor: Anchor, base: int, known: KnownPieces | None = None) -> None:
         self.anchor = anchor
         self.base = base
-        self._depth = 0
+        self._known = known
+        self._depth = anchor.depth
+        self.pieces: list[Piece] = []
+        self._whole = False
+        """True inside of definitions, whose code may be evaluated in several scopes."""
 
     def at(self, node: tree_sitter.Node) -> tuple[Anchor, int, int]:
         return self.anchor, node.start_byte - self.base, node.end_byte - self.base
@@ -108,6 +122,26 @@ class ExpressionReader:
             return found if found is not None else Opaque(*self.at(node), self.inner(node))
         finally:
             self._depth -= 1
+
+    def element(self, node: tree_sitter.Node) -> Expression:
+        """Lower an argument or an item; a call may become a piece."""
+        size = node.end_byte - node.start_byte
+        small = node.type != "call" or size < _SMALLEST_PIECE or node.has_error
+        if small or self._whole or self._depth > DEEPEST:
+            return self.expression(node)
+        text, start = self.text(node), node.start_byte - self.base
+        piece = self._known.take(text, self._depth) if self._known is not None else None
+        if piece is not None:
+            piece.anchor.parent, piece.anchor.start = self.anchor, start
+        else:
+            outer, base, around = self.anchor, self.base, self.pieces
+            size = node.descendant_count
+            self.anchor = Anchor(outer.file, start, text, None, outer, self._depth, size)
+            self.base, self.pieces = node.start_byte, []
+            piece = Piece(self.expression(node), self.pieces)
+            self.anchor, self.base, self.pieces = outer, base, around
+        self.pieces.append(piece)
+        return piece.node
 
     def string(self, node: tree_sitter.Node) -> Expression:
         return String(*self.at(node), (self._literal(node),), self._interpolated([node]))
@@ -203,18 +237,18 @@ class ExpressionReader:
             if child.type == "keyword_argument":
                 name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
                 if name is not None and value is not None:
-                    keywords.append(Keyword(*at, self.name(name), self.expression(value)))
+                    keywords.append(Keyword(*at, self.name(name), self.element(value)))
             elif child.type == "dictionary_splat":
                 named = child.named_children
                 if named:
                     keywords.append(Keyword(*at, None, self.expression(named[0])))
             else:
-                positional.append(self.expression(child))
+                positional.append(self.element(child))
         return tuple(positional), tuple(keywords)
 
     def items(self, node: tree_sitter.Node) -> tuple[Expression, ...]:
         return tuple(
-            self.expression(child)
+            self.element(child)
             for child in _flat(node.children)
             if child.type != "keyword_argument"
         )

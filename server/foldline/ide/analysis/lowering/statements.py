@@ -35,6 +35,7 @@ _BLOCKS = {
 _CLAUSES = frozenset(
     {"elif_clause", "else_clause", "except_clause", "finally_clause", "case_clause", "block"}
 )
+_DEFINITIONS = frozenset({"decorated_definition", "class_definition", "function_definition"})
 _LOOPS = ("for_statement", "with_statement")
 
 
@@ -54,11 +55,13 @@ class Reader(ExpressionReader):
         if self._depth > DEEPEST:
             return ()
         self._depth += 1
+        whole, self._whole = self._whole, self._whole or node.type in _DEFINITIONS
         try:
             # Of those that are made one by one, all while the depth is that of here.
             return tuple(self._statement(node))
         finally:
             self._depth -= 1
+            self._whole = whole
 
     def _statement(self, node: tree_sitter.Node) -> Iterable[Statement]:
         kind = node.type
