@@ -1,11 +1,13 @@
 """How quick the server is while a prompt is typed, beside Python language servers on one file.
 
-    uv run python tests/benchmarks/bench_server.py [--edits N] [--workspace N] [--json]
+    uv run python tests/benchmarks/bench_server.py [--keys N] [--only foldline] [--json]
 
-The file is a prompt module of 3,000 lines; every server gets the same file and the same edits. The
-others are found on PATH (`jedi-language-server`, `pylsp`, `ty`) and are left out where they are
-missing. They answer other questions than we do: compare ratios, not merits. Times are wall clock,
-as an editor waits; on a shared machine look at medians and at the ratios within one run.
+Two modules of 3,000 lines are typed into: one of many small prompts, and one of a single prompt of
+200 sections. Every server gets the same modules and the same keys. The others are found on PATH
+(`jedi-language-server`, `pylsp`, `ty`) and are left out where they are missing. They answer other
+questions than we do: compare ratios, not merits. Times are wall clock, as an editor waits; on a
+shared machine look at medians and at the ratios within one run. The load is that of the machine,
+this benchmark included, before and after.
 """
 
 from __future__ import annotations
@@ -28,6 +30,11 @@ from typing import Any
 DEADLINE = 60.0
 STARTS = 7
 LINES = 3_000
+SECTIONS = 200
+LENSES = (100, 200, 400)
+PASTES = 12
+PAUSE = 0.09
+"""Seconds between the keys of somebody who types fast."""
 
 SERVERS = {
     "foldline": [sys.executable, "-m", "foldline.agent", "serve", "--stdio"],
@@ -88,6 +95,37 @@ PROMPT_{i} = PromptTemplate(
 '''
 
 
+SECTION = '''        MarkdownSection[Params](
+            title="Section {i}",
+            key="section-{i}",
+            template="""
+            You review code of ${{name}} with a focus on ${{focus}}, as part {i} says.
+            Be brief, be kind, and go ${{depth}} levels deep.
+            - first rule of {i}
+            - second rule of {i}
+            - third rule of {i}
+            - fourth rule of {i}
+            - fifth rule of {i}
+            It goes on with words and more words, as prompts do.
+            """,{summary}
+        ),
+'''
+SUMMARY = """
+            summary="Section {i} is for ${{name}}.",
+            visibility=SectionVisibility.SUMMARY,"""
+
+
+def large(sections: int) -> str:
+    """A module of one prompt; every fifth section is summarized, and the last one."""
+    head = UNIT[: UNIT.index("\n\ndef guidance")].format(i="")
+    text = [HEAD, head, '\n\nPROMPT = PromptTemplate(\n    ns="bench/demo",\n    key="large",\n']
+    text.append("    sections=[\n")
+    for i in range(sections):
+        summary = SUMMARY.format(i=i) if i % 5 == 0 or i == sections - 1 else ""
+        text.append(SECTION.format(i=i, summary=summary))
+    return "".join([*text, "    ],\n)\n"])
+
+
 def module(lines: int) -> str:
     """A prompt module of about so many lines."""
     parts = [HEAD]
@@ -101,9 +139,10 @@ def module(lines: int) -> str:
 
 @dataclass
 class Result:
-    """What one server took; times in milliseconds."""
+    """What one server took for one module; times in milliseconds."""
 
     server: str
+    module: str
     times: dict[str, list[float]] = field(default_factory=dict)
     memory_mb: float = 0.0
 
@@ -115,6 +154,10 @@ class Result:
         if len(values) == 1:
             return values[0]
         return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
+
+    def note(self, name: str, begin: float) -> None:
+        """Note what has passed since `begin`."""
+        self.times.setdefault(name, []).append((time.perf_counter() - begin) * 1e3)
 
 
 class Client:
@@ -226,69 +269,147 @@ def measure_starts(servers: dict[str, list[str]], folder: Path) -> dict[str, lis
     return times
 
 
-def measure(name: str, command: list[str], text: str, edits: int, folder: Path) -> Result:
-    """What a server takes for the same file and the same edits."""
-    result = Result(name)
-    uri = (folder / "prompt.py").as_uri()
+class Typist:
+    """Somebody who types into a module, at the end of a line of it."""
+
+    def __init__(self, client: Client, result: Result, uri: str, text: str) -> None:
+        self.client = client
+        self.result = result
+        self.uri = uri
+        self.version = 1
+        lines = text.split("\n")
+        # A rule in the middle of the module; a mistake behind it moves with each key, so that the
+        # diagnostics are others every time.
+        middle = len(lines) // 2
+        self.line = next(i for i in range(middle, len(lines)) if "rule" in lines[i])
+        self.start = self.column = len(lines[self.line])
+        section = "        MarkdownSection["
+        self.above = max(i for i in range(self.line) if lines[i].startswith(section))
+        self.notify_open(text)
+        self.change(self.column, self.column, "${nope}")
+        self.ask("documentSymbol", "")
+
+    def notify_open(self, text: str) -> None:
+        document = {"uri": self.uri, "languageId": "python", "version": 1, "text": text}
+        self.client.notify("textDocument/didOpen", {"textDocument": document})
+
+    def change(self, start: int, end: int, text: str, line: int | None = None) -> None:
+        """Replace a part of the line."""
+        self.version += 1
+        line = self.line if line is None else line
+        low, high = {"line": line, "character": start}, {"line": line, "character": end}
+        document = {"uri": self.uri, "version": self.version}
+        edit = {"range": {"start": low, "end": high}, "text": text}
+        self.client.notify(
+            "textDocument/didChange", {"textDocument": document, "contentChanges": [edit]}
+        )
+
+    def type(self, text: str) -> None:
+        """Type a key, before the mistake."""
+        self.change(self.column, self.column, text)
+        self.column += len(text)
+
+    def diagnosed(self, name: str, begin: float) -> None:
+        """Wait for the diagnostics of what was typed last."""
+        if self.result.server != "foldline":
+            return
+        self.client.wait(
+            lambda message: (
+                message.get("method") == "textDocument/publishDiagnostics"
+                and message["params"].get("version") == self.version
+            )
+        )
+        self.result.note(name, begin)
+
+    def ask(self, method: str, name: str) -> Any:
+        """Ask something about the place where it's typed."""
+        document: dict[str, object] = {"textDocument": {"uri": self.uri}}
+        if method in ("completion", "hover"):
+            # Behind `${` of the mistake.
+            document["position"] = {"line": self.line, "character": self.column + 2}
+        begin = time.perf_counter()
+        answer = self.client.request(f"textDocument/{method}", document)
+        if name:
+            self.result.note(name, begin)
+        return answer["result"]
+
+    def types(self, keys: int, name: str, pause: float = 0.0) -> None:
+        """Type keys; their diagnostics are awaited, or come while the next ones are typed."""
+        for key in range(keys):
+            begin = time.perf_counter()
+            self.type("a b c. "[key % 7])
+            self.diagnosed(name, begin)
+            time.sleep(max(0.0, pause - (time.perf_counter() - begin)))
+
+    def asks(self, keys: int) -> None:
+        """Ask right after each key."""
+        for _ in range(keys):
+            for method in ("completion", "hover", "documentSymbol"):
+                self.type("x")
+                self.ask(method, method)
+
+    def pastes(self, text: str) -> None:
+        """Paste a section above the line, and take it back."""
+        lines = text.count("\n")
+        for _ in range(PASTES):
+            begin = time.perf_counter()
+            self.change(0, 0, text, self.above)
+            self.diagnosed("pasted", begin)
+            low, high = ({"line": at, "character": 0} for at in (self.above, self.above + lines))
+            self.version += 1
+            document = {"uri": self.uri, "version": self.version}
+            edit = {"range": {"start": low, "end": high}, "text": ""}
+            self.client.notify(
+                "textDocument/didChange", {"textDocument": document, "contentChanges": [edit]}
+            )
+            self.ask("documentSymbol", "")
+
+    def lenses(self, times: int) -> None:
+        """Ask for the lenses after a key, and for the titles of all of them."""
+        for _ in range(times):
+            self.type("x")
+            begin = time.perf_counter()
+            found = self.ask("codeLens", "codeLens")
+            for lens in found:
+                if "command" not in lens:
+                    self.client.request("codeLens/resolve", lens)
+            self.result.note("all lenses resolved", begin)
+
+
+def measure(result: Result, command: list[str], text: str, keys: int, folder: Path) -> Result:
+    """What a server takes for a module and the same keys."""
     client = start(command, folder)
     try:
-        document = {"uri": uri, "languageId": "python", "version": 1, "text": text}
-        client.notify("textDocument/didOpen", {"textDocument": document})
-        _edits(client, result, uri, text, edits)
+        typist = Typist(client, result, (folder / "prompt.py").as_uri(), text)
+        # What a server loads or compiles with its first answers isn't measured.
+        typist.types(5, "")
+        typist.asks(1)
+        result.times.clear()
+        typist.asks(keys)
+        if result.server == "foldline":
+            typist.types(keys, "typed")
+            typist.types(keys, "typed at 90 ms", PAUSE)
+            section = SECTION.replace("Params", "None" if "small" in result.module else "Params")
+            typist.pastes(section.format(i="pasted", summary=""))
         result.memory_mb = client.memory()
     finally:
         client.close()
     return result
 
 
-def _edits(client: Client, result: Result, uri: str, text: str, edits: int) -> None:
-    units = text.count("PROMPT_")
-    lines = text.split("\n")
-    for version in range(2, edits + 2):
-        unit = (version * 7919) % units
-        line = next(i for i, item in enumerate(lines) if item == f"def guidance_{unit}():") + 5
-        # A mistake comes and goes, so that every edit changes the diagnostics.
-        wrong = version % 2 == 0
-        column = lines[line].index("You") if "You" in lines[line] else 8
-        typed = "${nope} " if wrong else ""
-        old = lines[line]
-        lines[line] = old[:column] + typed + old[column:]
-        where = {"line": line, "character": column}
-        change = {"range": {"start": where, "end": where}, "text": typed}
-        target = {"uri": uri, "version": version}
-        begin = time.perf_counter()
-        client.notify(
-            "textDocument/didChange", {"textDocument": target, "contentChanges": [change]}
-        )
-        if result.server == "foldline" and wrong:
-            client.wait(
-                lambda message, version=version: (
-                    message.get("method") == "textDocument/publishDiagnostics"
-                    and message["params"].get("version") == version
-                )
-            )
-            _note(result, "didChange → diagnostics", begin)
-        place = {"textDocument": {"uri": uri}, "position": {"line": line, "character": column + 4}}
-        for method, params in (
-            ("textDocument/completion", place),
-            ("textDocument/hover", place),
-            ("textDocument/documentSymbol", {"textDocument": {"uri": uri}}),
-        ):
-            begin = time.perf_counter()
-            client.request(method, params)
-            _note(result, method.partition("/")[2], begin)
-        if wrong:
-            # Back again, in a version that is not timed.
-            end = {"line": line, "character": column + len(typed)}
-            undone = {"range": {"start": where, "end": end}, "text": ""}
-            lines[line] = old
-            client.notify(
-                "textDocument/didChange", {"textDocument": target, "contentChanges": [undone]}
-            )
-
-
-def _note(result: Result, name: str, begin: float) -> None:
-    result.times.setdefault(name, []).append((time.perf_counter() - begin) * 1e3)
+def measure_lenses(sections: int, times: int, folder: Path) -> Result:
+    """What the lenses of a prompt of so many sections take."""
+    result = Result("foldline", f"{sections} sections")
+    client = start(SERVERS["foldline"], folder)
+    try:
+        typist = Typist(client, result, (folder / "prompt.py").as_uri(), large(sections))
+        typist.lenses(2)
+        result.times.clear()
+        typist.lenses(times)
+        result.memory_mb = client.memory()
+    finally:
+        client.close()
+    return result
 
 
 def measure_workspace(files: int, text: str) -> dict[str, float]:
@@ -314,45 +435,57 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--edits", type=int, default=40)
+    parser.add_argument("--keys", type=int, default=60)
+    parser.add_argument("--only", choices=SERVERS, help="measure one server")
     parser.add_argument("--workspace", type=int, default=0, help="also with so many modules")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    text = module(LINES)
+    load = [os.getloadavg()]
+    modules = {"many small prompts": module(LINES), f"{SECTIONS} sections": large(SECTIONS)}
+    found = {name: command for name, command in SERVERS.items() if shutil.which(command[0])}
+    for missing in SERVERS.keys() - found:
+        print(f"{missing}: not on PATH, left out", file=sys.stderr)
+    if options.only:
+        found = {options.only: found[options.only]}
     results: list[Result] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "prompt.py").write_text(text)
-        found = {name: command for name, command in SERVERS.items() if shutil.which(command[0])}
-        for missing in SERVERS.keys() - found:
-            print(f"{missing}: not on PATH, left out", file=sys.stderr)
+        (folder / "prompt.py").write_text(modules["many small prompts"])
         starts = measure_starts(found, folder)
-        for server, command in found.items():
-            try:
-                results.append(measure(server, command, text, options.edits, folder))
-                results[-1].times["initialize"] = starts[server]
-            except queue.Empty:
-                print(f"{server}: no answer within {DEADLINE:.0f} s, left out", file=sys.stderr)
+        for shape, text in modules.items():
+            (folder / "prompt.py").write_text(text)
+            for server, command in found.items():
+                result = Result(server, shape)
+                try:
+                    results.append(measure(result, command, text, options.keys, folder))
+                except queue.Empty:
+                    print(f"{server}: no answer within {DEADLINE:.0f} s, left out", file=sys.stderr)
+                result.times["initialize"] = starts[server]
+        if "foldline" in found:
+            results += [measure_lenses(count, options.keys // 4, folder) for count in LENSES]
+    text = modules["many small prompts"]
     workspace = measure_workspace(options.workspace, text) if options.workspace else None
+    load.append(os.getloadavg())
     if options.json:
-        document = {"results": [asdict(result) for result in results], "workspace": workspace}
-        print(json.dumps(document, indent=2))
+        rows = [{**asdict(result), "percentiles": percentiles(result)} for result in results]
+        print(json.dumps({"load": load, "results": rows, "workspace": workspace}, indent=2))
         return
-    names = ("initialize", "didChange → diagnostics", "completion", "hover", "documentSymbol")
-    print(f"{LINES} lines, {len(text):,} characters; milliseconds as median/p95")
-    print(f"{'':22}" + "".join(f"{name:>26}" for name in names) + f"{'MB':>8}")
+    shown = ", ".join(f"{before:.1f}" for before, _, _ in load)
+    print(f"milliseconds as median/p95; load before and after: {shown}")
     for result in results:
-        cells = [
-            f"{result.p(name, 50):.1f}/{result.p(name, 95):.1f}" if result.times.get(name) else "-"
-            for name in names
-        ]
-        row = "".join(f"{cell:>26}" for cell in cells)
-        print(f"{result.server:22}{row}{result.memory_mb:>8.0f}")
+        print(f"{result.server}, {result.module}, {result.memory_mb:.0f} MB")
+        for name, (median, most) in percentiles(result).items():
+            print(f"    {name:24}{median:>8.1f} /{most:>7.1f}")
     if workspace is not None:
         print(
             f"workspace of {options.workspace} modules: first symbol {workspace['first']:.0f} ms, "
             f"next {workspace['again']:.0f} ms, {workspace['memory_mb']:.0f} MB"
         )
+
+
+def percentiles(result: Result) -> dict[str, tuple[float, float]]:
+    """The median and the 95th percentile of each kind of request."""
+    return {name: (result.p(name, 50) or 0.0, result.p(name, 95) or 0.0) for name in result.times}
 
 
 if __name__ == "__main__":

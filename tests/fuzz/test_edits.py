@@ -23,6 +23,7 @@ from foldline.server.convert import LineIndex
 from foldline.server.documents import Documents
 from foldline.server.features import (
     code_lens,
+    code_lens_resolve,
     diagnostic,
     document_link,
     document_symbol,
@@ -130,7 +131,7 @@ class Client:
         everything = types.Range(types.Position(0, 0), types.Position(1 << 30, 0))
         questions: dict[str, Awaitable[Any]] = {
             "symbols": document_symbol.handle(ls, types.DocumentSymbolParams(document)),
-            "lenses": code_lens.handle(ls, types.CodeLensParams(document)),
+            "lenses": self._lenses(document),
             "diagnostics": diagnostic.handle(ls, types.DocumentDiagnosticParams(document)),
             "foldings": folding_range.handle(ls, types.FoldingRangeParams(document)),
             "tokens": semantic_tokens.handle(ls, types.SemanticTokensParams(document)),
@@ -139,6 +140,11 @@ class Client:
             "prompts": prompt_list.handle(ls, prompt_list.Arguments(self.uri)),
         }
         return {name: await question for name, question in questions.items()}
+
+    async def _lenses(self, document: types.TextDocumentIdentifier) -> list[types.CodeLens]:
+        ls: Any = self
+        found = await code_lens.handle(ls, types.CodeLensParams(document))
+        return [await code_lens_resolve.handle(ls, lens) for lens in found or ()]
 
 
 class Edits(RuleBasedStateMachine):

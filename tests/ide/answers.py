@@ -10,6 +10,7 @@ from foldline.ide.errors import RenameRefused
 from foldline.server.features import (
     code_action,
     code_lens,
+    code_lens_resolve,
     completion,
     definition,
     document_highlight,
@@ -182,7 +183,10 @@ def of_selection(editor: EditorFixture) -> str:
 
 
 def of_lenses(editor: EditorFixture) -> str:
-    found = editor.ask(code_lens, types.CodeLensParams)
+    found = [
+        editor.answer(code_lens_resolve, lens)
+        for lens in editor.ask(code_lens, types.CodeLensParams)
+    ]
     return (
         "".join(f"{shown(editor.text(item.range))} <- {item.command.title}\n" for item in found)
         or "nothing\n"

@@ -177,7 +177,10 @@ class EditorFixture:
         document = types.TextDocumentIdentifier(self.uri)
         if "position" in kind.__annotations__:
             more.setdefault("position", self.cursor)
-        params = kind(text_document=document, **more)
+        return self.answer(feature, kind(text_document=document, **more))
+
+    def answer(self, feature: ModuleType, params: object) -> Any:
+        """The answer of a feature to a request."""
         return asyncio.run(feature.handle(self.server, params))
 
     def span(self, place: types.Range, file: str | None = None) -> tuple[int, int]:

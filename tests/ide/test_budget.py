@@ -14,7 +14,7 @@ from foldline.ide.analysis import top_level
 from foldline.ide.analysis.lowering.statements import Reader
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import Code, diagnostics
-from foldline.ide.features.lenses import inlays, lenses
+from foldline.ide.features.lenses import inlays, lenses, title
 from foldline.ide.features.structure import foldings, semantic_tokens
 from foldline.ide.features.symbols import symbols
 from foldline.ide.token_counter import token_counter
@@ -89,7 +89,8 @@ def ask_everything(analysis: ModuleAnalysis) -> list[str]:
     """Ask what editors ask by themselves; the codes of what is wrong."""
     counter = token_counter(exact=False)
     found = [str(analysi.code) for analysi in diagnostics(analysis)]
-    lenses(analysis, counter)
+    for lens in lenses(analysis):
+        title(analysis, counter, lens.prompt, lens.section_key)
     inlays(analysis, counter)
     symbols(analysis)
     foldings(analysis)

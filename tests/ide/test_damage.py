@@ -43,7 +43,7 @@ def ask_everything(project: Project, analysis: ModuleAnalysis, offset: int) -> N
         for item in symbol.walk():
             assert 0 <= item.range.start <= item.selection.start
             assert item.selection.end <= item.range.end <= length
-    for lens in lenses(analysis, COUNTER):
+    for lens in lenses(analysis):
         assert 0 <= lens.place.start <= lens.place.end <= length
     inlays(analysis, COUNTER)
     for span in foldings(analysis):
@@ -148,7 +148,7 @@ def test_what_is_told_after_edits_is_what_a_fresh_start_tells(
         for item in (project, fresh):
             analysis = item.analysis("/w/prompt.py")
             assert analysis is not None
-            told_of = (diagnostics(analysis), symbols(analysis), lenses(analysis, COUNTER))
+            told_of = (diagnostics(analysis), symbols(analysis), lenses(analysis))
             answers.append((*told_of, semantic_tokens(analysis), foldings(analysis)))
         assert answers[0] == answers[1]
 

@@ -13,7 +13,7 @@ import pytest
 from foldline.ide.features.completion import completions
 from foldline.ide.features.definition import definitions
 from foldline.ide.features.hover import hover
-from foldline.ide.features.lenses import inlays, lenses
+from foldline.ide.features.lenses import inlays, lenses, title
 from foldline.ide.features.references import highlights, references
 from foldline.ide.features.rename import RenameRefusedError, rename, renameable
 from foldline.ide.features.structure import foldings, links, selection, semantic_tokens
@@ -389,18 +389,32 @@ section Loose [loose]
     )
 
 
+def titles(fixture: Fixture) -> list[str]:
+    """The titles of a file's lenses."""
+    analysis = analysis_of(fixture)
+    return [title(analysis, COUNTER, lens.prompt, lens.section_key) for lens in lenses(analysis)]
+
+
 def test_lenses_tell_what_a_prompt_and_its_folded_sections_cost(fixtures: Fixtures) -> None:
     fixture = fixtures.project(KEYED)
-    found = lenses(analysis_of(fixture), COUNTER)
+    found = lenses(analysis_of(fixture))
     assert [(item.prompt, item.section_key) for item in found] == [("X", "ref"), ("X", None)]
-    assert found[1].title.startswith("Preview · ~")
-    assert found[1].title.endswith(" tokens · 1 summarized")
-    assert found[0].title.startswith("Open · ~")
+    of_section, of_prompt = titles(fixture)
+    assert of_prompt.startswith("Preview · ~")
+    assert of_prompt.endswith(" tokens · 1 summarized")
+    assert of_section.startswith("Open · ~")
+
+
+def test_the_lens_of_what_is_gone_has_no_counts(fixtures: Fixtures) -> None:
+    analysis = analysis_of(fixtures.project(KEYED))
+    assert title(analysis, COUNTER, "Gone", None) == "Preview"
+    assert title(analysis, COUNTER, "Gone", "ref") == "Open"
+    assert title(analysis, COUNTER, "X", "gone") == "Open"
 
 
 def test_lenses_stay_while_a_line_is_unfinished(fixtures: Fixtures) -> None:
     fixture = fixtures.project(KEYED)
-    before = [lens.title for lens in lenses(analysis_of(fixture), COUNTER)]
+    before = titles(fixture)
     for broken in (
         KEYED.replace('key="task"', 'key="task'),
         KEYED.replace('key="b", sections=[', 'key="b", sections='),
@@ -410,7 +424,7 @@ def test_lenses_stay_while_a_line_is_unfinished(fixtures: Fixtures) -> None:
     ):
         head = fixture.text[: fixture.text.index(KEYED)]
         fixture.project.open(fixture.file, head + broken)
-        assert [lens.title for lens in lenses(analysis_of(fixture), COUNTER)] == before, broken
+        assert titles(fixture) == before, broken
         fixture.project.open(fixture.file, head + KEYED)
 
 

@@ -33,7 +33,7 @@ def told(project: Project, file: Path) -> tuple[object, ...]:
     return (
         *diagnostics(analysis),
         *symbols(analysis),
-        *lenses(analysis, counter),
+        *lenses(analysis),
         *inlays(analysis, counter),
         *foldings(analysis),
         *links(analysis),

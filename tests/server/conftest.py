@@ -53,6 +53,13 @@ class Editor:
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(document))
         return document.uri
 
+    async def lenses(self, uri: str) -> list[types.CodeLens]:
+        """The lenses of a document, each resolved."""
+        found = await self.client.text_document_code_lens_async(
+            types.CodeLensParams(types.TextDocumentIdentifier(uri))
+        )
+        return [await self.client.code_lens_resolve_async(lens) for lens in found or ()]
+
     def change(
         self, uri: str, text: str, place: types.Range | None = None, version: int = 2
     ) -> None:

@@ -64,6 +64,8 @@ async def test_the_advertised_capabilities_are_the_features(editor: Editor) -> N
     assert set(capabilities.execute_command_provider.commands) == COMMAND_NAMES
     sync = capabilities.text_document_sync
     assert isinstance(sync, types.TextDocumentSyncOptions)
+    assert capabilities.code_lens_provider is not None
+    assert capabilities.code_lens_provider.resolve_provider
     assert sync.change is types.TextDocumentSyncKind.Incremental
 
 

@@ -75,11 +75,7 @@ async def test_document_symbols_are_the_section_tree(editor: Editor) -> None:
 
 async def test_each_prompt_has_a_lens_that_previews_it(editor: Editor) -> None:
     uri = editor.open("reviewer_prompt.py")
-    lenses = await editor.client.text_document_code_lens_async(
-        types.CodeLensParams(types.TextDocumentIdentifier(uri))
-    )
-    assert lenses is not None
-    commands = [lens.command for lens in lenses if lens.command is not None]
+    commands = [lens.command for lens in await editor.lenses(uri) if lens.command is not None]
     previews = [command for command in commands if command.command == "foldline.preview"]
     assert [argument for command in previews for argument in command.arguments or ()] == [
         {"uri": uri, "name": "template"},
@@ -89,10 +85,7 @@ async def test_each_prompt_has_a_lens_that_previews_it(editor: Editor) -> None:
 
 async def test_the_lens_of_a_shared_section_opens_it_in_the_bound_prompt(editor: Editor) -> None:
     uri = editor.open("reviewer_prompt.py")
-    lenses = await editor.client.text_document_code_lens_async(
-        types.CodeLensParams(types.TextDocumentIdentifier(uri))
-    )
-    commands = [lens.command for lens in lenses or () if lens.command is not None]
+    commands = [lens.command for lens in await editor.lenses(uri) if lens.command is not None]
     opens = [command for command in commands if command.command == "foldline.openSection"]
     arguments = [argument for command in opens for argument in command.arguments or ()]
     assert "workspace.history" in str(arguments)

@@ -151,8 +151,7 @@ async def test_symbols_lenses_and_hints_follow_the_sections(typed: Editor) -> No
     (prompt,) = symbols
     assert isinstance(prompt, types.DocumentSymbol)
     assert [child.name for child in prompt.children or ()] == ["1. One", "2. Two"]
-    lenses = await client.text_document_code_lens_async(types.CodeLensParams(document))
-    assert lenses is not None
+    lenses = await typed.lenses(uri)
     assert [lens.command.title.split(" · ")[0] for lens in lenses if lens.command] == ["Preview"]
     everywhere = types.Range(types.Position(0, 0), types.Position(99, 0))
     hints = await client.text_document_inlay_hint_async(types.InlayHintParams(document, everywhere))

@@ -15,11 +15,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LONG_SECONDS = 0.05
+YOUNG_OBJECTS = 10_000
+"""New objects after which the collector looks at them; those of a few megabytes."""
 _OLDEST = 2
 
 
 def keep_collections_short() -> None:
-    """Let the collector look at what outlived a long collection only once most of it is gone."""
+    """Let the collector look at what outlived a long collection only once most of it is gone.
+
+    It also looks less often: at Python's own pace, an editor that types waits for a full collection
+    every few keys.
+    """
+    gc.set_threshold(YOUNG_OBJECTS)
     gc.callbacks.append(Pauses())
 
 

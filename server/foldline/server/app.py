@@ -36,6 +36,7 @@ from foldline.server.errors import request_failure
 from foldline.server.features import (
     code_action,
     code_lens,
+    code_lens_resolve,
     completion,
     definition,
     diagnostic,
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
 FEATURES = (
     code_action,
     code_lens,
+    code_lens_resolve,
     completion,
     definition,
     diagnostic,

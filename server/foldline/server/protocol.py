@@ -307,8 +307,12 @@ class FoldlineProtocol(LanguageServerProtocol):
 
         A notification that isn't JSON is dropped.
         """
+        message = data
+        if type(data) is JsonRPCResponseMessage:
+            # Its result is plain already, and may be large: the event loop doesn't copy it.
+            message = {"id": data.id, "jsonrpc": data.jsonrpc, "result": data.result}
         try:
-            body = json.dumps(data, default=self._serialize_message, allow_nan=False)
+            body = json.dumps(message, default=self._serialize_message, allow_nan=False)
         except (TypeError, ValueError, AttributeError, RecursionError) as error:
             log.exception("A message cannot be sent as JSON")
             self._send_unsendable(data, error)

@@ -10,6 +10,7 @@ from foldline.ide.analysis import instances
 from foldline.ide.analysis.modules import prompt_values
 from foldline.ide.analysis.params import dataclass_of
 from foldline.ide.analysis.placeholders import texts_of
+from foldline.ide.analysis.section_tree import is_gone
 from foldline.ide.analysis.static_render import rendered
 from foldline.ide.analysis.syntax import (
     Assign,
@@ -98,6 +99,11 @@ class PromptFacts:
         return prompt
 
     @property
+    def bound(self) -> bool:
+        """True for a `Prompt`, False for a `PromptTemplate`."""
+        return isinstance(self.value, PromptValue)
+
+    @property
     def render(self) -> StaticRender:
         """The prompt's text with its summaries folded, from its source alone."""
         return rendered(self.value)
@@ -183,14 +189,16 @@ class ModuleAnalysis:
             for statement in self.statements
             for prompt in memo.fact(statement.anchor, "prompts", partial(self._prompts, statement))
         ]
-        last = {name.id: name for name, _ in found}
-        for name, value in found:
+        there = [(name, value) for node, name, value in found if not is_gone(node)]
+        last = {name.id: name for name, _ in there}
+        for name, value in there:
             if last[name.id] is name:
                 yield PromptFacts(name, value, self)
 
-    def _prompts(self, statement: TopLevel) -> tuple[tuple[Name, TemplateValue | PromptValue], ...]:
-        values = prompt_values(statement, self.scope, self.evaluator)
-        return tuple((name, value) for _, name, value in values)
+    def _prompts(
+        self, statement: TopLevel
+    ) -> tuple[tuple[Assign, Name, TemplateValue | PromptValue], ...]:
+        return tuple(prompt_values(statement, self.scope, self.evaluator))
 
     @property
     def calls(self) -> Iterator[CallSite]:

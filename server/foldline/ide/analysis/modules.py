@@ -136,6 +136,7 @@ class Document:
         return [
             _prompt(node, name, value, evaluator, stale=statement.stale)
             for node, name, value in prompt_values(statement, self.scope, evaluator)
+            if not is_gone(node)
         ]
 
 
@@ -147,7 +148,7 @@ def prompt_values(
         if node.value is None or node.operator:
             continue
         for target in node.targets:
-            if isinstance(target, Name) and not is_gone(node):
+            if isinstance(target, Name):
                 value: Value = evaluator.value(node.value, scope)
                 if isinstance(value, PromptValue):
                     # Later `.bind(…)` calls count, too.

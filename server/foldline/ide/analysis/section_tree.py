@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.ide.analysis.model import SourceSpan, StaticSection
+from foldline.ide.analysis.model import SourceSpan, StaticSection, Visibility
 from foldline.ide.analysis.values import (
     Dataclass,
     Item,
@@ -12,6 +12,7 @@ from foldline.ide.analysis.values import (
     Nothing,
     SectionValue,
     TemplateValue,
+    kept,
 )
 from foldline.prompts.layout import section_number
 
@@ -93,30 +94,47 @@ def _built(
 def _section(
     value: SectionValue, item: Item, path: tuple[str, ...], number: str | None, depth: int
 ) -> StaticSection:
-    own = (*path, value.key or "?")
-    chosen: Node = value.class_node
-    for name in ("key", "title"):
-        argument = value.arguments.get(name)
-        if argument is not None and argument.name is not None:
-            chosen = argument.node
-            break
-    params = value.params
-    name = params.name if isinstance(params, Dataclass) else ""
+    declared = kept(value, "declared", _Declared.by)
+    own = (*path, declared.key or "?")
+    source = span_of(value.node)
     return StaticSection(
         path=own,
-        key=value.key,
-        title=value.title,
+        key=declared.key,
+        title=declared.title,
         number=number or "",
         depth=depth,
-        visibility=value.visibility,
+        visibility=declared.visibility,
         kind=value.kind,
-        params="None" if isinstance(params, Nothing) else name,
-        source=span_of(value.node),
-        selection=span_of(chosen),
-        use=span_of(item.node),
+        params=declared.params,
+        source=source,
+        selection=span_of(declared.selected),
+        use=source if item.node is value.node else span_of(item.node),
         children=tuple(
             _built(value.children, path, None, depth)
             if value.kind == "chapter"
             else _built(value.children, own, number, depth + 1)
         ),
     )
+
+
+class _Declared(NamedTuple):
+    """What a section's own arguments tell of it."""
+
+    key: str
+    title: str
+    visibility: Visibility
+    params: str
+    selected: Node
+
+    @classmethod
+    def by(cls, value: SectionValue) -> _Declared:
+        selected: Node = value.class_node
+        for name in ("key", "title"):
+            argument = value.arguments.get(name)
+            if argument is not None and argument.name is not None:
+                selected = argument.node
+                break
+        params = value.params
+        name = params.name if isinstance(params, Dataclass) else ""
+        shown = "None" if isinstance(params, Nothing) else name
+        return cls(value.key, value.title, value.visibility, shown, selected)

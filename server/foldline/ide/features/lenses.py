@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import Span, Visibility
 from foldline.ide.analysis.section_tree import span_of
-from foldline.ide.features.hover import opened_costs
+from foldline.ide.features.hover import cost_if_opened
 
 if TYPE_CHECKING:
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
+    from foldline.ide.analysis.static_render import StaticBlock
     from foldline.ide.token_counter import TokenCounter
 
 
@@ -19,7 +20,6 @@ class Lens:
     """A line above a prompt or section; a click opens `section_key`, if set."""
 
     place: Span
-    title: str
     prompt: str
     section_key: str | None = None
 
@@ -33,30 +33,47 @@ class Inlay:
     tooltip: str
 
 
-def lenses(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Lens, ...]:
-    """`Preview · N tokens · k summarized` on prompts, `Open · +N tokens` on folded sections."""
+def lenses(analysis: ModuleAnalysis) -> tuple[Lens, ...]:
+    """Return the places of the lenses: prompts and folded sections. See `title`."""
     found: list[Lens] = []
     opened: set[Span] = set()
-    described = [(prompt, prompt.described) for prompt in analysis.prompts if prompt.described]
-    for prompt, static in sorted(described, key=lambda pair: not pair[1].bound):
+    for prompt in sorted(analysis.prompts, key=lambda prompt: not prompt.bound):
         name = prompt.name.id
-        render = prompt.render
-        parts = ["Preview"]
-        if render.blocks:
-            parts.append(f"{counter.format(render.tokens(counter))} tokens")
-        summarized = [block for block in render.blocks if block.visibility is Visibility.SUMMARY]
-        if summarized:
-            parts.append(f"{len(summarized)} summarized")
-        found.append(Lens(static.name_range, " · ".join(parts), name))
-        costs = opened_costs(prompt, counter) if summarized else {}
-        for block in summarized:
+        found.append(Lens(span_of(prompt.name).span, name))
+        for block in _summarized(prompt):
             place = block.source
             # A section shared by several prompts has one lens, that of the first bound prompt.
             if place.file == analysis.file and place.span not in opened:
                 opened.add(place.span)
-                title = f"Open · {counter.format_change(costs[block.path])} tokens"
-                found.append(Lens(place.span, title, name, ".".join(block.path)))
+                found.append(Lens(place.span, name, ".".join(block.path)))
     return tuple(sorted(found, key=lambda lens: lens.place))
+
+
+def title(
+    analysis: ModuleAnalysis, counter: TokenCounter, name: str, section_key: str | None
+) -> str:
+    """Return the title of a lens: `Preview · N tokens · k summarized`, or `Open · +N tokens`.
+
+    Without the counts, if the file doesn't have the prompt or the section any more.
+    """
+    prompt = next((prompt for prompt in analysis.prompts if prompt.name.id == name), None)
+    blocks = _summarized(prompt) if prompt is not None else []
+    if section_key is not None:
+        for block in blocks:
+            if prompt is not None and ".".join(block.path) == section_key:
+                cost = cost_if_opened(prompt, block, counter)
+                return f"Open · {counter.format_change(cost)} tokens"
+        return "Open"
+    parts = ["Preview"]
+    if prompt is not None and prompt.render.blocks:
+        parts.append(f"{counter.format(prompt.render.tokens(counter))} tokens")
+    if blocks:
+        parts.append(f"{len(blocks)} summarized")
+    return " · ".join(parts)
+
+
+def _summarized(prompt: PromptFacts) -> list[StaticBlock]:
+    return [block for block in prompt.render.blocks if block.visibility is Visibility.SUMMARY]
 
 
 def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]:
