@@ -11,7 +11,7 @@ from foldline.ide.analysis.modules import prompt_values
 from foldline.ide.analysis.params import dataclass_of
 from foldline.ide.analysis.placeholders import texts_of
 from foldline.ide.analysis.section_tree import is_gone
-from foldline.ide.analysis.static_render import rendered
+from foldline.ide.analysis.static_render import rendered, summarized_blocks
 from foldline.ide.analysis.syntax import (
     Assign,
     Attribute,
@@ -40,17 +40,18 @@ from foldline.ide.analysis.values import (
     SectionValue,
     TemplateValue,
     ToolValue,
+    kept,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from foldline.ide.analysis.evaluator import Evaluator
     from foldline.ide.analysis.model import PromptModule, StaticPrompt
     from foldline.ide.analysis.modules import Document
     from foldline.ide.analysis.placeholders import Placeholder, TemplateText
     from foldline.ide.analysis.scopes import ModuleScope, Scope
-    from foldline.ide.analysis.static_render import StaticRender
+    from foldline.ide.analysis.static_render import StaticRender, SummarizedBlock
     from foldline.ide.analysis.syntax import Anchor, Name
     from foldline.ide.analysis.top_level import TopLevel
 
@@ -107,6 +108,15 @@ class PromptFacts:
     def render(self) -> StaticRender:
         """The prompt's text with its summaries folded, from its source alone."""
         return rendered(self.value)
+
+    @property
+    def summarized(self) -> Mapping[tuple[str, ...], SummarizedBlock]:
+        """The summarized blocks of that render, by path."""
+        return summarized_blocks(self.value)
+
+    def summarized_section(self, key: str) -> SummarizedBlock | None:
+        """Return one of these blocks by its dotted path."""
+        return kept(self.value, "summarized by key", _by_key).get(key)
 
     @property
     def template(self) -> TemplateValue:
@@ -183,17 +193,24 @@ class ModuleAnalysis:
     @property
     def prompts(self) -> Iterator[PromptFacts]:
         """The prompts that the file's variables hold; the last one that is bound to a name."""
+        return (PromptFacts(name, value, self) for name, value in self._named.values())
+
+    def prompt(self, name: str) -> PromptFacts | None:
+        """Return the prompt that a variable holds."""
+        found = self._named.get(name)
+        return PromptFacts(*found, self) if found is not None else None
+
+    @cached_property
+    def _named(self) -> dict[str, tuple[Name, TemplateValue | PromptValue]]:
         memo = self.evaluator.memo
-        found = [
-            prompt
-            for statement in self.statements
-            for prompt in memo.fact(statement.anchor, "prompts", partial(self._prompts, statement))
-        ]
-        there = [(name, value) for node, name, value in found if not is_gone(node)]
-        last = {name.id: name for name, _ in there}
-        for name, value in there:
-            if last[name.id] is name:
-                yield PromptFacts(name, value, self)
+        found: dict[str, tuple[Name, TemplateValue | PromptValue]] = {}
+        for statement in self.statements:
+            prompts = memo.fact(statement.anchor, "prompts", partial(self._prompts, statement))
+            for node, name, value in prompts:
+                if not is_gone(node):
+                    found.pop(name.id, None)
+                    found[name.id] = (name, value)
+        return found
 
     def _prompts(
         self, statement: TopLevel
@@ -237,6 +254,10 @@ class ModuleAnalysis:
             for placeholder in text.placeholders:
                 if placeholder.file == self.file:
                     yield text, placeholder
+
+
+def _by_key(value: TemplateValue | PromptValue) -> dict[str, SummarizedBlock]:
+    return {".".join(path): found for path, found in summarized_blocks(value).items()}
 
 
 Made = SectionValue | TemplateValue | ToolValue | PromptValue

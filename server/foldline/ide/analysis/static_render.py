@@ -83,6 +83,20 @@ class StaticBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class SummarizedBlock:
+    """A summarized section, and the blocks that replace it when it's opened."""
+
+    block: StaticBlock
+    opened: tuple[StaticBlock, ...]
+
+    def cost(self, counter: TokenCounter) -> int:
+        """Return the tokens that opening the section adds to a render."""
+        # A summarized section hides those below it.
+        opened = sum(counter.count(inner.text) for inner in self.opened)
+        return opened - counter.count(self.block.text)
+
+
+@dataclass(frozen=True, slots=True)
 class StaticRender:
     """A prompt's text and blocks; `certain` if running the prompt would only fill in values."""
 
@@ -122,23 +136,23 @@ def rendered(prompt: TemplateValue | PromptValue) -> StaticRender:
     return kept(prompt, "render", render)
 
 
-def opened_blocks(
+def summarized_blocks(
     prompt: TemplateValue | PromptValue,
-) -> Mapping[tuple[str, ...], tuple[StaticBlock, ...]]:
-    """Return what replaces each summarized block of a prompt once it's opened, by its path.
-
-    Made once, as long as the prompt's value stays.
-    """
-    return kept(prompt, "opened", _opened_blocks)
+) -> Mapping[tuple[str, ...], SummarizedBlock]:
+    """Return the summarized blocks of a prompt by path; made once, as long as its value stays."""
+    return kept(prompt, "summarized", _summarized_blocks)
 
 
-def _opened_blocks(
+def _summarized_blocks(
     prompt: TemplateValue | PromptValue,
-) -> Mapping[tuple[str, ...], tuple[StaticBlock, ...]]:
+) -> Mapping[tuple[str, ...], SummarizedBlock]:
     blocks = rendered(prompt).blocks
     folded = [block for block in blocks if block.visibility is Visibility.SUMMARY]
     opened = render_opened(prompt, folded)
-    return {block.path: inside for block, inside in zip(folded, opened, strict=True)}
+    return {
+        block.path: SummarizedBlock(block, inside)
+        for block, inside in zip(folded, opened, strict=True)
+    }
 
 
 def render_opened(

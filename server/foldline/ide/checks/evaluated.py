@@ -20,7 +20,7 @@ def check_evaluated(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
         message = f"Prompts of this file are not shown: {analysis.refused}."
         yield LazyDiagnostic(Code.NOT_EVALUATED, message, lambda: SourceSpan(analysis.file, 0, 0))
     # Showing the prompts counts towards the budget.
-    tuple(analysis.prompts)
+    list(analysis.prompts)
     for statement in analysis.statements:
         if analysis.evaluator.memo.bucket(statement.anchor).exceeded:
             message = (

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import Visibility
 from foldline.ide.analysis.section_tree import span_of
-from foldline.ide.analysis.static_render import opened_blocks
 from foldline.ide.analysis.values import Dataclass, Nothing
 from foldline.ide.features.keys import key_at
 from foldline.ide.features.locate import field_at, placeholder_at, sections_at
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from foldline.ide.analysis.model import SourceSpan
     from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
-    from foldline.ide.analysis.static_render import StaticBlock
     from foldline.ide.analysis.values import Field, SectionValue
     from foldline.ide.features.locate import PlaceholderAt
     from foldline.ide.token_counter import TokenCounter
@@ -136,7 +134,7 @@ def _in_prompt(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter
     size = prompt.render.tokens_below(path, counter)
     shown = f"- `{prompt.name.id}` {block.number}. `{'.'.join(path)}`: "
     if block.visibility is Visibility.SUMMARY:
-        cost = cost_if_opened(prompt, block, counter)
+        cost = prompt.summarized[path].cost(counter)
         return (
             f"{shown}SUMMARY, {counter.format(size)} tokens; "
             f"{counter.format_change(cost)} if opened by `{block.opened_by}`"
@@ -147,15 +145,4 @@ def _in_prompt(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter
 
 def opened_costs(prompt: PromptFacts, counter: TokenCounter) -> Mapping[tuple[str, ...], int]:
     """Return the tokens that opening each summarized section adds to a render, by path."""
-    return {
-        block.path: cost_if_opened(prompt, block, counter)
-        for block in prompt.render.blocks
-        if block.visibility is Visibility.SUMMARY
-    }
-
-
-def cost_if_opened(prompt: PromptFacts, block: StaticBlock, counter: TokenCounter) -> int:
-    """Return the tokens that opening a summarized section adds to a render."""
-    # A summarized section hides those below it.
-    opened = opened_blocks(prompt.value)[block.path]
-    return sum(counter.count(inner.text) for inner in opened) - counter.count(block.text)
+    return {path: found.cost(counter) for path, found in prompt.summarized.items()}

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import Span, Visibility
 from foldline.ide.analysis.section_tree import span_of
-from foldline.ide.features.hover import cost_if_opened
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
@@ -56,19 +55,15 @@ def title(
 
     Without the counts, if the file doesn't have the prompt or the section any more.
     """
-    prompt = next((prompt for prompt in analysis.prompts if prompt.name.id == name), None)
-    blocks = _summarized(prompt) if prompt is not None else []
+    prompt = analysis.prompt(name)
     if section_key is not None:
-        for block in blocks:
-            if prompt is not None and ".".join(block.path) == section_key:
-                cost = cost_if_opened(prompt, block, counter)
-                return f"Open · {counter.format_change(cost)} tokens"
-        return "Open"
+        found = prompt.summarized_section(section_key) if prompt is not None else None
+        return f"Open · {counter.format_change(found.cost(counter))} tokens" if found else "Open"
     parts = ["Preview"]
     if prompt is not None and prompt.render.blocks:
         parts.append(f"{counter.format(prompt.render.tokens(counter))} tokens")
-    if blocks:
-        parts.append(f"{len(blocks)} summarized")
+    if prompt is not None and (folded := _summarized(prompt)):
+        parts.append(f"{len(folded)} summarized")
     return " · ".join(parts)
 
 

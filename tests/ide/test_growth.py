@@ -1,0 +1,226 @@
+"""What a key and the lenses cost as a prompt grows: work is counted, not timed."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from foldline.backends import syntax
+from foldline.ide.analysis.project import Project
+from foldline.ide.checks import diagnostics
+from foldline.ide.features.completion import completions
+from foldline.ide.features.hover import hover
+from foldline.ide.features.lenses import lenses, title
+from foldline.ide.features.symbols import symbols
+from foldline.ide.token_counter import token_counter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
+
+FILE = "/w/prompt.py"
+COUNTER = token_counter(exact=False)
+HEAD = """\
+from dataclasses import dataclass
+from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
+@dataclass
+class P:
+    name: str
+    focus: str = "security"
+"""
+SECTION = '''MarkdownSection[P](
+        title="Section {n}",
+        key="section-{n}",
+        template="""
+        Section {n} is about ${{name}}, and about ${{focus}}.
+          - It has a list.
+        """,
+        summary="Section {n} for ${{name}}.",
+        visibility=SectionVisibility.{visibility},
+    )'''
+WORK = (
+    "instances._section",
+    "placeholders.placeholders",
+    "source_map.MappedText.dedent",
+    "source_map.decode",
+    "expressions.ExpressionReader.call",
+    "sections.check_section",
+    "sections.check_text",
+    "fields._used",
+    "static_render._parts",
+)
+"""What is done for one section or one text."""
+
+
+def sections(count: int) -> list[str]:
+    return [SECTION.format(n=n, visibility="FULL" if n % 3 else "SUMMARY") for n in range(count)]
+
+
+def one_prompt(count: int) -> str:
+    """A module of one prompt, whose sections are items of a list."""
+    items = "".join(f"    {section},\n" for section in sections(count))
+    return f'{HEAD}T = PromptTemplate(ns="n", key="t", sections=[\n{items}])\n'
+
+
+def named_sections(count: int) -> str:
+    """A module whose sections are statements, and a prompt that names them."""
+    made = "".join(f"s{n} = {section}\n" for n, section in enumerate(sections(count)))
+    names = ", ".join(f"s{n}" for n in range(count))
+    return f'{HEAD}{made}T = PromptTemplate(ns="n", key="t", sections=[{names}])\n'
+
+
+def nested(count: int) -> str:
+    """A module of one prompt, whose sections have children."""
+    made = sections(count)
+    parents = [
+        f"{made[at][:-6]}\n        children=[{', '.join(made[at + 1 : at + 4])}],\n    )"
+        for at in range(0, count, 4)
+    ]
+    return f'{HEAD}T = PromptTemplate(ns="n", key="t", sections=[{", ".join(parents)}])\n'
+
+
+SHAPES = (one_prompt, named_sections, nested)
+
+
+def calls(work: Callable[[], object]) -> Counter[str]:
+    """The calls of Python functions during some work, by the last part of the module and name."""
+    found: Counter[str] = Counter()
+
+    def profile(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call":
+            module = frame.f_globals.get("__name__", "").rpartition(".")[2]
+            found[f"{module}.{frame.f_code.co_qualname}"] += 1
+
+    sys.setprofile(profile)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+class Editing:
+    """A module that is typed into, in the middle of the text of one of its sections."""
+
+    def __init__(self, text: str) -> None:
+        self.project = Project()
+        self.at = text.index(" is about", len(text) // 2)
+        self.text = text
+        self.type("")
+        self.ask()
+        # What the first edit makes anew stays afterwards.
+        self.type("x")
+        self.ask()
+
+    @property
+    def analysis(self) -> ModuleAnalysis:
+        analysis = self.project.analysis(FILE)
+        assert analysis is not None
+        return analysis
+
+    def type(self, key: str) -> None:
+        self.text = self.text[: self.at] + key + self.text[self.at :]
+        self.at += len(key)
+        self.project.open(FILE, self.text)
+
+    def ask(self) -> None:
+        diagnostics(self.analysis)
+        symbols(self.analysis)
+        completions(self.analysis, self.at)
+        hover(self.analysis, self.at, COUNTER)
+        self.lenses()
+
+    def lenses(self) -> None:
+        for lens in lenses(self.analysis):
+            title(self.analysis, COUNTER, lens.prompt, lens.section_key)
+
+    def key(self) -> None:
+        """Type a key, and ask everything."""
+        self.type("y")
+        self.ask()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_key_evaluates_as_much_in_a_prompt_of_twice_the_sections(
+    shape: Callable[[int], str],
+) -> None:
+    small, large = (calls(Editing(shape(count)).key) for count in (40, 80))
+    assert {name: large[name] for name in WORK} == {name: small[name] for name in WORK}
+    # They are the names of functions that are called.
+    assert all(small[name] for name in WORK)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_key_parses_as_much_in_a_prompt_of_twice_the_sections(
+    shape: Callable[[int], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[int] = []
+    parse = syntax.parse
+
+    def counted(language: str, data: bytes) -> Any:
+        parsed.append(len(data))
+        return parse(language, data)
+
+    monkeypatch.setattr(syntax, "parse", counted)
+
+    def of_a_key(count: int) -> int:
+        editing = Editing(shape(count))
+        parsed.clear()
+        editing.key()
+        return sum(parsed)
+
+    assert 0 < of_a_key(40) <= of_a_key(80) < of_a_key(40) + 50
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_all_that_a_key_and_the_lenses_cost_is_linear(shape: Callable[[int], str]) -> None:
+    def of_a_key(count: int) -> int:
+        return calls(Editing(shape(count)).key).total()
+
+    def of_lenses(count: int) -> int:
+        editing = Editing(shape(count))
+        editing.type("y")
+        return calls(editing.lenses).total()
+
+    def first(count: int) -> int:
+        return calls(lambda: Editing(shape(count))).total()
+
+    for work in (of_a_key, of_lenses, first):
+        assert work(160) < 2.2 * work(80)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_lenses_of_a_text_that_stays_cost_their_places(shape: Callable[[int], str]) -> None:
+    editing = Editing(shape(40))
+    again = calls(editing.lenses)
+    assert not any(again[name] for name in WORK)
+    assert not again["layout.assemble"]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_a_key_replaces_is_given_back_without_the_collector(
+    shape: Callable[[int], str],
+) -> None:
+    # With a diagnostic in each section.
+    editing = Editing(shape(20).replace("${focus}", "${fokus}"))
+
+    def kept() -> Counter[str]:
+        made = ("Anchor", "Call", "SectionValue", "TemplateValue", "MappedText", "StaticBlock")
+        found = Counter(type(item).__name__ for item in gc.get_objects())
+        return Counter({name: found[name] for name in made})
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = kept()
+        for _ in range(5):
+            editing.key()
+        assert kept() == before
+    finally:
+        gc.enable()
