@@ -27,13 +27,15 @@ _DEPTH = 32
 
 def span_of(node: Node) -> SourceSpan:
     """Return the location of a node in its file."""
-    low, high = node.anchor.at(node.start), node.anchor.at(node.end)
-    return SourceSpan(node.file, low, max(low, high))
+    low, high = node.anchor.range(node.start, node.end)
+    return SourceSpan(node.anchor.file, low, max(low, high))
 
 
 def is_gone(node: Node) -> bool:
     """Return True if an edit deleted the node while its statement keeps its last good nodes."""
-    low, high = node.anchor.at(node.start), node.anchor.at(node.end)
+    if node.anchor.statement.edit is None:
+        return False
+    low, high = node.anchor.range(node.start, node.end)
     return low >= high and node.start < node.end
 
 

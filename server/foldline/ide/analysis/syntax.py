@@ -47,6 +47,11 @@ class Anchor:
             offset = anchor.edit.map(offset)
         return anchor.start + offset
 
+    def range(self, start: int, end: int) -> tuple[int, int]:
+        """Convert two offsets in the text."""
+        low = self.at(start)
+        return low, low + end - start if self.statement.edit is None else self.at(end)
+
     @property
     def statement(self) -> Anchor:
         """The anchor of the top-level statement."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
     import tree_sitter
 
+    from foldline.ide.analysis.pieces import Parse
+
 _BEGINNING = re.compile(
     r"^(?:from\s+[\w.]+\s+import\b|import\s+\w|class\s+\w+\s*[(:\[]|(?:async\s+)?def\s+\w+\s*[(\[]"
     r"|@\w|(?:if|for|with|while)\b.*:[ \t]*\r?$|try:|[^\W\d][\w.]*\(|[^\W\d]\w*[ \t]*\+?=(?!=)"
@@ -63,6 +66,8 @@ class TopLevel:
     nodes: tuple[Statement, ...]
     pieces: list[Piece] = field(default_factory=list)
     broken: bool = False
+    unread: tuple[tree_sitter.Node, ...] = ()
+    """The parser's nodes of damaged code, until it's known whether ours are needed."""
 
     @property
     def start(self) -> int:
@@ -118,7 +123,8 @@ def parse(text: str, file: str, previous: Parsed | None = None) -> Parsed:
         return Parsed(text, (), f"it has {len(text):,} characters, the limit is {MAX_CHARACTERS:,}")
     try:
         if previous is None or previous.refused:
-            return Parsed(text, tuple(_with_rests(_cut(text, 0, len(text), file), text)))
+            found = _with_rests(_cut(text, (0, len(text)), file, _parse), text)
+            return Parsed(text, tuple(map(_read, found)))
         updated = _Update(text, file, previous).parsed()
         _check_size(sum(statement.anchor.size for statement in updated.statements))
         return updated
@@ -133,6 +139,8 @@ class _Update:
         self.text = text
         self.file = file
         self.previous = previous
+        # Damaged code is read as a statement first, and then as whatever else it may be.
+        self.parse = cache(_parse)
         self.edit = start, old_end, new_end = changed(previous.text, text)
         statements = previous.statements
         shift = new_end - old_end
@@ -158,12 +166,13 @@ class _Update:
             part = self.text[self.low : self.high]
             alone = self._alone(part)
             if alone is None or others_broken:
-                whole = _parse(self.text)
+                whole = self.parse(self.text)
                 if not whole.has_error and not _is_any_cut_off(whole, self.text, 0, self.text):
                     return Parsed(self.text, tuple(self._reread(whole)))
             if alone is None:
-                middle = _with_rests(_cut(self.text, self.low, self.high, self.file), self.text)
-                middle = self._with_last_good(middle)
+                cut = _cut(self.text, (self.low, self.high), self.file, self.parse)
+                middle = _with_rests(cut, self.text)
+                middle = list(map(_read, self._with_last_good(middle)))
             else:
                 known = _pieces_of(self.touched)
                 middle = [
@@ -195,7 +204,7 @@ class _Update:
 
     def _alone(self, part: str) -> tree_sitter.Node | None:
         """Parse the edited statements; None if they don't stand alone."""
-        root = _parse(part)
+        root = self.parse(part)
         broken = root.has_error or part.rstrip().endswith("\\")
         return None if broken or _is_any_cut_off(root, part, self.low, self.text) else root
 
@@ -231,14 +240,21 @@ class _Update:
             if not new.broken or not lost:
                 result.append(new)
                 continue
-            mine = set(defined(new))
-            old = next((candidate for candidate in lost if mine & set(defined(candidate))), lost[0])
+            old = _closest(lost, new)
             if _is_left_of(old, new):
                 lost.remove(old)
                 result.append(_stale(old, new))
             else:
                 result.append(new)
         return result
+
+
+def _closest(candidates: list[TopLevel], new: TopLevel) -> TopLevel:
+    """Return the statement that defines what a broken one does, or else the first."""
+    if len(candidates) == 1:
+        return candidates[0]
+    mine = set(defined(_read(new)))
+    return next((old for old in candidates if mine & set(defined(old))), candidates[0])
 
 
 def _is_left_of(old: TopLevel, new: TopLevel) -> bool:
@@ -319,6 +335,15 @@ def _statement(
     return TopLevel(anchor, anchor.text, tuple(read), reader.pieces)
 
 
+def _read(statement: TopLevel) -> TopLevel:
+    """Return a statement with its nodes."""
+    if not statement.unread:
+        return statement
+    read = _statement(statement.unread, statement.anchor, 0)
+    read.broken = statement.broken
+    return read
+
+
 def _pieces_of(statements: Iterable[TopLevel]) -> KnownPieces:
     """The pieces of statements, apart from those that were only recovered from broken code."""
     return KnownPieces(
@@ -329,14 +354,15 @@ def _pieces_of(statements: Iterable[TopLevel]) -> KnownPieces:
     )
 
 
-def _cut(text: str, low: int, high: int, file: str) -> Iterator[TopLevel]:
-    """Yield the statements of `text[low:high]`, isolating each damaged one."""
+def _cut(text: str, place: tuple[int, int], file: str, parse: Parse) -> Iterator[TopLevel]:
+    """Yield the statements at `place` of a text, isolating each damaged one."""
+    low, high = place
     beginnings: Sequence[int] | None = None
     cuts = 0
     while low < high:
         part = text[low:high]
         resume = high
-        root = _parse(part)
+        root = parse(part)
         # If all of the text is one error, its children are loose fragments.
         loose = root.type == "ERROR"
         for node in root.children:
@@ -354,11 +380,11 @@ def _cut(text: str, low: int, high: int, file: str) -> Iterator[TopLevel]:
             if index < len(beginnings) and cuts < _MAX_CUTS:
                 resume = beginnings[index]
             damaged = text[start:resume].rstrip()
-            alone = _parse(damaged)
-            nodes = [alone] if alone.type == "ERROR" else alone.children
-            statement = _statement(nodes, Anchor(file, start, damaged), 0)
+            alone = parse(damaged)
+            nodes = (alone,) if alone.type == "ERROR" else tuple(alone.children)
+            statement = TopLevel(Anchor(file, start, damaged), damaged, (), unread=nodes)
             statement.broken = alone.has_error
-            yield statement
+            yield statement if statement.broken else _read(statement)
             break
         else:
             return
