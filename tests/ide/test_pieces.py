@@ -127,6 +127,20 @@ def test_after_any_edits_the_answers_are_those_of_a_fresh_start(
             text = before
 
 
+def test_a_section_that_is_copied_into_one_above_is_in_both() -> None:
+    project = Project()
+    project.open(FILE, MODULE)
+    answers(analysis_of(project))
+    start = MODULE.index('MarkdownSection[P](title="Far"')
+    copied = MODULE[start : MODULE.index(",)", start)]
+    into = MODULE.index('MarkdownSection[P](title="In"')
+    # Two changes at once, so that the statement is read as a whole.
+    text = f"{MODULE[:into]}{copied}, {MODULE[into:]}".replace('key="t"', 'key="other"')
+    check(project, text, into)
+    check(project, text.replace("Inside", "Beside", 1), into)
+    check(project, text.replace("Inside", "Beside"), into)
+
+
 def check(project: Project, text: str, offset: int) -> None:
     project.open(FILE, text)
     found = answers(analysis_of(project))
