@@ -51,7 +51,8 @@ T = PromptTemplate(ns="n", key="t", sections=[
             Tool(name="open_sections", description="Not a name for it", handler=print)]),),
     ),
     made("three", "A text that is made for ${name} of ${what}"),
-    SHARED, *[SHARED, MarkdownSection(title="Spread", key="spread", template="for $5")],
+    SHARED, SHARED.clone(key="other", title="Another one of them"),
+    *[SHARED, MarkdownSection(title="Spread", key="spread", template="for $5")],
     Chapter[None](key="extra", title="Extra", sections=[
         MarkdownSection[P](title="More", key="more", template="More", enabled=lambda p: False)]),
 ])

@@ -78,7 +78,7 @@ def edited(code: Code, edit: Edit, text: str, parse: Parse) -> Code | None:
         text: The text of the statement now.
         parse: Parses a text.
     """
-    around = list(_around_edit(code.pieces, edit))
+    around = list(around_edit(code.pieces, edit))
     new: Piece | None = None
     while new is None:
         if not around:
@@ -94,7 +94,7 @@ def edited(code: Code, edit: Edit, text: str, parse: Parse) -> Code | None:
     return _Mover(code, text, edit, old, new).code
 
 
-def _around_edit(pieces: list[Piece], edit: Edit) -> Iterator[tuple[Piece, int]]:
+def around_edit(pieces: list[Piece], edit: Edit) -> Iterator[tuple[Piece, int]]:
     """Yield the pieces that an edit is in, outermost first, and their offsets.
 
     Their first and last characters stay.

@@ -21,7 +21,7 @@ from foldline.backends.files.limits import PROMPT_MODULE_BYTES, PROMPT_MODULE_NO
 from foldline.backends.syntax import ParseRefusedError
 from foldline.ide.analysis.lowering.expressions import narrow
 from foldline.ide.analysis.lowering.statements import Reader
-from foldline.ide.analysis.pieces import Code, KnownPieces, edited
+from foldline.ide.analysis.pieces import Code, KnownPieces, around_edit, edited
 from foldline.ide.analysis.syntax import (
     Anchor,
     Assign,
@@ -81,6 +81,15 @@ class TopLevel:
         """Yield its anchor, and those of its pieces."""
         yield self.anchor
         yield from anchors_in(self.pieces)
+
+    def code_start(self, offset: int) -> int:
+        """Return the start of the innermost piece around an offset, or else of the statement."""
+        start = self.start
+        if not self.broken and start <= offset <= self.end:
+            inside = offset - start
+            for _, low in around_edit(self.pieces, Edit(inside, inside, inside)):
+                start = self.start + low
+        return start
 
     @property
     def stale(self) -> bool:

@@ -27,8 +27,8 @@ class Quoted:
 
 def quoted_at(analysis: ModuleAnalysis, offset: int) -> Quoted | None:
     """Return the literal around an offset; None in code and comments."""
-    starts = [statement.start for statement in analysis.statements if statement.start <= offset]
-    return _open_at(analysis.text, max(starts, default=0), offset)
+    starts = [statement.code_start(offset) for statement in analysis.statements]
+    return _open_at(analysis.text, max(filter(offset.__ge__, starts), default=0), offset)
 
 
 def _open_at(text: str, at: int, offset: int) -> Quoted | None:
@@ -76,16 +76,18 @@ _STRING = re.compile(
 )
 
 
+# An escape is no end.
+_ENDS = {
+    **{quote: re.compile(rf"\\.|{quote}", re.DOTALL) for quote in ('"""', "'''")},
+    **{quote: re.compile(rf"\\.|{quote}|[\r\n]", re.DOTALL) for quote in ('"', "'")},
+}
+
+
 def _end_of(text: str, at: int, offset: int, quote: str) -> int | None:
     """Return where a literal ends before the offset: at its quote, or at its line end."""
-    while at < offset:
-        character = text[at]
-        if character == "\\":
-            at += 2
-        elif text.startswith(quote, at) and at + len(quote) <= offset:
-            return at + len(quote)
-        elif character in "\r\n" and len(quote) == 1:
-            return at
-        else:
-            at += 1
+    for end in _ENDS[quote].finditer(text, at, offset):
+        if end[0] == quote:
+            return end.end()
+        if end[0][0] != "\\":
+            return end.start()
     return None
