@@ -85,7 +85,22 @@ def nested(count: int) -> str:
     return f'{HEAD}T = PromptTemplate(ns="n", key="t", sections=[{", ".join(parents)}])\n'
 
 
-SHAPES = (one_prompt, named_sections, nested)
+def listed(count: int) -> str:
+    """A module with a list of sections, and a prompt that names it."""
+    items = "".join(f"    {section},\n" for section in sections(count))
+    return f'{HEAD}s = [\n{items}]\nT = PromptTemplate(ns="n", key="t", sections=s)\n'
+
+
+def many_prompts(count: int) -> str:
+    """A module of prompts with one section each, which only may be in them."""
+    prompts = (
+        f'T{n} = PromptTemplate(ns="n", key="t-{n}", sections=[{section}, *more({section})])\n'
+        for n, section in enumerate(sections(count))
+    )
+    return f"{HEAD}{''.join(prompts)}"
+
+
+SHAPES = (one_prompt, named_sections, nested, listed, many_prompts)
 
 
 def calls(work: Callable[[], object]) -> Counter[str]:

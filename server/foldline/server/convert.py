@@ -56,7 +56,10 @@ class LineIndex:
             # All that is said of a text that isn't read: its lines aren't looked for.
             return Position(0, 0)
         line = bisect_right(self.starts, offset) - 1
-        return Position(line, self._units(self.text[self.starts[line] : offset]))
+        start = self.starts[line]
+        if self.text.isascii():
+            return Position(line, offset - start)
+        return Position(line, self._units(self.text[start:offset]))
 
     def range(self, start: int, end: int) -> Range:
         return Range(self.position(start), self.position(end))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import Span, Visibility
@@ -55,19 +57,32 @@ def symbols(analysis: ModuleAnalysis) -> tuple[Symbol, ...]:
     }
     loose = tuple(_loose(analysis, inside))
     # A section that a prompt only may hold is nested by its range: the tree doesn't have it.
+    within = _Within(loose)
     nested = [
-        replace(prompt, children=(*prompt.children, *_within(prompt, loose))) for prompt in prompts
+        replace(prompt, children=(*prompt.children, *within.range(prompt.range)))
+        for prompt in prompts
     ]
-    alone = [
-        symbol
-        for symbol in loose
-        if not any(prompt.range.covers(symbol.range) for prompt in prompts)
-    ]
+    alone = [symbol for symbol in loose if id(symbol) not in within.found]
     return tuple(sorted([*nested, *alone], key=lambda symbol: symbol.range))
 
 
-def _within(prompt: Symbol, loose: Iterable[Symbol]) -> Iterator[Symbol]:
-    return (symbol for symbol in loose if prompt.range.covers(symbol.range))
+class _Within:
+    """Finds the symbols within a range, in their order; `found` has the `id` of all of them."""
+
+    def __init__(self, symbols: Iterable[Symbol]) -> None:
+        self._placed = sorted(enumerate(symbols), key=_start)
+        self.found: set[int] = set()
+
+    def range(self, span: Span) -> list[Symbol]:
+        low = bisect_left(self._placed, span.start, key=_start)
+        high = bisect_right(self._placed, span.end, key=_start)
+        inside = [item for item in self._placed[low:high] if span.covers(item[1].range)]
+        self.found.update(id(symbol) for _, symbol in inside)
+        return [symbol for _, symbol in sorted(inside, key=itemgetter(0))]
+
+
+def _start(item: tuple[int, Symbol]) -> int:
+    return item[1].range.start
 
 
 def _prompts(analysis: ModuleAnalysis) -> Iterator[Symbol]:
@@ -139,6 +154,18 @@ def _loose(analysis: ModuleAnalysis, inside: set[Span]) -> Iterator[Symbol]:
             shown = place.file == analysis.file and place.span not in inside
             if shown and not is_gone(section.node):
                 spans.setdefault(place.span, described(section))
+        inner = _inner(spans)
         for span, outermost in spans.items():
-            if not any(other != span and other.covers(span) for other in spans):
+            if span not in inner:
                 yield _section(outermost, _Outer(analysis.file, span, span))
+
+
+def _inner(spans: Iterable[Span]) -> set[Span]:
+    """Return the spans that another one covers."""
+    found: set[Span] = set()
+    end = -1
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if span.end <= end:
+            found.add(span)
+        end = max(end, span.end)
+    return found
