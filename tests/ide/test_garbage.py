@@ -9,7 +9,7 @@ import pytest
 
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import diagnostics
-from foldline.ide.garbage import LONG_SECONDS, Pauses
+from foldline.ide.garbage import LONG_SECONDS, YOUNG_OBJECTS, Pauses, keep_collections_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,3 +111,14 @@ def test_an_analysis_is_given_back_without_the_collector() -> None:
         assert objects() - before < 500
     finally:
         gc.enable()
+
+
+def test_a_server_looks_for_garbage_less_often() -> None:
+    callbacks, threshold = list(gc.callbacks), gc.get_threshold()
+    try:
+        keep_collections_short()
+        assert gc.get_threshold()[0] == YOUNG_OBJECTS > threshold[0]
+        assert len(gc.callbacks) == len(callbacks) + 1
+    finally:
+        gc.callbacks[:] = callbacks
+        gc.set_threshold(*threshold)

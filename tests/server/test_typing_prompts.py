@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -259,3 +260,22 @@ async def test_a_rename_reaches_files_that_nobody_has_open(typed: Editor, root: 
         "shared.py": 1,
         "other.py": 1,
     }
+
+
+@pytest.mark.parametrize("data", [None, "x", {"uri": "file:///w/prompt.py"}, {"uri": 1, "name": 2}])
+async def test_a_lens_that_is_not_ours_is_refused(typed: Editor, data: Any) -> None:
+    place = types.Range(types.Position(0, 0), types.Position(0, 0))
+    with pytest.raises(JsonRpcException):
+        await typed.client.code_lens_resolve_async(types.CodeLens(place, data=data))
+
+
+async def test_a_lens_is_resolved_after_its_prompt_has_gone(typed: Editor) -> None:
+    uri = typed.open("prompt.py")
+    found = await typed.client.text_document_code_lens_async(
+        types.CodeLensParams(types.TextDocumentIdentifier(uri))
+    )
+    assert found is not None
+    typed.change(uri, "")
+    [lens] = [await typed.client.code_lens_resolve_async(lens) for lens in found]
+    assert lens.command is not None
+    assert lens.command.title == "Preview"
