@@ -14,7 +14,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foldline.agent.cli import VERBS
+from foldline.agent.cli import add_verbs
 from foldline.ide.errors import RENDER_KINDS, IdeError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.answer_sizes import CORPUS, DATE, SIZES
@@ -118,8 +118,7 @@ def _field(field: Any) -> str:
 def _verbs() -> str:
     parser = argparse.ArgumentParser(prog="foldline")
     verbs = parser.add_subparsers()
-    for verb in VERBS:
-        verb.register(verbs)
+    add_verbs(verbs)
     rows = []
     for name, sub in verbs.choices.items():
         usage = re.sub(r"\s+", " ", sub.format_usage()).removeprefix("usage: ").strip()

@@ -1,11 +1,20 @@
 """The command line itself."""
 
+import argparse
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
 
 import pytest
 
+from foldline.agent import cli
 from foldline.agent.cli import main
+from foldline.ide.operations import MODULES, OPERATIONS
+
+OPERATION_VERBS = [operation.verb for operation in OPERATIONS if operation.verb]
+EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
 
 
 def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,12 +48,111 @@ def test_a_missing_extra_says_how_to_install_it() -> None:
     assert "pip install 'foldline[server]'" in done.stderr
 
 
-def test_the_command_line_imports_nothing_that_it_does_not_need() -> None:
+def loaded_by(*words: str) -> set[str]:
+    """The modules that a process has loaded when this command line has been carried out."""
     code = (
-        "import sys, foldline.agent.cli\n"
-        "print({'pygls', 'lsprotocol', 'rich', 'tree_sitter', 'asyncio'} & set(sys.modules))"
+        "import contextlib, sys\n"
+        "from foldline.agent.cli import main\n"
+        "with contextlib.suppress(SystemExit):\n"
+        "    main(sys.argv[1:])\n"
+        "print(*sys.modules, file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code, *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+        cwd=EXAMPLE,
     )
-    assert done.stdout.strip() == "set()"
+    return set(done.stderr.splitlines()[-1].split())
+
+
+def own(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.startswith("foldline.")}
+
+
+def test_the_version_is_shown_without_the_parser_or_a_verb() -> None:
+    loaded = loaded_by("--version")
+    assert own(loaded) == {
+        "foldline.agent",
+        "foldline.agent.cli",
+        "foldline.ide",
+        "foldline.ide.version",
+    }
+    assert not loaded & {"argparse", "json", "logging", "pathlib"}
+
+
+def test_the_version_is_the_parsers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    shown = capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["--versio"])
+    assert capsys.readouterr().out == shown
+
+
+# What no verb needs to show its help.
+LATER = {
+    "asyncio", "cattrs", "foldline.backends.file_access", "foldline.backends.models",
+    "foldline.ide.analysis", "foldline.prompts", "jedi", "lsprotocol", "mcp", "pygls", "regex",
+    "rich", "sqlite3", "tree_sitter",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", [*filter(None, cli.VERBS), *OPERATION_VERBS])
+def test_a_verb_loads_the_module_of_no_other(verb: str) -> None:
+    loaded = loaded_by(verb, "--help")
+    modules = {f"foldline.agent.{module}" for module in cli.VERBS.values()}
+    assert loaded & modules == {f"foldline.agent.{cli.VERBS.get(verb, cli.VERBS[None])}"}
+    assert not loaded & LATER
+
+
+def test_an_operation_is_loaded_without_those_behind_it() -> None:
+    loaded = loaded_by("grep", "--help")
+    names = [name for name in MODULES if f"foldline.ide.operations.{name}" in loaded]
+    assert names == ["code_tree", "code_search_files", "code_grep"]
+
+
+# Besides those that it needs: the modules that each verb doesn't load to answer.
+UNUSED = {
+    ("tree",): {"tree_sitter", "foldline.backends.grep"},
+    ("grep", "SessionStore"): {"tree_sitter", "foldline.backends.search"},
+    ("search", "session"): {"foldline.backends.grep"},
+    ("outline", "auth/service.py"): {"foldline.backends.grep", "foldline.backends.search"},
+    ("refs", "--seconds", "0", "SessionStore"): {"foldline.backends.grep"},
+    ("lines", "auth/errors.py", "1-2"): {"tree_sitter", "foldline.backends.grep"},
+}
+
+
+@pytest.mark.parametrize("words", UNUSED, ids=lambda words: words[0])
+def test_a_command_loads_what_its_answer_needs(words: tuple[str, ...]) -> None:
+    never = {
+        "asyncio", "cattrs", "foldline.backends.lsp", "foldline.ide.analysis", "foldline.prompts",
+        "jedi", "mcp", "pygls", "rich",
+    }  # fmt: skip
+    loaded = loaded_by(*words)
+    assert "foldline.backends.file_access" in loaded
+    assert not loaded & (never | UNUSED[words])
+
+
+def shown(*words: str) -> str:
+    with pytest.raises(SystemExit), redirect_stdout(StringIO()) as out, redirect_stderr(out):
+        main(words)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("verb", [*filter(None, cli.VERBS), *OPERATION_VERBS])
+def test_the_parser_of_one_verb_is_the_one_among_all(verb: str) -> None:
+    parser = argparse.ArgumentParser(prog="foldline")
+    verbs = parser.add_subparsers(metavar="COMMAND", required=True)
+    cli.add_verbs(verbs)
+    assert shown(verb, "--help") == verbs.choices[verb].format_help()
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("nonsense",), ("code",), ("tre",), ("",)])
+def test_help_and_corrections_list_every_verb(words: tuple[str, ...]) -> None:
+    text = shown(*words)
+    if words:
+        for verb in [*filter(None, cli.VERBS), *OPERATION_VERBS]:
+            assert verb in text
+    assert text.startswith("usage: foldline [-h] [--version] COMMAND ...")

@@ -1,7 +1,7 @@
 """Untrusted regular expressions, with a bound on their time.
 
 RE2 takes time linear in the text. It has no wheels for musl, and no marker tells musl from glibc;
-so where it isn't installed, `regex` is used, with a time limit.
+so where it isn't installed, `regex` is used, with a time limit. Each is loaded when it's used.
 """
 
 from __future__ import annotations
@@ -9,9 +9,6 @@ from __future__ import annotations
 import time
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
-
-# Neither wheel carries types.
-import regex  # type: ignore[import-untyped]
 
 from foldline.backends.formatting.visible import is_text
 
@@ -119,6 +116,9 @@ class _Lines:
     """
 
     def __init__(self, pattern: str, *, ignore_case: bool) -> None:
+        # Neither wheel carries types.
+        import regex  # type: ignore[import-untyped]
+
         if len(pattern) > _MOST_CHARACTERS:
             raise PatternError(f"is longer than {_MOST_CHARACTERS} characters")
         # Words and digits are ASCII, as RE2 has them; but so would be the folding of case.
@@ -175,6 +175,8 @@ class _Bounded:
     """As much of a compiled pattern as pathspec uses."""
 
     def __init__(self, pattern: str) -> None:
+        import regex
+
         self.pattern = pattern
         self._compiled = regex.compile(pattern)
         self._clock = _Clock(IGNORE_SECONDS)

@@ -3,11 +3,11 @@
 An operation is written once, as a coroutine that awaits `result_of(future)` and nothing else, so
 that it needs no event loop. `run` drives it in the calling thread. `run_async` drives it for a
 program with an event loop: each step runs in a thread of a pool, and between steps it holds none.
+Only such a program loads `asyncio`, which takes longer than all of the rest.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import contextvars
 import functools
@@ -130,6 +130,8 @@ async def run_async(question: Coroutine[Any, Any, Value], threads: Executor = QU
 
     When the awaiting task is cancelled, the question is closed as soon as its step has ended.
     """
+    import asyncio
+
     context = contextvars.copy_context()
     step: Future[_Ended[Value] | Waiting[Any]] | None = None
     try:
@@ -148,6 +150,8 @@ async def run_async(question: Coroutine[Any, Any, Value], threads: Executor = QU
 
 async def in_thread(work: Callable[[], Value], threads: Executor = QUICK) -> Value:
     """The result of `work`, which blocks: `asyncio.to_thread` in a pool that no exit waits for."""
+    import asyncio
+
     return await asyncio.wrap_future(threads.submit(contextvars.copy_context().run, work))
 
 
@@ -243,6 +247,8 @@ def _step(question: Coroutine[Any, Any, Value]) -> _Ended[Value] | Waiting[Any]:
 
 async def _settled(future: Future[Any], seconds: float | None) -> None:
     """Return when `future` is done, or after `seconds`."""
+    import asyncio
+
     loop = asyncio.get_running_loop()
     arrived = loop.create_future()
 

@@ -1,7 +1,5 @@
 """`python -m foldline.agent` is the command `foldline`."""
 
-import sys
+from foldline.agent.cli import command
 
-from foldline.agent.cli import main
-
-sys.exit(main())
+command()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.agent.index_bar import index_bar
 from foldline.agent.terminal import complain, json_text, show
-from foldline.ide.operations import OPERATIONS
+from foldline.ide.operations import operations
 from foldline.ide.operations.arguments import LinesArguments, PositionArguments
 from foldline.ide.operations.operation import Role
 
@@ -36,9 +36,14 @@ _PLACE = re.compile(r"(.+?)(?::(\d+))?(?::(\d+))?\Z", re.DOTALL)
 
 
 def register(verbs: Verbs) -> None:
-    for operation in OPERATIONS:
+    for operation in operations():
         if operation.verb:
             add_operation(verbs, operation)
+
+
+def operation_of(verb: str) -> Operation[Any, Any] | None:
+    """Return the operation that is called `verb` on the command line."""
+    return next((one for one in operations() if one.verb == verb), None)
 
 
 def add_operation(verbs: Verbs, operation: Operation[Any, Any]) -> argparse.ArgumentParser:
@@ -194,7 +199,7 @@ def _values(
 def _refuse(error: Exception, status: int) -> int:
     from foldline.ide.operations.advice import NO_IGNORE, message_of
 
-    names = {one.tool: f"`foldline {one.verb}`" for one in OPERATIONS if one.verb}
+    names = {one.tool: f"`foldline {one.verb}`" for one in operations() if one.verb}
     complain(f"foldline: {message_of(error, {**names, NO_IGNORE: '--no-ignore'})}")
     return status
 

@@ -2,14 +2,10 @@
 
 import atexit
 import contextlib
-import logging
 import os
 import sys
-import threading
 from collections.abc import Callable
 from typing import NoReturn
-
-log = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.5
 
@@ -48,12 +44,16 @@ def exit_with_process(pid: int) -> None:
 
 
 def _watch(is_alive: Callable[[], bool]) -> None:
+    # A command ends without either.
+    import logging
+    import threading
+
     pause = threading.Event()
 
     def watch() -> None:
         while is_alive():
             pause.wait(POLL_SECONDS)
-        log.info("The process that started the server is gone: exiting")
+        logging.getLogger(__name__).info("The process that started the server is gone: exiting")
         # The main thread may be waiting for input that never ends.
         os._exit(1)
 

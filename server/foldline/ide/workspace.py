@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 from dataclasses import dataclass, replace
@@ -352,6 +351,8 @@ class Workspace:
 
     async def stop(self, seconds: float) -> None:
         """End everything, and wait for it; what takes longer ends with the process."""
+        import asyncio
+
         files = in_thread(partial(self.close_files, seconds), STATUS)
         await asyncio.gather(files, self._stop_renderer())
 

@@ -1,35 +1,42 @@
-"""All operations, ordered from overview to detail."""
+"""All operations, ordered from overview to detail; each is loaded when it is first needed."""
 
-from foldline.ide.operations import (
-    code_call_hierarchy,
-    code_definition,
-    code_diagnostics,
-    code_find_references,
-    code_grep,
-    code_hover,
-    code_implementations,
-    code_outline,
-    code_read_file,
-    code_read_lines,
-    code_read_symbol,
-    code_scoped_context,
-    code_search_files,
-    code_tree,
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.ide.operations.operation import Operation
+
+    OPERATIONS: tuple[Operation[Any, Any], ...]
+
+MODULES = (
+    "code_tree",
+    "code_search_files",
+    "code_grep",
+    "code_outline",
+    "code_read_symbol",
+    "code_read_lines",
+    "code_find_references",
+    "code_read_file",
+    "code_scoped_context",
+    "code_definition",
+    "code_implementations",
+    "code_hover",
+    "code_call_hierarchy",
+    "code_diagnostics",
 )
 
-OPERATIONS = (
-    code_tree.OPERATION,
-    code_search_files.OPERATION,
-    code_grep.OPERATION,
-    code_outline.OPERATION,
-    code_read_symbol.OPERATION,
-    code_read_lines.OPERATION,
-    code_find_references.OPERATION,
-    code_read_file.OPERATION,
-    code_scoped_context.OPERATION,
-    code_definition.OPERATION,
-    code_implementations.OPERATION,
-    code_hover.OPERATION,
-    code_call_hierarchy.OPERATION,
-    code_diagnostics.OPERATION,
-)
+
+def operations() -> Iterator[Operation[Any, Any]]:
+    """Yield the operations; a caller that finds the one it needs loads none after it."""
+    for module in MODULES:
+        yield import_module(f"{__name__}.{module}").OPERATION
+
+
+def __getattr__(name: str) -> object:
+    if name != "OPERATIONS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return globals().setdefault(name, tuple(operations()))
