@@ -9,15 +9,32 @@ from __future__ import annotations
 
 import gc
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 LONG_SECONDS = 0.05
 YOUNG_OBJECTS = 10_000
 """New objects after which the collector looks at them; those of a few megabytes."""
 _OLDEST = 2
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Load what a server needs, and keep its later collections short.
+
+    What modules leave behind when they load stays: to look for garbage in it costs a third of the
+    start, and would cost every later full collection.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+        keep_collections_short()
 
 
 def keep_collections_short() -> None:

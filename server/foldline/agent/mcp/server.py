@@ -23,7 +23,6 @@ from foldline.agent.mcp.prompts import WorkspacePrompts
 from foldline.agent.mcp.roots import Roots
 from foldline.agent.mcp.wire import stdio_streams
 from foldline.backends.errors import BackendError
-from foldline.ide.garbage import keep_collections_short
 from foldline.ide.lifecycle import exit_with_parent
 from foldline.ide.settings import Settings
 from foldline.ide.version import VERSION
@@ -198,5 +197,4 @@ def serve_stdio(options: Options) -> None:
     exit_with_parent()
     # Bounds how long a finished answer waits while another thread computes.
     sys.setswitchinterval(0.001)
-    keep_collections_short()
     asyncio.run(AgentServer(options).run())

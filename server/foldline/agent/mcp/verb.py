@@ -55,9 +55,11 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from foldline.agent.mcp.server import Options, serve_stdio
+    from foldline.ide.garbage import loading
     from foldline.ide.lifecycle import end_process
 
+    with loading():
+        from foldline.agent.mcp.server import Options, serve_stdio
     for root in options.root:
         if not root.is_dir():
             print(f"foldline mcp: --root {root}: no such folder", file=sys.stderr)  # noqa: T201
