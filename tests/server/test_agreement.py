@@ -33,8 +33,6 @@ class P:
 @dataclass(frozen=True)
 class Review(Task):
     focus: str | None = None
-
-OLD = MarkdownSection[P](title="Old", key="old", template="Old ${name}.")
 """
 
 
@@ -46,7 +44,6 @@ class Node:
     template: str
     summary: str | None
     folded: bool
-    cloned: bool
     children: tuple[Node, ...] = field(default=())
 
     def source(self, key: str) -> str:
@@ -60,9 +57,7 @@ class Node:
                 f"{child.source(f'c{number}')},\n" for number, child in enumerate(self.children)
             )
             arguments.append(f"children=[\n{indent(written, '    ')}]")
-        # As an edit of another section, which differs in all that can be told.
-        made = "OLD.clone" if self.cloned else "MarkdownSection[P]"
-        return f"{made}({', '.join(arguments)})"
+        return f"MarkdownSection[P]({', '.join(arguments)})"
 
 
 TASK = 'TaskSection[Review](key="task", summary="To review ${focus}."%s)'
@@ -72,11 +67,12 @@ WORDS = st.sampled_from(["Read.", "é 🙂", "$$5", "${name}", "${count} of ${na
 TEXTS = st.lists(WORDS, max_size=3).map(" ".join)
 TITLES = st.sampled_from(["Task", "Rules", "Über 🙂", "A *b*"])
 SUMMARIES = st.none() | st.sampled_from(["In short.", "Of ${name}."])
-FIELDS = (TITLES, TEXTS, SUMMARIES, st.booleans(), st.booleans())
-LEAVES = st.builds(Node, *FIELDS)
+LEAVES = st.builds(Node, TITLES, TEXTS, SUMMARIES, st.booleans())
 NODES = st.recursive(
     LEAVES,
-    lambda nodes: st.builds(Node, *FIELDS, st.lists(nodes, max_size=3).map(tuple)),
+    lambda nodes: st.builds(
+        Node, TITLES, TEXTS, SUMMARIES, st.booleans(), st.lists(nodes, max_size=3).map(tuple)
+    ),
     max_leaves=6,
 )
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import logging
 import sys
-from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from foldline.agent.verbs import Verbs
+    from foldline.server.server import FoldlineServer
 
 LOOPBACK = "127.0.0.1"
 
@@ -39,17 +40,14 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    # What modules leave behind when they load stays: to look for garbage in it costs a third of the
-    # start, and would cost every later full collection.
-    gc.disable()
-    from foldline.ide.garbage import keep_collections_short
+    # Small, unlike what is in them: a missing extra is told before the client's first message.
+    import lsprotocol
+    import pygls
+
     from foldline.ide.lifecycle import end_process
     from foldline.server import transport
-    from foldline.server.app import create_server
 
-    gc.freeze()
-    gc.enable()
-    keep_collections_short()
+    _ = lsprotocol, pygls
     # An answer that one thread has ready waits this long at most while another one computes.
     sys.setswitchinterval(0.001)
     logging.basicConfig(
@@ -62,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     logging.getLogger("pygls").setLevel(max(logging.WARNING, logging.root.level))
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_unanswered)
     if options.tcp is None:
-        return end_process(transport.serve_stdio(create_server))
+        return end_process(transport.serve_stdio(_create_server))
     host, port = options.tcp
     if not _is_loopback(host):
         logging.warning(
@@ -70,7 +68,20 @@ def run(options: argparse.Namespace) -> int:
             "workspace, and run its code",
             host,
         )
-    return transport.serve_tcp(create_server, host, port)
+    return transport.serve_tcp(_load(), host, port)
+
+
+def _create_server() -> FoldlineServer:
+    return _load()()
+
+
+def _load() -> Callable[[], FoldlineServer]:
+    """Load the server, and return what creates one."""
+    from foldline.ide.garbage import loading
+
+    with loading():
+        from foldline.server.app import create_server
+    return create_server
 
 
 def _is_unanswered(record: logging.LogRecord) -> bool:
@@ -87,6 +98,8 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _is_loopback(host: str) -> bool:
+    from ipaddress import ip_address
+
     try:
         return ip_address(host).is_loopback
     except ValueError:

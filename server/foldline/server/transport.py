@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sys
 import threading
-from asyncio import IncompleteReadError, StreamReader, StreamWriter
+from contextlib import closing
 from typing import TYPE_CHECKING
-
-from pygls.io_ import run_async
 
 from foldline.ide.lifecycle import exit_with_parent
 from foldline.ide.standard_streams import QueuedWriter, claim_standard_streams
+from foldline.server.handshake import greet
 
 if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
     from collections.abc import Callable
 
     from foldline.server.server import FoldlineServer
@@ -25,25 +24,30 @@ log = logging.getLogger(__name__)
 def serve_stdio(create_server: Callable[[], FoldlineServer]) -> int:
     """Serve one client over standard input and output until it leaves.
 
+    Its `initialize` is answered before `create_server` is called, which may load what it needs.
+
     Returns:
         The exit status: 0 after `shutdown` and `exit`, 1 when the client left without them.
     """
     stdin, stdout = claim_standard_streams()
-    server = create_server()
-    writer = QueuedWriter(stdout)
     exit_with_parent()
-    try:
-        server.start_io(stdin, writer)
-    except (OverflowError, ValueError, MemoryError) as error:
-        log.error("Where a message ends cannot be told any more: %s", error)
-    finally:
-        server.close()
-        writer.close()
+    with closing(QueuedWriter(stdout)) as writer:
+        greeting = greet(stdin, writer)
+        server = create_server()
+        server.protocol.expect(greeting)
+        try:
+            server.start_io(greeting.stream, writer)
+        except (OverflowError, ValueError, MemoryError) as error:
+            log.error("Where a message ends cannot be told any more: %s", error)
+        finally:
+            server.close()
     return 0 if server.protocol.is_shut_down else 1
 
 
 def serve_tcp(create_server: Callable[[], FoldlineServer], host: str, port: int) -> int:
     """Serve any number of clients over TCP, each with a server of its own, until interrupted."""
+    import asyncio
+
     try:
         asyncio.run(_listen(create_server, host, port))
     except KeyboardInterrupt:
@@ -52,6 +56,10 @@ def serve_tcp(create_server: Callable[[], FoldlineServer], host: str, port: int)
 
 
 async def _listen(create_server: Callable[[], FoldlineServer], host: str, port: int) -> None:
+    import asyncio
+
+    from pygls.io_ import run_async
+
     async def serve(reader: StreamReader, writer: StreamWriter) -> None:
         server = create_server()
         server.protocol.set_writer(writer)
@@ -64,7 +72,7 @@ async def _listen(create_server: Callable[[], FoldlineServer], host: str, port: 
             )
         except (
             SystemExit,
-            IncompleteReadError,
+            asyncio.IncompleteReadError,
             ConnectionError,
             ValueError,
             OverflowError,

@@ -39,8 +39,6 @@ from foldline.ide.analysis.values import (
     Unknown,
     Value,
 )
-from foldline.prompts.chapter import Chapter
-from foldline.prompts.markdown import MarkdownSection
 from foldline.prompts.task import Task, TaskSection
 
 if TYPE_CHECKING:
@@ -60,13 +58,6 @@ SECTION_KINDS = {
     "Chapter": "chapter",
 }
 _TASK = TaskSection[Task]()
-# What a clone can replace, by kind; a class of the workspace may have more, which isn't known here.
-_CLONED = {
-    "custom": MarkdownSection.constructor_arguments,
-    "markdown": MarkdownSection.constructor_arguments,
-    "task": MarkdownSection.constructor_arguments,
-    "chapter": Chapter.constructor_arguments,
-}
 _PLAIN_METHODS = frozenset({"__init__", "clone", "is_enabled", "__repr__"})
 
 
@@ -240,7 +231,16 @@ def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -
     kind = "custom" if lineage.custom else SECTION_KINDS[lineage.root]
     if kind == "task":
         arguments = {**_task_defaults(node), **arguments}
-    arguments, cost = _section_within_budget(evaluator, kind, arguments)
+    own = SECTION + text_cost(
+        *(
+            argument.value.mapped
+            for name in ("key", "title", "template", "summary")
+            if (argument := arguments.get(name)) is not None and isinstance(argument.value, Text)
+        )
+    )
+    arguments, below = _within_budget(
+        evaluator, arguments, own, "sections" if kind == "chapter" else "children"
+    )
     types = lineage.types
     params: Value = types.arguments[0] if types is not None and types.arguments else UNKNOWN
     params_node = types.nodes[0] if types is not None and types.nodes else None
@@ -259,36 +259,8 @@ def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -
         opaque=opaque,
         scope=scope,
         decides=any(_method(ancestor.definition, "is_enabled") for ancestor in lineage.classes),
-        cost=cost,
+        cost=own + below,
     )
-
-
-def clone(evaluator: Evaluator, section: SectionValue, node: Call, scope: Scope) -> SectionValue:
-    """Return the section that `section.clone(…)` makes; runtime objects change nothing of it."""
-    if not node.keywords:
-        return section
-    arguments, opaque = _arguments(evaluator, node, scope)
-    names = _CLONED[section.kind]
-    changes = {name: argument for name, argument in arguments.items() if name in names}
-    if not (changes or opaque):
-        return section
-    merged, cost = _section_within_budget(evaluator, section.kind, {**section.arguments, **changes})
-    return replace(section, arguments=merged, opaque=section.opaque or opaque, cost=cost)
-
-
-def _section_within_budget(
-    evaluator: Evaluator, kind: str, arguments: dict[str, Argument]
-) -> tuple[dict[str, Argument], int]:
-    own = SECTION + text_cost(
-        *(
-            argument.value.mapped
-            for name in ("key", "title", "template", "summary")
-            if (argument := arguments.get(name)) is not None and isinstance(argument.value, Text)
-        )
-    )
-    below = "sections" if kind == "chapter" else "children"
-    arguments, cost = _within_budget(evaluator, arguments, own, below)
-    return arguments, own + cost
 
 
 def _within_budget(
