@@ -1,0 +1,309 @@
+"""How long every shell takes from spawn to its first answer, beside anchors in the same run.
+
+    uv run python -m tests.benchmarks.bench_start [FOLDER] [--rounds N] [--only TEXT] [--json]
+
+FOLDER is the workspace that commands and agents are asked about, by default Django's sdist, which
+is downloaded once. The rows take turns, and the first turn, which builds the word index, isn't
+timed. Times are wall clock, as a user waits, and busy machines lengthen them; `--processor` prints
+the processor time of the whole process instead. Anchors that aren't installed are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+from tests.benchmarks.bench_server import Client
+from tests.benchmarks.measurement import Measurement, as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# A user's installation has its bytecode on disk.
+ENVIRONMENT = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+PROGRAMS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+
+RAW_LOOP = """
+import json, sys
+stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
+while line := stdin.readline():
+    length = int(line.split(b":")[1]); stdin.readline()
+    message = json.loads(stdin.read(length))
+    if "id" in message:
+        body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {}}).encode()
+        stdout.write(b"Content-Length: %d\\r\\n\\r\\n%b" % (len(body), body)); stdout.flush()
+    if message["method"] == "exit":
+        break
+"""
+PYGLS = "from pygls.lsp.server import LanguageServer; LanguageServer('a', '1').start_io()"
+SDK = """
+import asyncio, mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+async def tools(context, params):
+    return types.ListToolsResult(tools=[])
+async def call(context, params):
+    return types.CallToolResult(content=[])
+async def main():
+    server = Server("a", on_list_tools=tools, on_call_tool=call)
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+asyncio.run(main())
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The workspace, and what is asked about in it."""
+
+    folder: Path
+    name: str
+    file: str
+
+
+@dataclass
+class Row:
+    """One program; `run` yields the name of each moment when it has come."""
+
+    name: str
+    run: Callable[[], Iterator[str]]
+    goals: dict[str, float] = field(default_factory=dict)
+    anchor: str = ""
+    wall: dict[str, list[float]] = field(default_factory=dict)
+    processor: list[float] = field(default_factory=list)
+
+    def turn(self, *, timed: bool) -> None:
+        before = _children_seconds()
+        began = time.perf_counter()
+        for moment in self.run():
+            if timed:
+                self.wall.setdefault(moment, []).append((time.perf_counter() - began) * 1e3)
+        if timed:
+            self.processor.append((_children_seconds() - before) * 1e3)
+
+
+def rows(subject: Subject) -> list[Row]:
+    """Everything that is installed."""
+    python, foldline = [sys.executable, "-c"], _found("foldline")
+
+    def command(*words: str) -> Row:
+        goals = {"": 30.0 if words == ("--version",) else 150.0}
+        anchor = "python" if words == ("--version",) else "rg"
+        name = " ".join(word for word in words if word not in (subject.name, subject.file))
+        run = _command([*foldline, *words], subject.folder)
+        return Row(f"foldline {name}", run, goals, anchor)
+
+    known = [
+        Row("python", _command([*python, "pass"], subject.folder)),
+        Row("rg", _command([*_found("rg"), "-w", subject.name], subject.folder)),
+        command("--version"),
+        command("tree"),
+        command("refs", "--seconds", "0", subject.name),
+        command("search", subject.name),
+        command("grep", subject.name),
+        command("outline", subject.file),
+        Row("raw loop", _editor([*python, RAW_LOOP], subject.folder)),
+        Row("pygls alone", _editor([*python, PYGLS], subject.folder)),
+        Row("pylsp", _editor(_found("pylsp"), subject.folder)),
+        Row("jedi-language-server", _editor(_found("jedi-language-server"), subject.folder)),
+        Row(
+            "foldline serve",
+            _editor([*foldline, "serve"], subject.folder),
+            {"initialize": 150.0},
+            "pygls alone",
+        ),
+        Row("mcp alone", _agent([*python, SDK], subject)),
+        Row(
+            "foldline mcp",
+            _agent([*foldline, "mcp", "--root", str(subject.folder)], subject),
+            {"first outline": 300.0},
+            "mcp alone",
+        ),
+    ]
+    missing = {name for name in ("rg", "pylsp", "jedi-language-server") if not _found(name)}
+    for name in sorted(missing):
+        print(f"{name}: not on PATH, left out", file=sys.stderr)
+    return [row for row in known if row.name not in missing]
+
+
+def _found(program: str) -> list[str]:
+    place = shutil.which(program, path=PROGRAMS)
+    return [place] if place else []
+
+
+def _command(words: list[str], folder: Path) -> Callable[[], Iterator[str]]:
+    """A command that runs to its end."""
+
+    def run() -> Iterator[str]:
+        nowhere = subprocess.DEVNULL
+        subprocess.run(
+            words,
+            cwd=folder,
+            env=ENVIRONMENT,
+            stdin=nowhere,
+            stdout=nowhere,
+            stderr=nowhere,
+            check=False,
+        )
+        yield ""
+
+    return run
+
+
+def _editor(words: list[str], folder: Path) -> Callable[[], Iterator[str]]:
+    """A language server, as an editor without a workspace symbol of that name asks it."""
+
+    def run() -> Iterator[str]:
+        client = Client(words)
+        _initialize(client, folder)
+        yield "initialize"
+        client.request("workspace/symbol", {"query": "no such symbol"})
+        yield "first request"
+        client.close()
+
+    return run
+
+
+def _initialize(client: Client, folder: Path) -> None:
+    folders = [{"uri": folder.as_uri(), "name": folder.name}]
+    params = {"rootUri": folder.as_uri(), "workspaceFolders": folders, "capabilities": {}}
+    client.request("initialize", {"processId": None, **params})
+    client.notify("initialized", {})
+
+
+def _agent(words: list[str], subject: Subject) -> Callable[[], Iterator[str]]:
+    """An MCP server, as an agent asks it."""
+
+    def run() -> Iterator[str]:
+        process = subprocess.Popen(
+            words,
+            cwd=subject.folder,
+            env=ENVIRONMENT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        stdin, stdout = process.stdin, process.stdout
+        assert stdin is not None
+        assert stdout is not None
+
+        def send(**message: object) -> None:
+            stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            stdin.flush()
+
+        def ask(number: int, method: str, **params: object) -> None:
+            send(id=number, method=method, params=params)
+            while json.loads(stdout.readline()).get("id") != number:
+                pass
+
+        client = {"name": "bench", "version": "0"}
+        ask(1, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=client)
+        yield "initialize"
+        send(method="notifications/initialized")
+        ask(2, "tools/call", name="get_file_outline", arguments={"path": subject.file})
+        yield "first outline"
+        ask(3, "tools/list")
+        yield "tools/list"
+        stdin.close()
+        process.wait()
+
+    return run
+
+
+def _children_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def memory(subject: Subject) -> list[Measurement]:
+    """Resident memory of `foldline serve` after references that a language server confirmed."""
+    client = Client([*_found("foldline"), "serve"])
+    _initialize(client, subject.folder)
+    asked = {"name": subject.name, "seconds": 60}
+    command = {"command": "foldline.server.code.findReferences", "arguments": [asked]}
+    for _ in range(2):
+        client.request("workspace/executeCommand", command)
+    own = psutil.Process(client.process.pid)
+    processes = [own, *own.children(recursive=True)]
+    sizes = [process.memory_info().rss / 1e6 for process in processes]
+    client.close()
+    return [
+        Measurement(work="memory of foldline serve", values=(sizes[0],), unit="MB", goal=120),
+        Measurement(
+            work="memory with its language server", values=(sum(sizes),), unit="MB", goal=600
+        ),
+    ]
+
+
+def measurements(timed: list[Row], *, processor: bool) -> list[Measurement]:
+    """What was measured, goals and anchors beside it."""
+    by_name = {row.name: row for row in timed}
+    found = []
+    for row in timed:
+        moments = {"": row.processor} if processor else row.wall
+        anchor = by_name.get(row.anchor)
+        for moment, values in moments.items():
+            beside = anchor and (anchor.processor if processor else anchor.wall[moment])
+            found.append(
+                Measurement(
+                    work=f"{row.name}: {moment}" if moment else row.name,
+                    values=tuple(values),
+                    goal=None if processor else row.goals.get(moment),
+                    statistic="median",
+                    anchor=row.anchor if beside else "",
+                    anchor_values=tuple(beside or ()),
+                )
+            )
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("folder", nargs="?", type=Path, help="the workspace (default: Django)")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--name", default="HttpResponse", help="a symbol of the workspace")
+    parser.add_argument("--file", default="django/http/response.py", help="a file of it")
+    parser.add_argument("--only", default="", metavar="TEXT", help="rows whose name holds this")
+    parser.add_argument("--processor", action="store_true", help="processor time instead")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    folder = options.folder.resolve() if options.folder else _django()
+    subject = Subject(folder, options.name, options.file)
+    timed = [row for row in rows(subject) if options.only in row.name]
+    for turn in range(options.rounds + 1):
+        for row in timed:
+            row.turn(timed=turn > 0)
+    found = measurements(timed, processor=options.processor)
+    if not options.only:
+        found += memory(subject)
+    if options.json:
+        print(as_json(found))
+        return
+    print(f"{folder.name}, Python {platform.python_version()}, {os.cpu_count()} processors")
+    for one in found:
+        figures = f"{one.minimum:8.1f} {one.median:8.1f} {one.p95:8.1f} {one.unit}"
+        goal = "" if one.limit is None else f"  goal {one.limit:g}{'' if one.is_met else ' missed'}"
+        print(f"{one.work:36} {figures}  load {one.load:g}{goal}")
+
+
+def _django() -> Path:
+    from tests.backends.corpora import django
+
+    return django()
+
+
+if __name__ == "__main__":
+    main()
