@@ -114,14 +114,15 @@ def test_an_operation_is_loaded_without_those_behind_it() -> None:
     assert names == ["code_tree", "code_search_files", "code_grep"]
 
 
+PARSING = {"foldline.backends.ast_backend", "foldline.backends.locations", "tree_sitter"}
 # Besides those that it needs: the modules that each verb doesn't load to answer.
 UNUSED = {
-    ("tree",): {"tree_sitter", "foldline.backends.grep"},
-    ("grep", "SessionStore"): {"tree_sitter", "foldline.backends.search"},
+    ("tree",): {*PARSING, "foldline.backends.grep"},
+    ("grep", "SessionStore"): {*PARSING, "foldline.backends.search"},
     ("search", "session"): {"foldline.backends.grep"},
     ("outline", "auth/service.py"): {"foldline.backends.grep", "foldline.backends.search"},
     ("refs", "--seconds", "0", "SessionStore"): {"foldline.backends.grep"},
-    ("lines", "auth/errors.py", "1-2"): {"tree_sitter", "foldline.backends.grep"},
+    ("lines", "auth/errors.py", "1-2"): {*PARSING, "foldline.backends.grep"},
 }
 
 

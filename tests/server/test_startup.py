@@ -66,7 +66,13 @@ def test_the_first_question_finds_its_modules_loaded() -> None:
     warm = loaded(f"{CREATE}; {WARM_UP}")
     modules = pkgutil.walk_packages(analysis.__path__, f"{analysis.__name__}.")
     assert {module.name for module in modules} <= warm
-    assert {"foldline.backends.file_access", "foldline.server.diagnostic_items"} <= warm
+    assert {
+        "foldline.backends.ast_backend",
+        "foldline.backends.definitions",
+        "foldline.backends.file_access",
+        "foldline.backends.two_tier_references",
+        "foldline.server.diagnostic_items",
+    } <= warm
     assert "rs_bpe" not in warm
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.errors import LSPError, LSPUnavailableError
 from foldline.backends.models import COMPLETE, Reference
-from foldline.backends.own_backend import OwnBackend
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from foldline.backends.locations import Calls, Diagnostics, Hover, Locations, Position
     from foldline.backends.lsp import ServerStatus
     from foldline.backends.models import FileOutline, SymbolDetail, SymbolInfo
+    from foldline.backends.own_backend import OwnBackend
     from foldline.backends.protocol import MinimalBackend
 
 
@@ -162,6 +162,8 @@ class OwnEngine(Engine):
     """A user's own backend in front of the analysis: its answers come first."""
 
     def __init__(self, backend: MinimalBackend, files: BaseFileBackend) -> None:
+        from foldline.backends.own_backend import OwnBackend
+
         self._own = OwnBackend(backend, files, "lsp")
         self._close = getattr(backend, "close", None)
         self.name = self._own.name

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from foldline.backends import definitions
-from foldline.backends.analysis import analysis_of
-from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.engine import engine_of
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.files.local import LocalFileBackend
@@ -21,7 +19,6 @@ from foldline.backends.formatting.visible import visible
 from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
 from foldline.backends.navigation import CodeNavigation
 from foldline.backends.references_cache import ReferencesCache
-from foldline.backends.two_tier_references import ReferencesQuery
 from foldline.backends.waiting import question_of, waits
 from foldline.backends.walks import WALK_SECONDS, Walks
 
@@ -29,6 +26,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from foldline.backends.analysis import Analysis
     from foldline.backends.engine import Engine
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.index.watch import Watcher
@@ -59,7 +57,8 @@ class SmartFileAccess(CodeNavigation):
 
     The language server backend, where there is one, adds what only it knows
     (`two_tier_references` says how); whatever it raises, the analysis backend answers, and
-    `backend` names the one that did. Every method may be called from several threads.
+    `backend` names the one that did. Without an analysis backend, syntax trees answer. Every method
+    may be called from several threads.
 
     A `budget` is in bytes of the answer's text form (`foldline.backends.text`); None sets no limit,
     and `foldline.backends.formatting.budget` has defaults for models. The answer's `cursor` asks
@@ -78,16 +77,18 @@ class SmartFileAccess(CodeNavigation):
     def __init__(
         self,
         file_backend: BaseFileBackend,
-        analysis_backend: MinimalBackend,
+        analysis_backend: MinimalBackend | None = None,
         lsp_backend: Engine | MinimalBackend | None = None,
         *,
         index: WorkspaceIndex | None = None,
+        parsing: Parsing | None = None,
         walk_seconds: float | None = WALK_SECONDS,
     ) -> None:
         self._files = file_backend
         self._walks = Walks(file_backend, walk_seconds)
         self._search_seconds = None if walk_seconds is None else _SEARCH_SECONDS
-        self._analysis = analysis_of(analysis_backend, file_backend, index)
+        self._analysis_backend = analysis_backend
+        self._parsing = parsing
         self._engine = engine_of(lsp_backend, file_backend)
         self._index = index
         self._answers = ReferencesCache()
@@ -122,13 +123,24 @@ class SmartFileAccess(CodeNavigation):
         for path, text in (overlays or {}).items():
             files.set_overlay(path, text)
         index = None if no_ignore else WorkspaceIndex(files, patience=patience, progress=progress)
-        analysis = ASTFileAnalysisBackend(files, index, parsing)
         if language_servers and lsp_backend is None:
             from foldline.backends.lsp import LSPBackend
 
             lsp_backend = LSPBackend(files, trusted=trusted)
         walk_seconds = None if patience is None else WALK_SECONDS
-        return cls(files, analysis, lsp_backend, index=index, walk_seconds=walk_seconds)
+        return cls(
+            files, None, lsp_backend, index=index, parsing=parsing, walk_seconds=walk_seconds
+        )
+
+    @cached_property
+    def _analysis(self) -> Analysis:
+        """What answers from syntax trees: loaded for the first question that needs one."""
+        from foldline.backends.analysis import analysis_of
+        from foldline.backends.ast_backend import ASTFileAnalysisBackend
+
+        if self._analysis_backend is None:
+            return ASTFileAnalysisBackend(self._files, self._index, self._parsing)
+        return analysis_of(self._analysis_backend, self._files, self._index)
 
     @property
     def file_backend(self) -> BaseFileBackend:
@@ -206,6 +218,8 @@ class SmartFileAccess(CodeNavigation):
     @waits
     async def get_outline(self, file: str) -> FileOutline:
         """The file's definitions, signatures and imports, without bodies."""
+        from foldline.backends import definitions
+
         return await definitions.get_outline(self._files, self._analysis, self._engine, file)
 
     @waits
@@ -228,6 +242,8 @@ class SmartFileAccess(CodeNavigation):
             SymbolNotFoundError: with the nearest names.
             AmbiguousSymbolError: with the candidates' names.
         """
+        from foldline.backends import definitions
+
         detail = await definitions.read_symbol(
             self._files, self._analysis, self._engine, file, name, seconds=seconds
         )
@@ -249,6 +265,8 @@ class SmartFileAccess(CodeNavigation):
         A language server, where there is one, gets `seconds` to confirm them, and the confirmed
         ones come first; with 0 it is not asked, and when it is late `coverage` says so.
         """
+        from foldline.backends.two_tier_references import ReferencesQuery
+
         budgets.check_budget(budget)
         first = budgets.read_cursor(_REFERENCES, cursor)
         query = ReferencesQuery(

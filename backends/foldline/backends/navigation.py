@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.backends import fallback, name_fallback
+from foldline.backends import fallback
 from foldline.backends.engine import NO_ENGINE
 from foldline.backends.errors import InvalidArgumentError
-from foldline.backends.find_position import find_position, first_column, name_at
 from foldline.backends.formatting import navigation_pages as pages
-from foldline.backends.locations import Calls, Diagnostics, Hover, Locations, Position
 from foldline.backends.waiting import waits
 
 if TYPE_CHECKING:
     from foldline.backends.analysis import Analysis
     from foldline.backends.engine import Engine
     from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.locations import Calls, Diagnostics, Hover, Locations, Position
 
 
 class CodeNavigation:
@@ -28,8 +27,12 @@ class CodeNavigation:
     """
 
     _files: BaseFileBackend
-    _analysis: Analysis
     _engine: Engine
+
+    @property
+    def _analysis(self) -> Analysis:
+        """The syntax trees that answer by name."""
+        raise NotImplementedError
 
     def find_position(
         self,
@@ -50,6 +53,8 @@ class CodeNavigation:
             AmbiguousSymbolError: with the candidates' names.
             InvalidArgumentError: There is no such line, or no such name on it.
         """
+        from foldline.backends.find_position import find_position
+
         return find_position(self._files, self._analysis, file, name, line=line, column=column)
 
     @waits
@@ -64,6 +69,8 @@ class CodeNavigation:
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Locations:
         """The definitions of the symbol, also outside the workspace."""
+        from foldline.backends import name_fallback
+
         place = self._place(file, line, at)
         found = await fallback.by_engine(
             self._engine_for(seconds).goto_definition(place, seconds=seconds),
@@ -83,6 +90,8 @@ class CodeNavigation:
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Locations:
         """The implementations and overrides of the symbol."""
+        from foldline.backends import name_fallback
+
         place = self._place(file, line, at)
         found = await fallback.by_engine(
             self._engine_for(seconds).find_implementations(place, seconds=seconds),
@@ -102,6 +111,8 @@ class CodeNavigation:
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Hover:
         """The type and documentation of the symbol."""
+        from foldline.backends import name_fallback
+
         place = self._place(file, line, at)
         found = await fallback.by_engine(
             self._engine_for(seconds).hover(place, seconds=seconds),
@@ -119,6 +130,8 @@ class CodeNavigation:
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Diagnostics:
         """The problems of the file."""
+        from foldline.backends import name_fallback
+
         path = self._files.resolve(file)
         found = await fallback.by_engine(
             self._engine_for(seconds).diagnostics(path, seconds=seconds),
@@ -138,6 +151,8 @@ class CodeNavigation:
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Calls:
         """Callers and callees of the function."""
+        from foldline.backends import name_fallback
+
         place = self._place(file, line, at)
         found = await fallback.by_engine(
             self._engine_for(seconds).call_hierarchy(place, seconds=seconds),
@@ -149,6 +164,9 @@ class CodeNavigation:
         return self._engine if seconds > 0 else NO_ENGINE
 
     def _place(self, file: str, line: int, at: str | int) -> Position:
+        from foldline.backends.find_position import first_column, name_at
+        from foldline.backends.locations import Position
+
         source = self._files.read_source(file)
         lines = source.lines
         if not 1 <= line <= len(lines):

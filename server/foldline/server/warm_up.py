@@ -12,5 +12,11 @@ def warm_up() -> None:
 
     for module in walk_packages(static.__path__, f"{static.__name__}."):
         import_module(module.name)
-    for name in ("backends.async_access", "ide.folder", "server.quick_fixes"):
+    for name in (
+        "backends.async_access",
+        "backends.definitions",
+        "backends.name_fallback",
+        "ide.folder",
+        "server.quick_fixes",
+    ):
         import_module(f"foldline.{name}")
