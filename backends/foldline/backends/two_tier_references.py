@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.analysis import uses_of
+from foldline.backends.confirmed_imports import coverage_of_imports
 from foldline.backends.engine import NO_ENGINE, Confirmation, EngineQuery
 from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
 from foldline.backends.locations import Position
@@ -106,7 +107,11 @@ class ReferencesQuery:
                 return Confirmation()
         candidates = tuple(dict.fromkeys(match.path for match in matches))
         left = max(self._since + self._seconds - time.monotonic(), _LEAST_SECONDS)
-        return await attempt(query.confirm(targets, candidates, left), _failed)
+        found = await attempt(query.confirm(targets, candidates, left), _failed)
+        if found.coverage != COMPLETE or not found.engine:
+            return found
+        coverage = coverage_of_imports(found.engine, targets, matches, found.references)
+        return replace(found, coverage=coverage)
 
     async def _with_definitions(self, matches: References) -> References:
         """The matches, or those of the whole workspace where the scope only uses the name."""

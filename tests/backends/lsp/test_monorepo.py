@@ -34,17 +34,19 @@ SCRIPT = {
 }
 
 
-def find(root: Path, server: str, files: dict[str, str]) -> tuple[References, int]:
-    """The references to `Cart.total`, and how many servers were asked."""
+def find(
+    root: Path, server: str, files: dict[str, str], symbol: str = "Cart.total"
+) -> tuple[References, int]:
+    """The references to the symbol, and how many servers were asked."""
     for name, text in files.items():
-        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     local = LocalFileBackend(root)
     spec = spec_from_npm(server) if ".ts" in "".join(files) else spec_of(server)
     backend = LSPBackend(local, trusted=True, seconds=PATIENCE, servers=[spec], jedi=False)
     access = SmartFileAccess(local, ASTFileAnalysisBackend(local), backend)
     try:
-        return access.find_references("Cart.total", seconds=PATIENCE), len(access.server_status())
+        return access.find_references(symbol, seconds=PATIENCE), len(access.server_status())
     finally:
         access.close()
 
@@ -64,6 +66,20 @@ def test_uses_in_another_project_are_confirmed_by_its_own_server(
     ending = "ts" if files is SCRIPT else "py"
     assert confirmed == [(f"cart/cart.{ending}", 2), (f"shop/main.{ending}", 3)]
     assert (found.possible, found.coverage, servers) == (1, COMPLETE, 2)
+
+
+PACKAGE = {
+    "home/__init__.py": "",
+    "home/setup.py": "from home.core import Core\n",
+    "home/core.py": "class Core: ...\n",
+    "home/parts/light.py": "from home.core import Core\n\n\ndef f(core: Core) -> None: ...\n",
+    "tests/test_core.py": "from home.core import Core\n\nCore()\n",
+}
+
+
+def test_a_module_of_a_package_that_is_called_as_a_root_marker_is_none(tmp_path: Path) -> None:
+    found, servers = find(tmp_path, "ty", PACKAGE, "Core")
+    assert (found.confirmed, found.possible, found.coverage, servers) == (6, 0, COMPLETE, 1)
 
 
 def test_projects_beyond_the_limit_are_said_not_to_have_been_asked(tmp_path: Path) -> None:

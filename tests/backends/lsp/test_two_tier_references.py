@@ -223,3 +223,45 @@ def test_where_a_scope_only_uses_a_name_its_definition_elsewhere_is_asked_about(
     found = access.find_references("A.go", "b.py")
     assert engine.asked == [(Position("a.py", 2, 9),)]
     assert [(reference.path, reference.tier) for reference in found] == [("b.py", "possible")]
+
+
+IMPORTING = {
+    "shop/cart.py": "class Cart: ...\n",
+    "shop/__init__.py": "",
+    "a.py": "from shop.cart import Cart\n",
+    "b.py": "from shop.cart import Cart as Basket\n",
+    "c.py": "from shop import Cart\n",
+    "d.py": "from elsewhere import Cart\n",
+    "e.py": "from elsewhere import Cart\n",
+    "f.py": "from elsewhere import Cart\n",
+}
+
+
+def ask_about_imports(root: Path, *confirmed: tuple[str, int]) -> tuple[str, int | None]:
+    """The coverage and the number of confirmed uses where an engine confirms those places."""
+    for name, text in IMPORTING.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text)
+    uses = tuple(
+        Reference(path, 1, IMPORTING[path], column=column, column_end=column + 4)
+        for path, column in confirmed
+    )
+    files = LocalFileBackend(root)
+    engine = Spy(Confirmation(uses, "engine"))
+    access = SmartFileAccess(files, ASTFileAnalysisBackend(files), engine)
+    found = access.find_references("Cart")
+    return found.coverage, found.confirmed
+
+
+def test_an_engine_that_confirms_few_imports_of_a_definition_is_partial(tmp_path: Path) -> None:
+    assert ask_about_imports(tmp_path, ("shop/cart.py", 7), ("a.py", 23)) == (
+        "partial: engine confirmed 1 of 3 imports from the file that defines it",
+        2,
+    )
+
+
+def test_namesakes_from_other_modules_need_no_confirmation(tmp_path: Path) -> None:
+    assert ask_about_imports(tmp_path, ("shop/cart.py", 7), ("a.py", 23), ("c.py", 18)) == (
+        COMPLETE,
+        3,
+    )

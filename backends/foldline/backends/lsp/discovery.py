@@ -208,10 +208,10 @@ def server_version(found: FoundServer, root: Path) -> str:
 
 
 def root_for(spec: ServerSpec, workspace: Path, path: str) -> Path:
-    """The nearest folder around `path` with a root marker, or else the workspace."""
+    """The nearest folder around `path` that is a root, or else the workspace."""
     folder = (workspace / path).parent
     while folder != workspace and folder.is_relative_to(workspace):
-        if any((folder / marker).is_file() for marker in spec.root_markers):
+        if spec.is_root(folder):
             return folder
         folder = folder.parent
     return workspace

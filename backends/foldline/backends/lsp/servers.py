@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 # The languages of files that some server understands, by extension, in LSP's names.
 LANGUAGE_IDS = {
@@ -97,7 +98,8 @@ class ServerSpec:
         command: The program and its arguments; the program is looked up, never guessed.
         languages: In LSP's names; the files are those of `LANGUAGE_IDS`.
         version_command: The command that prints the version, if not the program with `--version`.
-        root_markers: The nearest folder that holds one of these is the server's root.
+        root_markers: The nearest folder that holds one of these, and is no Python package, is the
+            server's root.
         executes_workspace: It may run what is in the workspace, and `pinned` can't keep it from
             that: it waits for trust.
         pinned: What keeps it from running anything of a workspace that isn't trusted.
@@ -141,6 +143,15 @@ class ServerSpec:
     def understands(self, path: str) -> bool:
         """Return whether the file at `path` is in one of its languages."""
         return language_id(path) in self.languages
+
+    def is_root(self, folder: Path) -> bool:
+        """Return whether the folder holds a root marker.
+
+        Beside an `__init__.py` there is none: `setup.py` is a module of the package then.
+        """
+        if "python" in self.languages and (folder / "__init__.py").is_file():
+            return False
+        return any((folder / marker).is_file() for marker in self.root_markers)
 
 
 def language_id(path: str) -> str:
