@@ -256,6 +256,7 @@ def test_a_flat_folder_is_listed_in_slices_and_given_up_between_two(
 
     asked.clear()
     found: list[str] = []
+    files = LocalFileBackend(tmp_path)
     with pytest.raises(UpError):
         found.extend(stamp.path for stamp in files.walk_folder(".", check=give_up))
     assert len(asked) == 4

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from foldline.backends.formatting.visible import is_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pathspec import GitIgnoreSpec
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
@@ -23,6 +23,10 @@ HAS_RE2 = find_spec("re2") is not None
 GREP_SECONDS = 20.0
 IGNORE_SECONDS = 0.2
 _MOST_CHARACTERS = 10_000
+# Patterns of an ignore file that are matched at once with the names of a whole folder.
+_MOST_TOGETHER = 200
+# The group that pathspec's patterns have for the slash behind a folder.
+_NAMED_GROUP = "(?P<ps_d>"
 
 
 class Match(Protocol):
@@ -35,6 +39,18 @@ class Pattern(Protocol):
     """The part of a compiled pattern that is used."""
 
     def search(self, text: bytes, pos: int = 0) -> Match | None: ...
+
+
+class Span(Protocol):
+    """The part of a match within lines that is used."""
+
+    def span(self) -> tuple[int, int]: ...
+
+
+class Lines(Protocol):
+    """The part of a compiled pattern that is used for all lines of a text."""
+
+    def finditer(self, text: bytes) -> Iterable[Span]: ...
 
 
 class PatternError(ValueError):
@@ -69,8 +85,44 @@ def compile_ignore_patterns(patterns: Sequence[GitIgnoreSpecPattern]) -> GitIgno
     return GitIgnoreSpec(patterns, backend="simple")
 
 
-def _re2(pattern: str, *, ignore_case: bool) -> Pattern:
+def compile_any_line(patterns: Sequence[GitIgnoreSpecPattern]) -> Lines | None:
+    """A pattern that matches in each line that one of these matches, and maybe in others.
+
+    None where there is none that takes little time.
+    """
+    if not HAS_RE2 or len(patterns) > _MOST_TOGETHER:
+        return None
     import re2  # type: ignore[import-untyped]
+
+    options = re2.Options()
+    options.log_errors = False
+    options.never_capture = True
+    texts = [
+        pattern.regex.pattern.replace(_NAMED_GROUP, "(?:").replace("[^/]", "[^/\n]")
+        for pattern in patterns
+        if pattern.regex is not None
+    ]
+    try:
+        compiled: Lines = re2.compile(f"(?m)(?:{'|'.join(texts)})".encode(), options)
+    except re2.error:
+        return None
+    return compiled
+
+
+def lines_with(pattern: Lines, text: bytes) -> set[int]:
+    """The numbers of the lines, from 0, in which the pattern matches."""
+    numbers: set[int] = set()
+    number = counted = 0
+    for match in pattern.finditer(text):
+        start, end = match.span()
+        number += text.count(b"\n", counted, start)
+        counted = start
+        numbers.update(range(number, number + text.count(b"\n", start, end) + 1))
+    return numbers
+
+
+def _re2(pattern: str, *, ignore_case: bool) -> Pattern:
+    import re2
 
     options = re2.Options()
     options.log_errors = False

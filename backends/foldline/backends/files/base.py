@@ -7,7 +7,6 @@ import itertools
 import re
 import threading
 from abc import ABC, abstractmethod
-from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.errors import (
@@ -23,13 +22,14 @@ from foldline.backends.errors import (
 )
 from foldline.backends.files.ignore import IGNORE_FILES
 from foldline.backends.files.limits import SOURCE_BYTES
+from foldline.backends.files.listing import Folder, in_order
 from foldline.backends.files.source import Source, decode, from_text, is_binary
 from foldline.backends.files.tree import build_tree
 from foldline.backends.files.walk import FileStamp, overlay_stamp
 from foldline.backends.formatting.visible import restored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from foldline.backends.files.ignore import Ignored, IgnoreRules
@@ -54,6 +54,13 @@ class Entry(NamedTuple):
     ctime_ns: int = 0
     inode: int = 0
     special: bool = False
+
+
+class Walk(NamedTuple):
+    """Folders as a walk comes to them, and what it has left out of ignore files until then."""
+
+    folders: Iterator[Folder]
+    problems: Sequence[str]
 
 
 class BaseFileBackend(ABC):
@@ -301,56 +308,55 @@ class BaseFileBackend(ABC):
         check: Callable[[], None] | None = None,
         by_level: bool = False,
     ) -> Iterator[FileStamp]:
-        """Every file below a folder that `resolve` gave.
+        """Every file below a folder that `resolve` gave; open buffers are never hidden.
 
-        `problems` gathers what was left out of ignore files; `_walk_disk` says what the others are
-        for.
+        `hidden` gathers what is ignored, and `problems` what was left out of ignore files. `check`
+        is called for each folder and for each slice of a large one that the disk is asked about;
+        what it raises ends the walk. `by_level`, all folders of a level come before those below.
         """
         start = "" if start == "." else start
         with self._lock:
             overlays = dict(self._overlays)
         seen: set[str] = set()
-        rules = None if no_ignore or self._no_ignore else self._rules()
+        walk = self._walk(start, no_ignore=no_ignore, check=check, by_level=by_level)
         try:
-            for stamp in self._walk_disk(
-                start,
-                rules,
-                hidden=hidden,
-                shown=overlays.keys(),
-                check=check,
-                by_level=by_level,
-            ):
-                if (overlay := overlays.get(stamp.path)) is not None:
-                    seen.add(stamp.path)
-                    yield overlay_stamp(stamp.path, overlay[1], overlay[0])
-                else:
-                    yield stamp
+            for folder in walk.folders:
+                files: Iterable[FileStamp] = folder.files
+                if overlays and (shown := overlays.keys() & folder.hidden):
+                    files = sorted((*files, *(FileStamp(path, 0, 0) for path in shown)))
+                if hidden is not None:
+                    hidden.extend(path for path in folder.hidden if path not in overlays)
+                for stamp in files:
+                    if (overlay := overlays.get(stamp.path)) is not None:
+                        seen.add(stamp.path)
+                        yield overlay_stamp(stamp.path, overlay[1], overlay[0])
+                    else:
+                        yield stamp
         finally:
-            if rules is not None and problems is not None:
-                problems.extend(rules.problems)
+            if problems is not None:
+                problems.extend(walk.problems)
         below = f"{start}/" if start else ""
         for path in sorted(overlays.keys() - seen):
             if path.startswith(below):
                 yield overlay_stamp(path, overlays[path][1], overlays[path][0])
 
-    def _walk_disk(
+    def _walk(
+        self, start: str, *, no_ignore: bool, check: Callable[[], None] | None, by_level: bool
+    ) -> Walk:
+        """The folders below `start` without regard to overlays."""
+        rules = self._rules_unless(no_ignore=no_ignore)
+        folders = self._folders(start, rules, check=check, by_level=by_level)
+        return Walk(folders, rules.problems if rules is not None else [])
+
+    def _folders(
         self,
         start: str,
         rules: IgnoreRules | None,
         *,
-        hidden: list[str] | None = None,
-        shown: Collection[str] = (),
-        folders: dict[str, int] | None = None,
         check: Callable[[], None] | None = None,
         by_level: bool = False,
-    ) -> Iterator[FileStamp]:
-        """The files below `start`; those in `shown` are never hidden.
-
-        `hidden` gathers what is ignored; `folders` the times of the folders, from before they were
-        listed, so that what comes later shows as a change. `check` is called for each folder and
-        for each slice of a large one, and what it raises ends the walk. `by_level`, all folders of
-        a level come before those below.
-        """
+    ) -> Iterator[Folder]:
+        """The folders below `start` as they are now; `check` ends it as in `walk_folder`."""
         ended: list[Exception] = []
 
         def goes_on() -> bool:
@@ -362,35 +368,49 @@ class BaseFileBackend(ABC):
                 ended.append(error)
             return not ended
 
-        waiting = deque([start])
-        while waiting:
-            folder = waiting.popleft() if by_level else waiting.pop()
-            if check is not None:
-                check()
-            prefix = f"{folder}/" if folder else ""
-            below: list[str] = []
-            if folders is not None:
-                folders[folder] = self._folder_time(folder)
-            entries = self._list(folder, goes_on)
-            if rules is not None:
-                rules.enter(folder, {entry.name for entry in entries})
-            for entry in entries:
-                if entry.special:
-                    continue
-                path = prefix + entry.name
-                if rules is not None and path not in shown:
-                    found = rules.for_entry(folder, entry.name, is_folder=entry.is_folder)
-                    if found is not None:
-                        if hidden is not None:
-                            hidden.append(path)
-                        continue
-                if entry.is_folder:
-                    below.append(path)
-                else:
-                    yield FileStamp(path, entry.size, entry.mtime_ns, entry.ctime_ns, entry.inode)
+        def listed(path: str) -> Folder:
             if ended:
                 raise ended[0]
-            waiting.extend(below if by_level else reversed(below))
+            if check is not None:
+                check()
+            return self._folder(path, rules, goes_on)
+
+        yield from in_order(start, listed, by_level=by_level)
+        if ended:
+            raise ended[0]
+
+    def _folder(
+        self,
+        path: str,
+        rules: IgnoreRules | None,
+        goes_on: Callable[[], bool] = lambda: True,
+    ) -> Folder:
+        """One folder as it is now."""
+        changed_at = self._folder_time(path)
+        entries = self._list(path, goes_on)
+        prefix = f"{path}/" if path else ""
+        rule_files = tuple(entry.name for entry in entries if entry.name in IGNORE_FILES)
+        entries = [entry for entry in entries if not entry.special]
+        hidden: set[str] = set()
+        if rules is not None:
+            rules.enter(path, rule_files)
+            hidden = rules.hidden(path, [(entry.name, entry.is_folder) for entry in entries])
+        return Folder(
+            path,
+            changed_at,
+            tuple(
+                FileStamp(prefix + entry.name, *entry[2:6])
+                for entry in entries
+                if not entry.is_folder and entry.name not in hidden
+            ),
+            tuple(
+                prefix + entry.name
+                for entry in entries
+                if entry.is_folder and entry.name not in hidden
+            ),
+            tuple(prefix + name for name in sorted(hidden)),
+            rule_files,
+        )
 
     def _rules_unless(self, *, no_ignore: bool) -> IgnoreRules | None:
         return None if no_ignore or self._no_ignore else self._rules()

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
+    from foldline.backends.bounded_regex import Lines
+
 _SHOWN_PATTERN = 40
 _WILDCARDS = "*?["
 ALWAYS_HIDDEN = frozenset({".git", ".hg", ".svn", ".jj"})
@@ -117,12 +119,32 @@ class _Rules:
                 return result.include, matcher.patterns[result.index]
         return None
 
+    def likely(self, folder: str, entries: Sequence[tuple[str, bool]]) -> Iterable[int]:
+        """The numbers of the entries that may match; most folders have none, seen at once."""
+        above = self.prefix + f"{folder}/"[len(self.base) :] if folder else self.prefix
+        text = "\n".join(
+            f"{above}{name}/" if is_folder else above + name for name, is_folder in entries
+        ).encode("utf-8", "replace")
+        from foldline.backends.bounded_regex import lines_with
+
+        found: set[int] = set()
+        for matcher in self.matchers:
+            if matcher.any_line is None or text.count(b"\n") >= len(entries):
+                return range(len(entries))
+            found |= lines_with(matcher.any_line, text)
+        return found
+
 
 class _Matcher(NamedTuple):
-    """Successive patterns of one file, compiled together."""
+    """Successive patterns of one file, compiled together.
+
+    `any_line` matches in each line with a path that one of them matches; None where there is no
+    such pattern.
+    """
 
     patterns: tuple[str, ...]
     spec: GitIgnoreSpec
+    any_line: Lines | None
 
 
 class IgnoreRules:
@@ -139,9 +161,10 @@ class IgnoreRules:
         self._wildcards_left = IGNORE_WILDCARDS_IN_ALL
         # What was left out of the ignore files, a sentence each.
         self.problems: list[str] = []
-        # Every ignore file that was looked for outside the workspace or found in it.
+        # Every ignore file that was found in the workspace, and that was looked for outside.
         self.versions: dict[str, str] = {}
         self._above = self._rules_above()
+        self.above, self.versions = self.versions, {}
         # Folder (relative, "" the root) -> rules that apply to its entries, strongest first.
         self._by_folder: dict[str, tuple[_Rules, ...]] = {}
 
@@ -156,6 +179,20 @@ class IgnoreRules:
                 hidden, pattern = decision
                 return Ignored(pattern, rules.source) if hidden else None
         return None
+
+    def hidden(self, folder: str, entries: Sequence[tuple[str, bool]]) -> set[str]:
+        """Of the entries of a folder, given with whether they are folders, those that are hidden.
+
+        The folder itself is not hidden.
+        """
+        likely = {number for number, (name, _) in enumerate(entries) if name in ALWAYS_HIDDEN}
+        for rules in self._rules(folder) if entries else ():
+            likely.update(rules.likely(folder, entries))
+        return {
+            name
+            for name, is_folder in (entries[number] for number in likely)
+            if self.for_entry(folder, name, is_folder=is_folder) is not None
+        }
 
     def for_path(self, path: str, *, is_folder: bool = False) -> Ignored | None:
         """What hides `path` or one of the folders above it."""
@@ -253,6 +290,8 @@ class IgnoreRules:
             prefix = _prefix(self._root, repository)
             if rules := self._read(exclude, str(exclude), root=repository, prefix=prefix):
                 found.append(rules)
+        for file in _git_configurations():
+            self.versions[str(file)] = ignore_file_version(file)
         excludes = _global_excludes()
         # The user's own, which may be a link to anywhere.
         if rules := self._read(excludes, str(excludes), root=None):
@@ -289,11 +328,12 @@ def _compile_together(
 
     Engines have limits on what they compile at once: what is too much is halved.
     """
-    from foldline.backends.bounded_regex import compile_ignore_patterns
+    from foldline.backends.bounded_regex import compile_any_line, compile_ignore_patterns
 
     if not patterns:
         return
     try:
+        any_line = compile_any_line([pattern for _, pattern in patterns])
         spec = compile_ignore_patterns([pattern for _, pattern in patterns])
     except Exception:
         if len(patterns) == 1:
@@ -303,7 +343,7 @@ def _compile_together(
         _compile_together(patterns[middle:], matchers, malformed)
         _compile_together(patterns[:middle], matchers, malformed)
     else:
-        matchers.append(_Matcher(tuple(line for line, _ in patterns), spec))
+        matchers.append(_Matcher(tuple(line for line, _ in patterns), spec, any_line))
 
 
 @lru_cache(maxsize=1)
@@ -323,12 +363,17 @@ def _repository_of(root: Path) -> Path | None:
 
 
 def _global_excludes() -> Path:
-    configuration = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    for file in (Path.home() / ".gitconfig", configuration / "git" / "config"):
+    for file in _git_configurations():
         try:
             text = read_text(file, SETTINGS_BYTES)
         except PathError:
             continue
         if match := _EXCLUDES_FILE.search(text):
             return Path(match.group(1)).expanduser()
-    return configuration / "git" / "ignore"
+    return _git_configurations()[1].with_name("ignore")
+
+
+def _git_configurations() -> tuple[Path, Path]:
+    """The files of git's configuration that may name the user's own excludes."""
+    configuration = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return Path.home() / ".gitconfig", configuration / "git" / "config"

@@ -16,15 +16,18 @@ from foldline.backends.errors import (
     PathError,
     UnreadablePathError,
 )
-from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, BaseFileBackend, Entry
+from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, BaseFileBackend, Entry, Walk
 from foldline.backends.files.ignore import IGNORE_FILES, IgnoreRules, ignore_file_version
+from foldline.backends.files.listing import Listing
 from foldline.backends.files.reader import read_chunks, read_resolved
 from foldline.backends.files.special import special_folders
 from foldline.backends.files.versions import FileVersions
-from foldline.backends.files.walk import LONGEST_TICK_NS, FileStamp, Look, Seen, is_racy
+from foldline.backends.files.walk import LONGEST_TICK_NS, FileStamp, is_racy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from foldline.backends.files.listing import Folder
 
 
 LIST_STEP = 1_000
@@ -155,47 +158,60 @@ class LocalFileBackend(BaseFileBackend):
             return 0
         return max(status.st_mtime_ns, status.st_ctime_ns)
 
-    # For the index
+    def _walk(
+        self, start: str, *, no_ignore: bool, check: Callable[[], None] | None, by_level: bool
+    ) -> Walk:
+        if no_ignore or self._no_ignore:
+            return super()._walk(start, no_ignore=no_ignore, check=check, by_level=by_level)
+        listing = self.versions.known()
+        if listing is not None and start in listing.folders:
+            return Walk(listing.below(start, by_level=by_level), listing.problems)
+        rules = self._rules()
+        folders = self._folders(start, rules, check=check, by_level=by_level)
+        if not start:
+            folders = self.versions.keeping(folders, rules)
+        return Walk(folders, rules.problems)
 
-    def look(self, check: Callable[[], None] | None = None) -> Look:
+    # For the versions
+
+    def list_all(self, check: Callable[[], None] | None = None) -> Listing:
         """All files on disk that are not ignored, with what tells later that they are the same.
 
         `check` is called for each folder and for each slice of a large one; what it raises ends the
         walk.
         """
         rules = self._rules()
-        folders: dict[str, int] = {}
-        files = list(self._walk_disk("", rules, folders=folders, check=check))
-        return Look(files, folders, rules.versions)
+        folders = {folder.path: folder for folder in self._folders("", rules, check=check)}
+        return Listing(folders, rules.above, rules.versions, tuple(rules.problems))
 
-    def same_as(self, seen: Seen) -> bool:
-        """Whether nothing changed since then.
+    def mended(
+        self, listing: Listing, looked_at: int, goes_on: Callable[[], bool] = lambda: True
+    ) -> Listing | None:
+        """The listing as of now, the same object if nothing has changed since `looked_at`.
 
-        A folder's time tells of entries added, removed or renamed, so that nothing is listed. A
-        folder that changed shortly before the look counts as changed: its time may not show more.
+        None where folders or rules are others, or where `goes_on` says no: then all is to be listed
+        anew. A folder's time tells of entries added, removed or renamed, so that only folders that
+        changed are listed; those that changed shortly before the look may show no further change.
         """
-        if any(ignore_file_version(Path(file)) != was for file, was in seen.rules.items()):
-            return False
-        recent = seen.looked_at - LONGEST_TICK_NS
-        try:
-            with self._stats() as stat_of:
-                for folder, changed_at in seen.folders.items():
-                    status = stat_of(folder or ".")
-                    now = max(status.st_mtime_ns, status.st_ctime_ns)
-                    if now != changed_at or (now > recent and is_racy(now, seen.looked_at)):
-                        return False
-                for path, size, mtime_ns, ctime_ns, inode in seen.files:
-                    status = stat_of(path)
-                    if (
-                        status.st_mtime_ns != mtime_ns
-                        or status.st_ctime_ns != ctime_ns
-                        or status.st_size != size
-                        or status.st_ino != inode
-                    ):
-                        return False
-        except (OSError, ValueError):
-            return False
-        return True
+        rules = self._rules()
+        if rules.above != listing.above:
+            return None
+        if any(ignore_file_version(Path(file)) != was for file, was in listing.rules.items()):
+            return None
+        recent = looked_at - LONGEST_TICK_NS
+        changed: dict[str, Folder] = {}
+        with self._stats() as stat_of:
+            for folder in listing.folders.values():
+                if not goes_on():
+                    return None
+                if _is_same(folder, stat_of, recent, looked_at):
+                    continue
+                now = self._folder(folder.path, rules, goes_on)
+                if not goes_on() or now.folders != folder.folders or now.rules != folder.rules:
+                    return None
+                if now != folder:
+                    changed[folder.path] = now
+        return listing._replace(folders={**listing.folders, **changed}) if changed else listing
 
     @contextmanager
     def _stats(self) -> Iterator[Callable[[str], os.stat_result]]:
@@ -209,3 +225,29 @@ class LocalFileBackend(BaseFileBackend):
             yield partial(os.stat, dir_fd=descriptor, follow_symlinks=False)
         finally:
             os.close(descriptor)
+
+
+def _is_same(
+    folder: Folder, stat_of: Callable[[str], os.stat_result], recent: int, looked_at: int
+) -> bool:
+    """Return whether the folder and its files have the times of when it was listed."""
+    try:
+        status = stat_of(folder.path or ".")
+        now = max(status.st_mtime_ns, status.st_ctime_ns)
+        if now != folder.changed_at or not stat.S_ISDIR(status.st_mode):
+            return False
+        if now > recent and is_racy(now, looked_at):
+            return False
+        for path, size, mtime_ns, ctime_ns, inode, _ in folder.files:
+            status = stat_of(path)
+            if (
+                status.st_mtime_ns != mtime_ns
+                or status.st_ctime_ns != ctime_ns
+                or status.st_size != size
+                or status.st_ino != inode
+                or not stat.S_ISREG(status.st_mode)
+            ):
+                return False
+    except (OSError, ValueError):
+        return False
+    return True

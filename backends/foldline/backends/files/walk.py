@@ -31,23 +31,6 @@ class FileStamp(NamedTuple):
         return self.mtime_ns if os.name == "nt" else self.ctime_ns
 
 
-class Look(NamedTuple):
-    """What there is: files on disk, folders with their times, ignore files with their versions."""
-
-    files: list[FileStamp]
-    folders: dict[str, int]
-    rules: dict[str, str]
-
-
-class Seen(NamedTuple):
-    """What was there at `looked_at` nanoseconds; files by path, size, two times and inode."""
-
-    files: list[tuple[str, int, int, int, int]]
-    folders: dict[str, int]
-    rules: dict[str, str]
-    looked_at: int
-
-
 def is_racy(changed_at: int, looked_at: int) -> bool:
     """Whether a further change after the look may have left the times as they are."""
     coarse = changed_at % _SECOND_NS == 0

@@ -12,14 +12,18 @@ import weakref
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.backends.files.walk import FileStamp, Look, Seen
-from foldline.backends.index.words import Words, needle, words_with
+from foldline.backends.files.listing import decode_listing, encode_listing
+from foldline.backends.files.walk import FileStamp
+from foldline.backends.index.postings import FileWords
+from foldline.backends.index.words import Words, needle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-SCHEMA_VERSION = 1
+    from foldline.backends.files.listing import Listing
+
+SCHEMA_VERSION = 2
 _APPLICATION_ID = 0x666F6C64
 _BUSY_SECONDS = 2.0
 _MOST_OUTLINES = 20_000
@@ -31,9 +35,7 @@ CREATE TABLE files (
     racy INTEGER NOT NULL, note TEXT NOT NULL
 );
 CREATE TABLE words (file INTEGER PRIMARY KEY, used BLOB NOT NULL, defined BLOB NOT NULL);
-CREATE TABLE folders (path TEXT PRIMARY KEY, changed_at INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE rules (path TEXT PRIMARY KEY, version TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE looks (id INTEGER PRIMARY KEY, looked_at INTEGER NOT NULL);
+CREATE TABLE listings (id INTEGER PRIMARY KEY, looked_at INTEGER NOT NULL, listing TEXT NOT NULL);
 CREATE TABLE outlines (key BLOB PRIMARY KEY, outline TEXT NOT NULL);
 """
 
@@ -123,20 +125,20 @@ class Store:
             for path, size, mtime, ctime, inode, racy, note in rows
         ]
 
-    def seen(self) -> Seen:
-        """The files, folders and rules at the last check, and its time, which is 0 for never."""
+    def listing(self) -> tuple[Listing, int] | None:
+        """The list of files that was kept, and when it was made."""
         with self._lock:
-            run = self._connection.execute
-            files = run("SELECT path, size, mtime_ns, ctime_ns, inode FROM files").fetchall()
-            folders = run("SELECT path, changed_at FROM folders").fetchall()
-            rules = run("SELECT path, version FROM rules").fetchall()
-            looked_at = self._number("SELECT max(looked_at) FROM looks")
-        return Seen(
-            [(_loaded(path), *times) for path, *times in files],
-            {_loaded(path): changed_at for path, changed_at in folders},
-            {_loaded(path): version for path, version in rules},
-            looked_at,
-        )
+            row = self._connection.execute("SELECT listing, looked_at FROM listings").fetchone()
+        listing = None if row is None else decode_listing(row[0])
+        return None if listing is None else (listing, row[1])
+
+    def keep_listing(self, listing: Listing, looked_at: int) -> None:
+        """Keep a list of files, from which the next process begins."""
+        with self._lock, self._writing():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO listings VALUES (1, ?, ?)",
+                (looked_at, encode_listing(listing)),
+            )
 
     def is_racy(self) -> bool:
         """Return whether some file was read so soon after a change that it must be read again."""
@@ -159,17 +161,13 @@ class Store:
             ).fetchall()
         return [_loaded(path) for (path,) in rows]
 
-    def defining_like(self, folded: str) -> dict[str, list[str]]:
-        """For each word with `folded` in it the files that seem to define it."""
-        found: dict[str, list[str]] = {}
+    def words(self) -> list[FileWords]:
+        """The words of every file."""
         with self._lock:
             rows = self._connection.execute(
-                "SELECT path, defined FROM words JOIN files ON id = file"
-            )
-            for path, defined in rows:
-                for word in words_with(defined, folded):
-                    found.setdefault(word, []).append(_loaded(path))
-        return found
+                "SELECT path, used, defined FROM words JOIN files ON id = file"
+            ).fetchall()
+        return [FileWords(_loaded(path), used, defined) for path, used, defined in rows]
 
     def update(
         self, gone: Iterable[str], changed: Iterable[tuple[KnownFile, Words]]
@@ -190,18 +188,6 @@ class Store:
                     (_stored(stamp.path), *stamp[1:5], racy, note),
                 ).fetchone()
                 run.execute("INSERT OR REPLACE INTO words VALUES (?, ?, ?)", (*row, *words))
-
-    def note_look(self, seen: Look, looked_at: int) -> None:
-        """Remember what will tell that no file was added or removed since."""
-        with self._lock, self._writing():
-            for table in ("folders", "rules", "looks"):
-                self._connection.execute(f"DELETE FROM {table}")
-            for table, known in (("folders", seen.folders), ("rules", seen.rules)):
-                self._connection.executemany(
-                    f"INSERT INTO {table} VALUES (?, ?)",
-                    ((_stored(path), version) for path, version in known.items()),
-                )
-            self._connection.execute("INSERT INTO looks (looked_at) VALUES (?)", (looked_at,))
 
     def outline(self, key: bytes) -> str | None:
         """The outline that was kept under the key of its content."""

@@ -22,7 +22,7 @@ _KEYWORDS = {
         | {b"impl", b"macro_rules"}
     ),
 }
-_SEPARATOR = b"\n"
+SEPARATOR = b"\n"
 
 
 class Words(NamedTuple):
@@ -58,18 +58,8 @@ def words_of(path: str, data: bytes) -> Words:
 
 def needle(word: str) -> bytes:
     """The bytes that the words of a file hold when the word is one of them."""
-    return _SEPARATOR + word.encode("utf-8", "replace") + _SEPARATOR
-
-
-def words_with(words: bytes, folded: str) -> set[str]:
-    """The words with `folded` in them, whatever their case and underscores."""
-    text = words.decode("utf-8", "replace")
-    if folded not in text.replace("_", "").casefold():
-        return set()
-    return {
-        word for word in text.split("\n") if folded in word.replace("_", "").casefold()
-    }  # fmt: skip
+    return SEPARATOR + word.encode("utf-8", "replace") + SEPARATOR
 
 
 def _between_newlines(words: set[bytes]) -> bytes:
-    return _SEPARATOR + _SEPARATOR.join(words) + _SEPARATOR
+    return SEPARATOR + SEPARATOR.join(words) + SEPARATOR

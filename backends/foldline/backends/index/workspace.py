@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from foldline.backends.errors import FileTooLargeError, PathError
 from foldline.backends.files.walk import is_racy
 from foldline.backends.index.location import index_location
+from foldline.backends.index.postings import Vocabulary, files_of
 from foldline.backends.index.store import KnownFile, StaleStoreError, Store
 from foldline.backends.index.words import NOTHING, Words, is_indexed, words_of
 from foldline.backends.models import COMPLETE
 from foldline.backends.waiting import result_of, waits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
+    from foldline.backends.files.listing import Listing
     from foldline.backends.files.local import LocalFileBackend
-    from foldline.backends.files.walk import FileStamp, Seen
+    from foldline.backends.files.walk import FileStamp
+    from foldline.backends.index.postings import FileWords, WordFiles
 
     Progress = Callable[[int, int], None]
 
@@ -37,6 +40,8 @@ _BATCH = 500
 _CLOSE_SECONDS = 1.0
 # The file as it is, a new one where it was corrupt; after that, memory.
 _ATTEMPTS = 2
+# Folders of which another version is kept: each is listed by the next process.
+_MOST_STALE = 20
 
 
 class Candidates(NamedTuple):
@@ -82,11 +87,11 @@ class WorkspaceIndex:
         # Held while the index is brought up to date; `_state` guards the fields for moments only.
         self._lock = threading.RLock()
         self._state = threading.RLock()
-        self._seen: Seen | None = None
-        # The files' versions at the last moment when they were those of the index.
-        self._on_disk: Mapping[str, FileStamp] | None = None
+        # The files whose words the index has, and those that it has kept for another process.
+        self._listing: Listing | None = None
+        self._kept: Listing | None = None
+        self._vocabulary: tuple[Listing | None, Vocabulary | None] = (None, None)
         self._as_of = -1.0
-        self._racy = False
         self._version = -1
         self._progress = (0, 0)
         self._thread: threading.Thread | None = None
@@ -173,23 +178,20 @@ class WorkspaceIndex:
             self._as_of = since
 
     @waits
-    async def files_with(
-        self, word: str, *, defined: bool = False, since: float | None = None
-    ) -> Candidates:
-        """The files that hold `word`, or seem to define it, open buffers included.
+    async def files_with(self, word: str, *, since: float | None = None) -> Candidates:
+        """The files that hold `word`, open buffers included.
 
         As of now, or of `since` or later, where the question was asked at that `time.monotonic`.
         While the index is being built, waits as long as its patience and then answers from what is
         there, saying so.
         """
         coverage = await self._current(since)
-        paths = self._lookup(lambda store: store.files_with(word, defined=defined))
-        overlays = [path for path in self._files.overlay_paths() if is_indexed(path)]
+        paths = self._lookup(lambda store: store.files_with(word))
         unread = self._lookup(lambda store: store.noted(_TOO_LARGE))
         notes = [f"{path} is over the size limit and was not searched" for path in unread[:3]]
         if len(unread) > 3:
             notes.append(f"and {len(unread) - 3} more files over the size limit")
-        return Candidates(tuple(sorted({*paths, *overlays})), coverage, tuple(notes))
+        return Candidates(tuple(sorted({*paths, *self._overlays()})), coverage, tuple(notes))
 
     def last_defining(self, word: str) -> list[str]:
         """The files that seemed to define `word` at the last answer: a hint that takes no look."""
@@ -198,18 +200,35 @@ class WorkspaceIndex:
         return self._lookup(lambda store: store.files_with(word, defined=True))
 
     @waits
-    async def files_defining_like(
-        self, part: str, most: int, *, since: float | None = None
-    ) -> tuple[dict[str, tuple[str, ...]], str]:
-        """For words with `part` in them, whatever the case and underscores, who defines them.
+    async def files_of_words(
+        self, words: Collection[str], most: int, *, since: float | None = None
+    ) -> tuple[dict[str, WordFiles], str]:
+        """For each of `words` its files, and how far that can be relied on.
 
-        Of more than `most` such words, the shortest are taken, which are the likeliest.
+        Of words like it the `most` shortest are taken. An open buffer may define any word.
         """
-        folded = part.replace("_", "").casefold()
         coverage = await self._current(since)
-        found = self._lookup(lambda store: store.defining_like(folded))
-        shortest = sorted(found, key=lambda word: (len(word), word))[:most]
-        return {word: tuple(found[word]) for word in shortest}, coverage
+        files = self._lookup(Store.words)
+        found = files_of(words, files, self._vocabulary_of(files), most)
+        overlays = self._overlays()
+        if overlays:
+            found = {
+                word: files._replace(defined=tuple({*files.defined, *overlays}))
+                for word, files in found.items()
+            }
+        return found, coverage
+
+    def _vocabulary_of(self, files: Sequence[FileWords]) -> Vocabulary:
+        """The words that the files define, made anew when the index has changed."""
+        with self._state:
+            listing, vocabulary = self._vocabulary
+            if vocabulary is None or listing is None or listing is not self._listing:
+                listing, vocabulary = self._listing, Vocabulary(files)
+                self._vocabulary = listing, vocabulary
+            return vocabulary
+
+    def _overlays(self) -> list[str]:
+        return [path for path in self._files.overlay_paths() if is_indexed(path)]
 
     def outline(self, key: bytes) -> str | None:
         """A kept outline by its content's key."""
@@ -246,22 +265,17 @@ class WorkspaceIndex:
                 progress(total, total)
 
     def _refresh(self, store: Store, progress: Progress | None, since: float) -> None:
+        versions = self._files.versions
         version = store.version()
-        if self._seen is None or version != self._version:
-            self._seen, self._version = store.seen(), version
-            self._racy = store.is_racy()
-            self._on_disk = None
-        if self._seen.looked_at and not self._racy:
-            versions = self._files.versions
-            on_disk = versions.on_disk(since) if versions.are_followed else None
-            if on_disk is not None and on_disk is self._on_disk:
-                return
-            if self._files.same_as(self._seen):
-                self._on_disk = on_disk
-                return
-        started = time.time_ns()
-        seen = self._files.look(self._check_cancelled)
-        wanted = {stamp.path: stamp for stamp in seen.files if is_indexed(stamp.path)}
+        if self._listing is None or version != self._version:
+            self._listing, self._version = None, version
+            if self._kept is None and (kept := store.listing()) is not None:
+                self._kept = kept[0]
+                versions.recall(*kept)
+        listing = versions.listing(since, self._check_cancelled)
+        if listing is self._listing:
+            return
+        wanted = {stamp.path: stamp for stamp in listing.files() if is_indexed(stamp.path)}
         all_known = {file.stamp.path: file for file in store.files()}
         gone = [path for path in all_known if path not in wanted]
         changed = [
@@ -269,25 +283,35 @@ class WorkspaceIndex:
             for path, stamp in wanted.items()
             if (known := all_known.get(path)) is None or known.racy or known.stamp != stamp
         ]
-        store.update(gone, ())
-        self._read_all(store, changed, progress)
-        store.note_look(seen, started)
-        self._seen = None
+        if gone:
+            store.update(gone, ())
+        is_racy = self._read_all(store, changed, progress)
+        looked_at = versions.looked_at(listing)
+        if looked_at and (self._kept is None or listing.differs(self._kept, _MOST_STALE)):
+            store.keep_listing(listing, looked_at)
+            self._kept = listing
+        # What was read so soon after a change is read again.
+        self._listing = None if is_racy else listing
 
-    def _read_all(self, store: Store, stamps: list[FileStamp], progress: Progress | None) -> None:
+    def _read_all(self, store: Store, stamps: list[FileStamp], progress: Progress | None) -> bool:
+        """Return whether some file changed so lately that its times may not show a change."""
+        racy = False
         batch: list[tuple[KnownFile, Words]] = []
         for done, stamp in enumerate(stamps, 1):
             if self._cancel.is_set():
                 store.update((), batch)
                 raise CancelledError
             batch.append(self._read(stamp))
+            racy = racy or batch[-1][0].racy
             self._progress = (done, len(stamps))
             if len(batch) == _BATCH:
                 store.update((), batch)
                 batch.clear()
             if progress is not None:
                 progress(done, len(stamps))
-        store.update((), batch)
+        if batch:
+            store.update((), batch)
+        return racy
 
     def _check_cancelled(self) -> None:
         if self._cancel.is_set():
@@ -349,7 +373,7 @@ class WorkspaceIndex:
         with self._state:
             if self._store is None:
                 self._store = self._open()
-                self._seen = None
+                self._listing = self._kept = None
             return self._store
 
     def _open(self) -> Store:
@@ -375,7 +399,7 @@ class WorkspaceIndex:
             if self._store is not None:
                 self._store.close()
                 self._store = None
-            self._seen = None
+            self._listing = self._kept = None
             self._as_of = -1.0
             corrupt = not isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError)
             if corrupt and not self.trouble:
