@@ -16,22 +16,28 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Lines that start with code, comments, strings, and quotes that no string starts with. There are no
-# groups, and the commonest stands first: both decide how long a scan takes.
-_TOKEN = r"""
-    \n%s(?=[A-Za-z_@\x80-\xff])
-    | \#[^\n]*
-    | "(?!"")[^"\\\n]*(?:\\.[^"\\\n]*)*"
-    | '(?!'')[^'\\\n]*(?:\\.[^'\\\n]*)*'
-    | \"{3}[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*\"{3}
-    | '{3}[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'{3}
-    | ["']
+_STRING = r"""
+    "(?!"")[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"
+    | '(?!'')[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'
+    | \"{3}[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*+\"{3}
+    | '{3}[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*+'{3}
+"""
+# Whatever stands before the next line that starts with code, and that line's beginning: what a scan
+# takes is decided by how often it comes back from the pattern. It also stops at formatted strings
+# (the first group), at quotes that no string starts with (the second), and at the end.
+_NEXT = rf"""
+    (?: [^\n"'\#]++
+      | \n(?!INDENT[A-Za-z_@\x80-\xff])
+      | \#[^\n]*+
+      | (?<![fFtT])(?<![fFtT][rR])(?:{_STRING})
+    )*+
+    (?: \nINDENT(?=[A-Za-z_@\x80-\xff]) | ({_STRING}) | (["']) | \Z )
 """
 _OF_MODULE, _ANY = (
-    re.compile((_TOKEN % indent).encode(), re.VERBOSE | re.DOTALL) for indent in ("", r"[ \t]*")
+    re.compile(_NEXT.replace("INDENT", indent).encode(), re.VERBOSE | re.DOTALL)
+    for indent in ("", r"[ \t]*+")
 )
-_NEWLINE, _COMMENT, _BACKSLASH = b"\n#\\"
-_FORMATTED = re.compile(rb"[fFtT][rR]?$")
+_BACKSLASH = ord("\\")
 _HEADER_END = re.compile(rb":[ \t]*(?:\#[^\n]*)?\n")
 # They go on with the statement above.
 _CLAUSES = (b"else", b"elif", b"except", b"finally")
@@ -130,16 +136,17 @@ def _code_lines(
     pattern: re.Pattern[bytes], data: bytes, start: int, stop: int
 ) -> Iterator[tuple[int, int]]:
     """The starts of code on the lines after the first, with their indents."""
-    for token in pattern.finditer(data, start, stop):
-        begin, end = token.span()
-        first = data[begin]
-        if first == _NEWLINE:
-            if not (begin and data[begin - 1] == _BACKSLASH):
-                yield begin + 1, end - begin - 1
-        elif first != _COMMENT:
-            formatted = _FORMATTED.search(data, max(begin - 2, 0), begin)
-            if end == begin + 1 or (formatted and _may_end_later(token[0])):
+    for found in pattern.finditer(data, start, stop):
+        end = found.end()
+        if found.lastindex == 1:
+            if _may_end_later(found[1]):
                 raise _UnsureError
+        elif found.lastindex == 2:
+            raise _UnsureError
+        elif end < stop:
+            newline = data.rfind(b"\n", 0, end)
+            if not (newline and data[newline - 1] == _BACKSLASH):
+                yield newline + 1, end - newline - 1
 
 
 def _may_end_later(text: bytes) -> bool:
