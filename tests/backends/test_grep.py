@@ -1,6 +1,8 @@
 """Grep: linear time, honest totals, pages."""
 
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +13,14 @@ from foldline.backends import (
     GrepMatch,
     GrepResults,
     InvalidArgumentError,
+    LocalFileBackend,
     MemoryFileBackend,
+    SmartFileAccess,
     bounded_regex,
 )
 from foldline.backends import grep as searching
 from foldline.backends.files.base import BaseFileBackend
+from foldline.backends.required_parts import required_parts
 from foldline.backends.text import format_grep
 from foldline.backends.waiting import run
 from foldline.backends.walks import Walks
@@ -42,7 +47,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
 def grep(
     files: BaseFileBackend, pattern: str, glob: str | None = None, **options: Any
 ) -> GrepResults:
-    return run(searching.grep(files, Walks(files), pattern, glob, **options))
+    return run(searching.grep(files, Walks(files), None, pattern, glob, **options))
 
 
 def found(pattern: str, glob: str | None = None, **options: int) -> list[tuple[str, int, str]]:
@@ -180,3 +185,64 @@ def test_every_line_is_found_by_its_number(lines: list[str]) -> None:
     assert [(item.line, item.text) for item in grep(backend, "a")] == expected
     for item in grep(backend, "a"):
         assert item.text[item.column - 1] == "a"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "parts"),
+    [
+        ("def get_", ["def", "get_"]),
+        (r"\bclass \w+Form\b", ["class", "Form"]),
+        ("colou?r", ["colo"]),
+        ("ab+c{2}de*", ["ab", "de"]),
+        (r"\.save\(", ["save"]),
+        ("(get)?set", ["set"]),
+        ("[gs]et_all[]x]", ["et_all"]),
+        ("one|two", []),
+        ("(?i)todo", []),
+        (r"\x41bc", []),
+        (r"\Qa.b\E", []),
+        ("a)b", []),
+    ],
+)
+def test_words_that_every_match_has(pattern: str, parts: list[str]) -> None:
+    expected = [part for part in parts if len(part) > 1]
+    if pattern == "ab+c{2}de*":
+        expected = ["ab"]
+    assert required_parts(pattern) == expected
+
+
+PIECES = st.sampled_from([*"ab_1.*+?^$-{}()[]|\\", "ab", "b1", r"\w", r"\b", "[^a", "{2}", "a]"])
+
+
+@given(st.lists(PIECES, max_size=8).map("".join), st.text("ab_1 -.]", max_size=12))
+def test_a_match_has_all_the_words_that_are_required(pattern: str, text: str) -> None:
+    try:
+        matches = found_in(pattern, text)
+    except InvalidArgumentError:
+        return
+    if matches:
+        assert all(part in text for part in required_parts(pattern))
+
+
+def found_in(pattern: str, text: str) -> int:
+    return grep(MemoryFileBackend({"a.py": text}), pattern).total
+
+
+def test_an_index_leaves_out_files_and_no_match(tmp_path: Path) -> None:
+    for path, text in FILES.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(text if isinstance(text, bytes) else text.encode())
+    plain = LocalFileBackend(tmp_path)
+    with closing(SmartFileAccess.for_workspace(tmp_path)) as access:
+        access.find_references("os")
+        for pattern in ("import", "return os", "nothing", "def|os", "o"):
+            assert access.grep(pattern) == grep(plain, pattern)
+        (tmp_path / "src" / "b.py").write_text("x = nothing\n")
+        (tmp_path / "src" / "new.py").write_text("nothing\n")
+        (tmp_path / "a.py").unlink()
+        access.file_backend.set_overlay("buffer.py", "nothing = 1\n")
+        assert [match.path for match in access.grep("nothing")] == [
+            "src/b.py",
+            "src/new.py",
+            "buffer.py",
+        ]

@@ -203,6 +203,8 @@ class SmartFileAccess(CodeNavigation):
         Of a huge folder, these are the files listed within a few seconds, and `coverage` says so.
         """
         start = self._files.resolve_folder(path, no_ignore=no_ignore)
+        if self._index is not None and not no_ignore:
+            self._index.recall()
         walked = await self._walks.below(start, no_ignore=no_ignore, by_level=True)
         return build_tree(
             start,
@@ -344,6 +346,7 @@ class SmartFileAccess(CodeNavigation):
         return await grep(
             self._files,
             self._walks,
+            self._index,
             pattern,
             glob,
             context=context,

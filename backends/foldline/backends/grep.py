@@ -11,13 +11,16 @@ from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.text import grep_lines, grep_room
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import COMPLETE, GrepMatch, GrepResults
+from foldline.backends.required_parts import required_parts
 from foldline.backends.scopes import Scope
+from foldline.backends.waiting import question_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from foldline.backends.bounded_regex import Match, Pattern
     from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.index import WorkspaceIndex
     from foldline.backends.walks import Walked, Walks
 
 
@@ -30,6 +33,7 @@ _LONGEST_LINE = 400
 async def grep(
     files: BaseFileBackend,
     walks: Walks,
+    index: WorkspaceIndex | None,
     pattern: str,
     glob: str | None = None,
     *,
@@ -48,14 +52,18 @@ async def grep(
         InvalidArgumentError: The pattern doesn't compile; RE2 has no look-around and no
             back-references, which would make its time unbounded.
     """
+    since = monotonic()
     budgets.check_budget(budget)
     if not 0 <= context <= _MOST_CONTEXT:
         raise InvalidArgumentError("context", f"{context} is not from 0 to {_MOST_CONTEXT}")
     first = budgets.read_cursor(_KIND, cursor)
     compiled = _compile(pattern, ignore_case=ignore_case)
     page = _Page(first, context, None if budget is None else budget - grep_room(pattern))
-    walked = await Scope(files, glob, no_ignore=no_ignore).walked(walks)
-    search = _Search(files, walked, seconds)
+    without: Collection[str] = ()
+    if index is not None and not ignore_case:
+        without = await question_of(index.files_without)(required_parts(pattern), since=since)
+    walked = await Scope(files, glob, no_ignore=no_ignore).walked(walks, since)
+    search = _Search(files, walked, without, seconds)
     with_matches = 0
     for path, data in search.texts():
         before = page.total
@@ -79,25 +87,35 @@ class _Search:
     """The texts of a walk's files, as far as the time allows.
 
     Attributes:
-        searched: How many were yielded.
+        searched: How many were yielded, or left out since they are known to have no match.
         too_large: The paths over the size limit.
     """
 
-    def __init__(self, files: BaseFileBackend, walked: Walked, seconds: float | None) -> None:
+    def __init__(
+        self,
+        files: BaseFileBackend,
+        walked: Walked,
+        without: Collection[str],
+        seconds: float | None,
+    ) -> None:
         self.searched = 0
         self.too_large: list[str] = []
         self.coverage = walked.coverage
         self._files = files
+        self._without = without
         self._stamps = walked.stamps
         self._seconds = seconds
 
     def texts(self) -> Iterator[tuple[str, bytes]]:
-        """The path and UTF-8 text of each file."""
+        """The path and UTF-8 text of each file that may have a match."""
         end = None if self._seconds is None else monotonic() + self._seconds
         for number, stamp in enumerate(self._stamps):
             if end is not None and monotonic() > end:
                 self.coverage = self._partial(number)
                 return
+            if stamp.path in self._without:
+                self.searched += 1
+                continue
             try:
                 data = self._files.load(stamp.path).parse_data
             except FileTooLargeError:

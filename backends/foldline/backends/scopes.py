@@ -69,11 +69,11 @@ class Scope:
             return self._glob.match_file(path)
         return self._folder == "." or path.startswith(f"{self._folder}/")
 
-    async def walked(self, walks: Walks) -> Walked:
-        """The files of this part that a walk lists in time."""
+    async def walked(self, walks: Walks, since: float | None = None) -> Walked:
+        """The files of this part that a walk lists in time, as of now, or of `since` or later."""
         if self.single_file is not None:
             return Walked(tuple(self.walk()))
-        found = await walks.below(self._folder, no_ignore=self._no_ignore)
+        found = await walks.below(self._folder, no_ignore=self._no_ignore, since=since)
         if self._glob is None:
             return found
         matches = self._glob.match_file

@@ -118,7 +118,9 @@ async def search_files(
     first = budgets.read_cursor(_KIND, cursor)
     keywords = _keywords(query)
     candidates = _Candidates()
-    walked = await walks.below(".")
+    if index is not None:
+        index.recall()
+    walked = await walks.below(".", since=since)
     _offer_paths(candidates, [stamp.path for stamp in walked.stamps], keywords)
     coverage = walked.coverage
     if index is None:

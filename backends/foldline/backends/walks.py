@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -57,21 +58,28 @@ class Walks:
         self._shared: dict[_Kind, Shared[Walked]] = {}
 
     async def below(
-        self, folder: str, *, no_ignore: bool = False, by_level: bool = False
+        self,
+        folder: str,
+        *,
+        no_ignore: bool = False,
+        by_level: bool = False,
+        since: float | None = None,
     ) -> Walked:
         """The files below a folder that `resolve` gave, in the order of `walk`.
+
+        They are as of now, or of `since`, a time of `time.monotonic`, or later.
 
         With `by_level`, a walk that ends early has listed a part of every folder near the top.
         """
         kind = _Kind(folder, no_ignore, by_level)
         with self._lock:
-            shared = self._shared.pop(kind, None) or Shared(lambda _: self._walk(kind))
+            shared = self._shared.pop(kind, None) or Shared(partial(self._walk, kind))
             self._shared[kind] = shared
             while len(self._shared) > _MOST_WALKS:
                 self._shared.pop(next(iter(self._shared)))
-        return await result_of(shared.ask())
+        return await result_of(shared.ask(since))
 
-    def _walk(self, kind: _Kind) -> Walked:
+    def _walk(self, kind: _Kind, since: float) -> Walked:
         end = None if self._seconds is None else monotonic() + self._seconds
         stamps: list[FileStamp] = []
         hidden: list[str] = []
@@ -88,6 +96,7 @@ class Walks:
             problems=problems,
             check=check,
             by_level=kind.by_level,
+            since=since,
         )
         coverage = COMPLETE
         try:

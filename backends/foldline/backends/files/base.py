@@ -6,6 +6,7 @@ import difflib
 import itertools
 import re
 import threading
+import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -157,9 +158,12 @@ class BaseFileBackend(ABC):
 
     def load_from_disk(self, path: str) -> Source:
         """The same without regard to overlays."""
-        if self._kind(path) == "folder":
-            raise NotAFileError(path, "is a folder", "list it with get_tree")
-        raw = self._read_bytes(path, self._size_limit)
+        try:
+            raw = self._read_bytes(path, self._size_limit)
+        except (MissingPathError, NotAFileError):
+            if self._kind(path) == "folder":
+                raise NotAFileError(path, "is a folder", "list it with get_tree") from None
+            raise
         if is_binary(raw):
             raise BinaryFileError(path, len(raw))
         return decode(path, raw)
@@ -307,18 +311,21 @@ class BaseFileBackend(ABC):
         problems: list[str] | None = None,
         check: Callable[[], None] | None = None,
         by_level: bool = False,
+        since: float | None = None,
     ) -> Iterator[FileStamp]:
         """Every file below a folder that `resolve` gave; open buffers are never hidden.
 
-        `hidden` gathers what is ignored, and `problems` what was left out of ignore files. `check`
-        is called for each folder and for each slice of a large one that the disk is asked about;
-        what it raises ends the walk. `by_level`, all folders of a level come before those below.
+        They are as of now, or of `since`, a time of `time.monotonic`, or later. `hidden` gathers
+        what is ignored, and `problems` what was left out of ignore files. `check` is called for
+        each folder and for each slice of a large one that the disk is asked about; what it raises
+        ends the walk. `by_level`, all folders of a level come before those below.
         """
         start = "" if start == "." else start
         with self._lock:
             overlays = dict(self._overlays)
         seen: set[str] = set()
-        walk = self._walk(start, no_ignore=no_ignore, check=check, by_level=by_level)
+        since = time.monotonic() if since is None else since
+        walk = self._walk(start, since, no_ignore=no_ignore, check=check, by_level=by_level)
         try:
             for folder in walk.folders:
                 files: Iterable[FileStamp] = folder.files
@@ -341,9 +348,16 @@ class BaseFileBackend(ABC):
                 yield overlay_stamp(path, overlays[path][1], overlays[path][0])
 
     def _walk(
-        self, start: str, *, no_ignore: bool, check: Callable[[], None] | None, by_level: bool
+        self,
+        start: str,
+        since: float,
+        *,
+        no_ignore: bool,
+        check: Callable[[], None] | None,
+        by_level: bool,
     ) -> Walk:
-        """The folders below `start` without regard to overlays."""
+        """The folders below `start`, as of `since` or later, without regard to overlays."""
+        del since
         rules = self._rules_unless(no_ignore=no_ignore)
         folders = self._folders(start, rules, check=check, by_level=by_level)
         return Walk(folders, rules.problems if rules is not None else [])

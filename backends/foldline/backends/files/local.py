@@ -97,18 +97,14 @@ class LocalFileBackend(BaseFileBackend):
 
     def _read_bytes(self, path: str, limit: int) -> bytes:
         """The content of one moment: a file that changes while it is read is read again."""
-        with self._naming_near(path):
+        try:
             return read_resolved(self._absolute(path), limit, name=path)
+        except MissingPathError as error:
+            raise MissingPathError(path, self._near(path)) from error
 
     def _read_chunks(self, path: str) -> Iterator[bytes]:
-        with self._naming_near(path):
-            yield from read_chunks(self._absolute(path), name=path)
-
-    @contextmanager
-    def _naming_near(self, path: str) -> Iterator[None]:
-        """Tell of a missing file with the names that are near."""
         try:
-            yield
+            yield from read_chunks(self._absolute(path), name=path)
         except MissingPathError as error:
             raise MissingPathError(path, self._near(path)) from error
 
@@ -159,11 +155,17 @@ class LocalFileBackend(BaseFileBackend):
         return max(status.st_mtime_ns, status.st_ctime_ns)
 
     def _walk(
-        self, start: str, *, no_ignore: bool, check: Callable[[], None] | None, by_level: bool
+        self,
+        start: str,
+        since: float,
+        *,
+        no_ignore: bool,
+        check: Callable[[], None] | None,
+        by_level: bool,
     ) -> Walk:
         if no_ignore or self._no_ignore:
-            return super()._walk(start, no_ignore=no_ignore, check=check, by_level=by_level)
-        listing = self.versions.known()
+            return super()._walk(start, since, no_ignore=no_ignore, check=check, by_level=by_level)
+        listing = self.versions.known(since)
         if listing is not None and start in listing.folders:
             return Walk(listing.below(start, by_level=by_level), listing.problems)
         rules = self._rules()

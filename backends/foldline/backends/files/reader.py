@@ -10,7 +10,6 @@ import json
 import os
 import re
 import stat
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import (
@@ -136,49 +135,71 @@ def read_resolved(path: str, limit: int, *, name: str) -> bytes:
 
     A file that changes while it is read is read again.
     """
-    for _ in range(_ATTEMPTS):
-        with open_resolved(path, name=name) as descriptor:
-            before = os.fstat(descriptor)
-            if before.st_size > limit:
-                raise FileTooLargeError(name, before.st_size, limit)
-            # Not to the end: a log that grows faster than it is read has none.
-            data = _read_up_to(descriptor, (before.st_size or limit) + 1)
-            after = os.fstat(descriptor)
-        if len(data) > limit:
-            raise FileTooLargeError(name, max(after.st_size, len(data)), limit)
-        same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
-        # Files of /proc and the like say size 0 and are still read whole.
-        if same and (len(data) == after.st_size or after.st_size == 0):
-            return data
-    raise UnreadablePathError(name, "changed each time it was read", "ask again later")
-
-
-@contextmanager
-def open_resolved(path: str, *, name: str) -> Iterator[int]:
-    """A descriptor of a regular file at a path without links, which errors call `name`."""
+    # Every search opens thousands of files: there is little between the calls of the system.
     try:
-        # To open a device can have effects of its own, so look first; and again at what was opened.
-        _check_regular(os.lstat(path), name)
-        descriptor = os.open(path, _OPEN_FLAGS)
-        try:
-            _check_regular(os.fstat(descriptor), name)
-            yield descriptor
-        finally:
-            os.close(descriptor)
+        for _ in range(_ATTEMPTS):
+            descriptor = _open_regular(path, name)
+            try:
+                data = _read_whole(descriptor, limit, name)
+            finally:
+                os.close(descriptor)
+            if data is not None:
+                return data
     except PathError:
         raise
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise MissingPathError(name) from error
     except (OSError, ValueError) as error:
-        said = error.strerror if isinstance(error, OSError) else str(error)
-        raise UnreadablePathError(name, f"cannot be read: {said}") from error
+        raise _refusal(error, name) from error
+    raise UnreadablePathError(name, "changed each time it was read", "ask again later")
 
 
 def read_chunks(path: str, *, name: str) -> Iterator[bytes]:
     """A file of any size piece by piece, at a path without links, which errors call `name`."""
-    with open_resolved(path, name=name) as descriptor:
-        while chunk := os.read(descriptor, _CHUNK):
-            yield chunk
+    try:
+        descriptor = _open_regular(path, name)
+        try:
+            while chunk := os.read(descriptor, _CHUNK):
+                yield chunk
+        finally:
+            os.close(descriptor)
+    except PathError:
+        raise
+    except (OSError, ValueError) as error:
+        raise _refusal(error, name) from error
+
+
+def _open_regular(path: str, name: str) -> int:
+    # To open a device can have effects of its own, so look first; and again at what was opened.
+    _check_regular(os.lstat(path), name)
+    descriptor = os.open(path, _OPEN_FLAGS)
+    try:
+        _check_regular(os.fstat(descriptor), name)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _refusal(error: OSError | ValueError, name: str) -> PathError:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return MissingPathError(name)
+    said = error.strerror if isinstance(error, OSError) else str(error)
+    return UnreadablePathError(name, f"cannot be read: {said}")
+
+
+def _read_whole(descriptor: int, limit: int, name: str) -> bytes | None:
+    """The content; None where it changes while it is read."""
+    before = os.fstat(descriptor)
+    size = before.st_size
+    if size > limit:
+        raise FileTooLargeError(name, size, limit)
+    # Not to the end: a log that grows faster than it is read has none.
+    data = _read_up_to(descriptor, size or limit + 1)
+    after = os.fstat(descriptor)
+    if len(data) > limit:
+        raise FileTooLargeError(name, max(after.st_size, len(data)), limit)
+    same = (size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+    # Files of /proc and the like say size 0 and are still read whole.
+    return data if same and (len(data) == size or size == 0) else None
 
 
 def _check_regular(status: os.stat_result, name: str) -> None:

@@ -18,6 +18,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_MARKS = tuple(mark for mark, _ in _BOMS)
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 _LONE_CR = re.compile(rb"\r(?!\n)")
 _BINARY_PROBE = 8192
@@ -67,9 +68,7 @@ def count_lines(data: bytes) -> int:
 
 def is_binary(head: bytes) -> bool:
     """Whether the first bytes of a file are those of no text."""
-    if any(head.startswith(mark) for mark, _ in _BOMS):
-        return False
-    return b"\0" in head[:_BINARY_PROBE]
+    return head.find(b"\0", 0, _BINARY_PROBE) >= 0 and not head.startswith(_MARKS)
 
 
 def decode(path: str, raw: bytes) -> Source:
@@ -77,7 +76,7 @@ def decode(path: str, raw: bytes) -> Source:
 
     Bytes that do not decode become U+FFFD, and `note` says so; nothing is raised.
     """
-    for mark, encoding in _BOMS:
+    for mark, encoding in _BOMS if raw.startswith(_MARKS) else ():
         if raw.startswith(mark):
             return _decoded(path, raw[len(mark) :], encoding)
     if path.endswith((".py", ".pyi", ".pyw")) and (match := _PYTHON_CODING.match(raw)):

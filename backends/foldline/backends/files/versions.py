@@ -57,13 +57,13 @@ class FileVersions:
                     self._disk = found
             return self._disk
 
-    def known(self) -> Listing | None:
-        """All files as of now, where that takes a moment; None where the disk is to be walked."""
-        since = time.monotonic()
+    def known(self, since: float) -> Listing | None:
+        """The same where that takes a moment; None where the disk is to be walked."""
         if not self._lock.acquire(timeout=_PATIENCE):
             return None
         try:
-            return self._compared(since, lambda: time.monotonic() < since + _PATIENCE)
+            end = time.monotonic() + _PATIENCE
+            return self._compared(since, lambda: time.monotonic() < end)
         finally:
             self._lock.release()
 

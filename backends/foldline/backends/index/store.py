@@ -161,6 +161,17 @@ class Store:
             ).fetchall()
         return [_loaded(path) for (path,) in rows]
 
+    def files_without(self, parts: Iterable[str]) -> set[str]:
+        """The paths of the files with words of which none has one of the parts in it."""
+        wanted = [part.encode() for part in parts]
+        held = " AND ".join("instr(used, ?)" for _ in wanted) or "1"
+        with self._lock:
+            rows = self._connection.execute(
+                f"SELECT path FROM words JOIN files ON id = file WHERE note = '' AND NOT ({held})",
+                wanted,
+            ).fetchall()
+        return {_loaded(path) for (path,) in rows}
+
     def words(self) -> list[FileWords]:
         """The words of every file."""
         with self._lock:

@@ -200,6 +200,33 @@ class WorkspaceIndex:
         return self._lookup(lambda store: store.files_with(word, defined=True))
 
     @waits
+    async def files_without(
+        self, parts: Collection[str], *, since: float | None = None
+    ) -> set[str]:
+        """Indexed files that hold no word with one of the ASCII `parts` in it.
+
+        None of them where the index was never built: to search all files takes less.
+        """
+        if not parts or not self.recall() or await self._current(since) != COMPLETE:
+            return set()
+        return self._lookup(lambda store: store.files_without(parts)) - {*self._overlays()}
+
+    def recall(self) -> bool:
+        """Begin with the list of files that an index kept; returns False where there is none."""
+        location = self._location or index_location(self._files.root)
+        if self._kept is None and (self._store is not None or location.exists()):
+            try:
+                self._recall_from(self._opened())
+            except sqlite3.Error as error:
+                self._give_up_file(error)
+        return self._kept is not None
+
+    def _recall_from(self, store: Store) -> None:
+        if self._kept is None and (kept := store.listing()) is not None:
+            self._kept = kept[0]
+            self._files.versions.recall(*kept)
+
+    @waits
     async def files_of_words(
         self, words: Collection[str], most: int, *, since: float | None = None
     ) -> tuple[dict[str, WordFiles], str]:
@@ -269,9 +296,7 @@ class WorkspaceIndex:
         version = store.version()
         if self._listing is None or version != self._version:
             self._listing, self._version = None, version
-            if self._kept is None and (kept := store.listing()) is not None:
-                self._kept = kept[0]
-                versions.recall(*kept)
+            self._recall_from(store)
         listing = versions.listing(since, self._check_cancelled)
         if listing is self._listing:
             return

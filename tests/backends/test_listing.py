@@ -1,0 +1,134 @@
+"""The list of files that every question reads: as from a fresh start, whatever happens on disk."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foldline.backends import LocalFileBackend
+from foldline.backends.files import local
+from foldline.backends.files.listing import decode_listing, encode_listing
+
+NAMES = st.sampled_from(["a.py", "b.txt", "c.log", "sub/d.py", "sub/deep/e.log", "odd/\udc80.py"])
+IGNORE = st.sampled_from(["*.log\n", "sub/\n", "!c.log\n", "deep\n", "", "/b.txt\n*.py\n"])
+CHANGES = st.one_of(
+    st.tuples(st.just("write"), NAMES),
+    st.tuples(st.just("remove"), NAMES),
+    st.tuples(st.just("rename"), st.tuples(NAMES, NAMES)),
+    st.tuples(st.just("replace"), NAMES),
+    st.tuples(st.just("ignore"), st.tuples(st.sampled_from(["", "sub/"]), IGNORE)),
+    st.tuples(st.just("link"), NAMES),
+    st.tuples(st.just("remove folder"), st.just("sub/deep")),
+    st.tuples(st.just("overlay"), NAMES),
+)
+
+
+def change(root: Path, kind: str, what: object) -> None:
+    """One change on disk; what can't be done is left."""
+    if kind in {"write", "replace"}:
+        file = root / str(what)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file = file.with_name("new") if kind == "replace" else file
+        if not file.is_symlink():
+            file.write_text("text" if kind == "write" else "tent")
+        if kind == "replace":
+            file.replace(root / str(what))
+    elif kind == "remove":
+        (root / str(what)).unlink()
+    elif kind == "rename":
+        assert isinstance(what, tuple)
+        (root / what[0]).replace(root / what[1])
+    elif kind == "ignore":
+        assert isinstance(what, tuple)
+        (root / f"{what[0]}.gitignore").write_text(what[1])
+    elif kind == "link":
+        (root / str(what)).symlink_to(root)
+    else:
+        (root / str(what)).rmdir()
+
+
+def seen(files: LocalFileBackend) -> tuple[list[object], list[str], list[str]]:
+    hidden: list[str] = []
+    problems: list[str] = []
+    stamps = list(files.walk_folder(".", hidden=hidden, problems=problems))
+    return [(*stamp[:5], bool(stamp.overlay)) for stamp in stamps], sorted(hidden), problems
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(CHANGES, max_size=12))
+def test_a_list_that_is_mended_is_that_of_a_fresh_start(changes: list[tuple[str, object]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve()
+        files = LocalFileBackend(root)
+        for kind, what in changes:
+            if kind == "overlay":
+                files.set_overlay(str(what).replace("\udc80", "x"), "text")
+                continue
+            try:
+                change(root, kind, what)
+            except OSError:
+                continue
+            fresh = LocalFileBackend(root)
+            for path in files.overlay_paths():
+                fresh.set_overlay(path, "text")
+            assert seen(files) == seen(fresh)
+            assert files.versions.on_disk(0.0) is files.versions.on_disk(0.0)
+
+
+def test_a_list_is_one_object_until_a_file_changes(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("a = 1\n")
+    files = LocalFileBackend(tmp_path)
+    first = files.versions.listing(1.0)
+    assert files.versions.known(float("inf")) is first
+    (tmp_path / "a.py").write_text("a = 10\n")
+    assert files.versions.known(float("inf")) is not first
+
+
+def test_times_alone_tell_what_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Otherwise all folders of a new workspace are listed again: they changed just now.
+    monkeypatch.setattr(local, "is_racy", lambda *_: False)
+    for name in ("a.py", "b.log", ".gitignore", "sub/c.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    files = LocalFileBackend(tmp_path)
+    assert seen(files) == seen(LocalFileBackend(tmp_path))
+    (tmp_path / "sub" / "c.py").write_text("more")
+    assert seen(files) == seen(LocalFileBackend(tmp_path))
+    (tmp_path / ".gitignore").write_text("*.log")
+    assert seen(files) == seen(LocalFileBackend(tmp_path))
+    assert seen(files)[1] == ["b.log"]
+    home = Path.home() / ".gitconfig"
+    (tmp_path / "mine").write_text("a.py")
+    home.write_text(f"[core]\nexcludesfile = {tmp_path}/mine\n")
+    assert seen(files)[1] == ["a.py", "b.log"]
+
+
+def test_a_list_that_was_kept_is_mended_by_the_next_process(tmp_path: Path) -> None:
+    for name in ("a.py", "sub/b.py", "odd/\udc80.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    before = LocalFileBackend(tmp_path).versions.listing(1.0)
+    kept = decode_listing(encode_listing(before))
+    assert kept == before
+    (tmp_path / "sub" / "c.py").write_text("")
+    later = LocalFileBackend(tmp_path)
+    later.versions.recall(kept, 10**30)
+    assert [stamp.path for stamp in later.walk()] == [
+        "a.py",
+        "odd/\udc80.py",
+        "sub/b.py",
+        "sub/c.py",
+    ]
+    assert decode_listing("[1]") is None
+
+
+def test_a_folder_that_became_a_link_is_not_entered(tmp_path: Path) -> None:
+    (tmp_path / "root" / "sub").mkdir(parents=True)
+    (tmp_path / "root" / "sub" / "a.py").write_text("")
+    files = LocalFileBackend(tmp_path / "root")
+    assert [stamp.path for stamp in files.walk()] == ["sub/a.py"]
+    (tmp_path / "root" / "sub").rename(tmp_path / "elsewhere")
+    (tmp_path / "root" / "sub").symlink_to(tmp_path / "elsewhere")
+    assert [stamp.path for stamp in files.walk()] == []
