@@ -99,9 +99,8 @@ def test_times_alone_tell_what_has_changed(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / ".gitignore").write_text("*.log")
     assert seen(files) == seen(LocalFileBackend(tmp_path))
     assert seen(files)[1] == ["b.log"]
-    home = Path.home() / ".gitconfig"
-    (tmp_path / "mine").write_text("a.py")
-    home.write_text(f"[core]\nexcludesfile = {tmp_path}/mine\n")
+    (Path.home() / "mine").write_text("a.py")
+    (Path.home() / ".gitconfig").write_text("[core]\nexcludesfile = ~/mine\n")
     assert seen(files)[1] == ["a.py", "b.log"]
 
 
