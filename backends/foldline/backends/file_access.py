@@ -271,6 +271,8 @@ class SmartFileAccess(CodeNavigation):
 
         budgets.check_budget(budget)
         first = budgets.read_cursor(_REFERENCES, cursor)
+        if self._index is not None:
+            self._index.recall()
         query = ReferencesQuery(
             self._files,
             self._analysis,

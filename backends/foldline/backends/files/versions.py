@@ -67,6 +67,11 @@ class FileVersions:
         finally:
             self._lock.release()
 
+    def last_paths(self) -> Iterator[str]:
+        """The files as they were last known, which takes no look; none if they never were."""
+        listing = self._listing
+        return iter(()) if listing is None else (stamp.path for stamp in listing.files())
+
     def keeping(self, folders: Iterator[Folder], rules: IgnoreRules) -> Iterator[Folder]:
         """The folders of a walk, which are known once it has come to its end."""
         as_of, looked_at = time.monotonic(), time.time_ns()

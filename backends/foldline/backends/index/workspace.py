@@ -194,8 +194,8 @@ class WorkspaceIndex:
         return Candidates(tuple(sorted({*paths, *self._overlays()})), coverage, tuple(notes))
 
     def last_defining(self, word: str) -> list[str]:
-        """The files that seemed to define `word` at the last answer: a hint that takes no look."""
-        if self._built is None or not self._built.done():
+        """The files that seemed to define `word` when last indexed: a hint that takes no look."""
+        if not self.recall():
             return []
         return self._lookup(lambda store: store.files_with(word, defined=True))
 

@@ -55,10 +55,10 @@ async def start_server(
     root: Path,
     limits: Limits,
     *,
-    snapshot: Snapshot,
+    begun: asyncio.Future[Snapshot],
     read: Callable[[str], str | None],
 ) -> InitializedServer:
-    """A server for `root` that has answered `initialize` and knows of the files in `snapshot`.
+    """A server for `root` that has answered `initialize` and knows of the files in the snapshot.
 
     Raises:
         LSPError: It cannot be started, or does not answer in time; no process is left.
@@ -104,6 +104,8 @@ async def start_server(
             encoding=position_encoding(answer),
         )
         _collect_diagnostics(running)
+        # What it reads is as new as the snapshot, which others wait for too.
+        snapshot = await asyncio.shield(begun)
         connection.notify("initialized", {})
         follower.begin(snapshot, read)
         ready.begin()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +18,12 @@ from foldline.backends.lsp.session import ServerSession
 from foldline.backends.waiting import Shared
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from concurrent.futures import Future
     from pathlib import Path
 
     from foldline.backends.files.base import BaseFileBackend
+    from foldline.backends.files.versions import FileVersions
     from foldline.backends.locations import Position
     from foldline.backends.lsp.discovery import ServerCatalog
     from foldline.backends.lsp.documents import Snapshot
@@ -114,20 +115,33 @@ class ServerPool:
         raise problem
 
     async def prepare(self, answer: Answer, since: float) -> Snapshot:
-        """The versions of all files; the server for most of them starts in the background."""
-        snapshot = await self.snapshot(since)
-        if not self._sessions and not self._closed:
-            languages = Counter(map(language_id, snapshot))
-            languages.pop("", None)
-            for language, _ in languages.most_common(1):
-                path = next(path for path in snapshot if language_id(path) == language)
-                for spec, command in self._catalog.candidates(language, answer)[:1]:
-                    starting = asyncio.create_task(
-                        self._session(spec, command, path).up(snapshot, self._read)
-                    )
-                    # The next request reports a failure: starts are shared.
-                    starting.add_done_callback(lambda done: done.cancelled() or done.exception())
+        """The versions of all files; the server for most of them starts in the background.
+
+        It starts at once where an index has kept the list of files, however it has changed.
+        """
+        begun = asyncio.ensure_future(self.snapshot(since))
+        if self._kept is not None:
+            self._begin_server(answer, self._kept.last_paths(), begun)
+        snapshot = await begun
+        self._begin_server(answer, snapshot, begun)
         return snapshot
+
+    def _begin_server(
+        self, answer: Answer, paths: Iterable[str], begun: asyncio.Future[Snapshot]
+    ) -> None:
+        """Start the server for most of the files, unless there is one."""
+        if self._sessions or self._closed:
+            return
+        by_language: dict[str, list[str]] = {}
+        for path in paths:
+            if language := language_id(path):
+                by_language.setdefault(language, []).append(path)
+        for found in sorted(by_language.values(), key=len, reverse=True)[:1]:
+            for spec, command in self._catalog.candidates(language_id(found[0]), answer)[:1]:
+                session = self._session(spec, command, found[0])
+                starting = asyncio.create_task(session.begin(begun, self._read))
+                # The next request reports a failure: starts are shared.
+                starting.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     async def prefetch(self, question: Question, begun: Future[Snapshot]) -> None:
         """Ask the first server now, so that its answer is there when `ask` is called.
@@ -310,11 +324,19 @@ class ServerPool:
 
     # Files
 
+    @property
+    def _kept(self) -> FileVersions | None:
+        """The list of files that is kept, if one is."""
+        files = self._files
+        return (
+            files.versions if isinstance(files, LocalFileBackend) and not files.no_ignore else None
+        )
+
     def _look(self, since: float) -> Snapshot:
         files = self._files
-        if not isinstance(files, LocalFileBackend) or files.no_ignore:
+        if self._kept is None:
             return {stamp.path: stamp for stamp in files.walk()}
-        disk = files.versions.on_disk(since)
+        disk = self._kept.on_disk(since)
         # Open buffers win over the disk.
         stamps = filter(None, map(files.stamp, files.overlay_paths()))
         overlays = {stamp.path: stamp for stamp in stamps}

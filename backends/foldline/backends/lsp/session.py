@@ -123,26 +123,9 @@ class ServerSession:
             LSPUnavailableError: It failed lately, and the wait isn't over.
             LSPStartError: It does not start.
         """
-        self._used = time.monotonic()
-        running = self.running
-        if running is None:
-            if self._closed:
-                raise LSPUnavailableError("the language servers have been closed", self.spec.name)
-            if self._starting is None:
-                self._backoff.check()
-                self._starts += 1
-                start = start_server(
-                    self.spec,
-                    self.command,
-                    self._workspace,
-                    self.root,
-                    self._limits,
-                    snapshot=snapshot,
-                    read=read,
-                )
-                self._starting = asyncio.create_task(start)
-                self._starting.add_done_callback(self._started)
-            running = await asyncio.shield(self._starting)
+        begun: asyncio.Future[Snapshot] = asyncio.get_running_loop().create_future()
+        begun.set_result(snapshot)
+        running = await self.begin(begun, read)
         change = running.follower.follow(snapshot, read)
         if change is not Change.NONE:
             self.generation += 1
@@ -152,6 +135,38 @@ class ServerSession:
         if change is Change.FILES:
             running.ready.expect_rescan()
         return running
+
+    async def begin(
+        self, begun: asyncio.Future[Snapshot], read: Callable[[str], str | None]
+    ) -> InitializedServer:
+        """The running server, started if necessary, while the files are still looked at.
+
+        It may know of earlier changes only.
+
+        Raises:
+            LSPUnavailableError: It failed lately, and the wait isn't over.
+            LSPStartError: It does not start.
+        """
+        self._used = time.monotonic()
+        if self.running is not None:
+            return self.running
+        if self._closed:
+            raise LSPUnavailableError("the language servers have been closed", self.spec.name)
+        if self._starting is None:
+            self._backoff.check()
+            self._starts += 1
+            start = start_server(
+                self.spec,
+                self.command,
+                self._workspace,
+                self.root,
+                self._limits,
+                begun=begun,
+                read=read,
+            )
+            self._starting = asyncio.create_task(start)
+            self._starting.add_done_callback(self._started)
+        return await asyncio.shield(self._starting)
 
     async def read(self, running: InitializedServer, uris: Collection[str]) -> None:
         """Return when the server has published diagnostics of these documents, or is late."""
