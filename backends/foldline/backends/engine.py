@@ -117,6 +117,9 @@ class Engine:
         del file_path
         return None
 
+    def warm_up(self) -> None:
+        """Begin in the background what the first question would wait for; returns at once."""
+
     def begin(self, name: str, scope: str | None, since: float) -> EngineQuery:
         """Begin in the background what every part of the query needs first; returns at once.
 

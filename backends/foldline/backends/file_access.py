@@ -173,6 +173,15 @@ class SmartFileAccess(CodeNavigation):
         if self._index is not None:
             self._index.close()
 
+    def warm_up(self) -> None:
+        """Begin in the background what the first question about names would wait for.
+
+        The language server for most of the files is started, if one may be.
+        """
+        if self._index is not None:
+            self._index.recall()
+        self._engine.warm_up()
+
     @waits
     async def server_status(self) -> tuple[ServerStatus, ...]:
         """The status of the language servers that were used so far."""

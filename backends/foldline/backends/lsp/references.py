@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -46,6 +47,14 @@ _FAMILIES = {
 
 class ServerReferences(ServerRequests):
     """References from servers, and from jedi for Python where none of them answers."""
+
+    def warm_up(self) -> None:
+        """Start the server for most of the files."""
+
+        async def prepare() -> None:
+            await self._pool.prepare(Answer.REFERENCES, time.monotonic())
+
+        self.start(prepare())
 
     def begin(self, name: str, scope: str | None, since: float) -> ServerQuery:
         """List the files, and start the server for most of them; returns at once."""
