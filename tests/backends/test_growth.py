@@ -6,7 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-from foldline.backends import SmartFileAccess
+import pytest
+
+from foldline.backends import LocalFileBackend, SmartFileAccess
+from foldline.backends.files import local
 
 
 def calls(work: Callable[[], object]) -> Counter[str]:
@@ -27,13 +30,26 @@ def calls(work: Callable[[], object]) -> Counter[str]:
     return counted
 
 
-def workspace(root: Path, files: int) -> SmartFileAccess:
-    """Modules with functions of their own, indexed."""
+@pytest.fixture(autouse=True)
+def old_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files as they are in a workspace that nobody changed this moment: times tell all of them."""
+    monkeypatch.setattr(local, "is_racy", lambda *_: False)
+
+
+def modules(root: Path, files: int) -> Path:
+    """Modules with functions of their own; only the first two share a name."""
     for number in range(files):
         folder = root / f"package{number // 10}"
         folder.mkdir(parents=True, exist_ok=True)
         text = "".join(f"def f{number}x{line}():\n    return 'word'\n\n\n" for line in range(20))
-        (folder / f"m{number}x.py").write_text(text)
+        (folder / f"m{number}x.py").write_text(text if number > 1 else f"{text}shared = 1\n")
+    (root / ".gitignore").write_text("*.log\n/build/\n")
+    return root
+
+
+def workspace(root: Path, files: int) -> SmartFileAccess:
+    """The modules, indexed."""
+    modules(root, files)
     access = SmartFileAccess.for_workspace(root, patience=None)
     access.search_files("nothing")
     return access
@@ -51,3 +67,63 @@ def test_twice_the_words_and_files_take_a_search_less_than_twice_the_work(
     few, many = counted
     assert many.total() < 1.6 * few.total()  # Most of it is for the files that are shown.
     assert many["words"] == few["words"] == 1  # The postings are read once.
+
+
+def walked(files: LocalFileBackend) -> Counter[str]:
+    return calls(lambda: list(files.walk_folder(".", by_level=True)))
+
+
+@pytest.mark.parametrize("size", [100, 200])
+def test_a_list_of_files_reads_each_folder_once_and_is_compared_without_reading_any(
+    tmp_path: Path, size: int
+) -> None:
+    files = LocalFileBackend(modules(tmp_path, size))
+    folders = size // 10 + 1
+    first = walked(files)
+    assert (first["scandir"], first["hidden"]) == (folders, folders)
+    assert first["check_file"] == 0  # No pattern is tried on a single name.
+    again = walked(files)
+    assert (again["scandir"], again["hidden"], again["open"]) == (0, 0, 1)
+    assert size <= again["S_ISREG"] <= size + 10  # Each file is looked at once.
+    (tmp_path / "package3" / "new.py").write_text("")
+    assert walked(files)["scandir"] == 1
+
+
+def test_only_names_that_a_pattern_may_match_are_tried(tmp_path: Path) -> None:
+    root = modules(tmp_path, 100)
+    (root / "package3" / "a.log").write_text("")
+    (root / "package3" / "build").mkdir()
+    assert walked(LocalFileBackend(root))["check_file"] == 1
+
+
+@pytest.mark.parametrize("size", [100, 200])
+def test_grep_opens_only_files_with_the_words_of_the_pattern(tmp_path: Path, size: int) -> None:
+    access = workspace(tmp_path, size)
+    counted = calls(lambda: access.grep(r"^shared = \d"))
+    assert access.grep(r"^shared = \d").searched == size + 1
+    access.close()
+    assert counted["_open_regular"] == 3  # The two files, and one that isn't indexed.
+
+
+@pytest.mark.parametrize("size", [100, 200])
+def test_references_open_and_parse_only_files_with_the_name(tmp_path: Path, size: int) -> None:
+    access = workspace(tmp_path, size)
+    counted = calls(lambda: access.find_references("shared", seconds=0))
+    access.close()
+    assert (counted["_open_regular"], counted["Parser.parse"]) == (2, 2)
+
+
+def test_twice_the_uses_take_references_twice_the_work(tmp_path: Path) -> None:
+    counted = []
+    for size in (100, 200):
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        lines = "".join(f"def f{line}():\n    return name\n\n\n" for line in range(size))
+        (folder / "a.py").write_text(f"name = 1\n{lines}")
+        access = SmartFileAccess.for_workspace(folder, patience=None)
+        access.find_references("nothing")
+        counted.append(calls(lambda: access.find_references("name", seconds=0)))  # noqa: B023
+        access.close()
+    few, many = counted
+    assert many.total() < 2.2 * few.total()
+    assert many["Parser.parse"] == few["Parser.parse"]

@@ -94,10 +94,10 @@ def test_what_the_index_knows_to_be_a_definition_is_asked_about_early(tmp_path: 
     access.find_references("B.go")
     assert engine.prefetched == engine.asked[-1] == (Position("a.py", 6, 9),)
     access.close()
-    later = SmartFileAccess.for_workspace(tmp_path, lsp_backend=engine)
-    engine.prefetched = ()
+    again = Spy(Confirmation((), "engine"))
+    later = SmartFileAccess.for_workspace(tmp_path, lsp_backend=again)
     later.find_references("A.go")
-    assert engine.prefetched == engine.asked[-1] == (Position("a.py", 2, 9),)
+    assert again.prefetched == again.asked[-1] == (Position("a.py", 2, 9),)
     later.close()
 
 
