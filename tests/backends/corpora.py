@@ -8,6 +8,7 @@ import sys
 import sysconfig
 import tarfile
 import tempfile
+import zipfile
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -19,6 +20,7 @@ VARIABLE = "FOLDLINE_CORPORA"
 _ENVIRONMENT = dict(os.environ)
 _FOLDER = Path(os.environ.get(VARIABLE) or user_cache_path("foldline-corpora", appauthor=False))
 DJANGO = "5.2"
+HOME_ASSISTANT = "2025.1.0"
 TYPESCRIPT = Path(__file__).parent / "typescript"
 
 
@@ -53,6 +55,23 @@ def _sdist(name: str, version: str) -> Path:
         (unpacked,) = (entry for entry in Path(place).iterdir() if entry.is_dir())
         # Moved as a whole, so that what is there is complete.
         return Path(shutil.move(unpacked, folder() / unpacked.name))
+
+
+def home_assistant() -> Path:
+    """The unpacked wheel of Home Assistant: twice as many files as Django has."""
+    name = f"homeassistant-{HOME_ASSISTANT}"
+    with one_at_a_time(name):
+        if not (folder() / name).is_dir():
+            with tempfile.TemporaryDirectory() as place:
+                command = ["uv", "tool", "run", "pip", "download", "--quiet", "--no-deps"]
+                command += ["--only-binary=:all:", "--python-version=3.13", f"--dest={place}"]
+                run([*command, f"homeassistant=={HOME_ASSISTANT}"])
+                (archive,) = Path(place).glob("*.whl")
+                with zipfile.ZipFile(archive) as files:
+                    files.extractall(Path(place) / name)
+                folder().mkdir(parents=True, exist_ok=True)
+                shutil.move(Path(place) / name, folder() / name)
+        return folder() / name
 
 
 def standard_library() -> Path:

@@ -1,8 +1,13 @@
 """What outlines, the index and references cost on Django, as ratios in one run.
 
-Run it with `uv run python -m tests.benchmarks.bench_ast`. The Django sdist is downloaded once.
-Seconds are of the processor, those of child processes such as `rg` included, the least of three
-rounds: on a machine that others use too, the clock would measure them.
+    uv run python -m tests.benchmarks.bench_ast [--json]
+
+The Django sdist, and for `--json` the wheel of Home Assistant, are downloaded once. With `--json`
+it prints what a user waits for instead, by the clock: commands from their start, beside `rg`; and
+questions to a process that has answered others, of which Home Assistant's show how they grow.
+
+Seconds of the table are of the processor, those of child processes such as `rg` included, the least
+of three rounds: on a machine that others use too, the clock would measure them.
 """
 
 import ast
@@ -22,6 +27,8 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from tests.backends.corpora import home_assistant
+from tests.benchmarks.measurement import Measurement, as_json
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.index.words import is_indexed
@@ -29,6 +36,8 @@ from foldline.backends.languages import parser_for
 from foldline.backends.outlines import outline_source
 
 ROUNDS = 3
+COMMANDS = 7
+QUESTIONS = 9
 WORD = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 NAMES = (
     "QuerySet",
@@ -45,7 +54,15 @@ NAMES = (
 
 
 def main() -> None:
-    """Measure, and print the table."""
+    """Measure, and print the table, or with `--json` what a user waits for."""
+    if "--json" in sys.argv[1:]:
+        with tempfile.TemporaryDirectory() as cache:
+            os.environ["FOLDLINE_CACHE_DIR"] = cache
+            measured = commands(load_corpus())
+            measured += questions("Django", load_corpus())
+            measured += questions("Home Assistant", home_assistant())
+            print(as_json(measured))
+        return
     django = load_corpus()
     with tempfile.TemporaryDirectory() as cache:
         os.environ["FOLDLINE_CACHE_DIR"] = cache
@@ -57,6 +74,82 @@ def main() -> None:
         bench_references(django, table)
         table.add_row("peak memory, index and references", f"{peak_memory(django):.0f} MB")
     Console(width=120).print(table)
+
+
+def commands(django: Path) -> list[Measurement]:
+    """Commands from their start, with an index on disk, each beside `rg` in turn."""
+    foldline = str(Path(sys.executable).with_name("foldline"))
+    ripgrep = shutil.which("rg", path=str(Path(sys.executable).parent)) or shutil.which("rg")
+    rows: list[tuple[str, list[str], list[str], float | None, float | None]] = [
+        ("tree", ["tree"], ["--files"], 150, None),
+        ("refs", ["refs", "QuerySet", "--seconds", "0"], ["-nw", "QuerySet"], 150, None),
+        ("search", ["search", "json field"], ["-n", "json|field"], 150, None),
+        ("grep", ["grep", "select_related"], ["-n", "select_related"], None, 1.5),
+    ]
+    measured = []
+    for name, ours, theirs, goal, factor in rows:
+        times: list[float] = []
+        anchors: list[float] = []
+        for number in range(COMMANDS + 1):
+            took = milliseconds(lambda: run([foldline, *ours], django))  # noqa: B023
+            anchor = milliseconds(lambda: run([ripgrep or "rg", *theirs, "."], django))  # noqa: B023
+            if number:  # The first builds the index, and fills the system's cache.
+                times.append(took)
+                anchors.append(anchor)
+        measured.append(
+            Measurement(
+                work=f"`foldline {name}` in Django",
+                values=tuple(times),
+                goal=goal,
+                statistic="median",
+                anchor="rg",
+                anchor_values=tuple(anchors),
+                factor=factor,
+            )
+        )
+    return measured
+
+
+def questions(corpus: str, root: Path) -> list[Measurement]:
+    """Questions to a process that has answered each once."""
+    access = SmartFileAccess.for_workspace(root, patience=None)
+    asked: list[tuple[str, Callable[[], object], float | None]] = [
+        ("tree", lambda: access.get_tree(budget=3_000), None),
+        ("search, two words", lambda: access.search_files("json field", budget=2_000), None),
+        ("search, 1 KB", lambda: access.search_files(issue(root, 1_000), budget=2_000), 300),
+        ("search, 8 KB", lambda: access.search_files(issue(root, 8_000), budget=2_000), 300),
+        ("grep", lambda: access.grep(r"select_related\(", budget=2_500), None),
+        ("syntax references, `Model`", lambda: uses(access, "Model"), 250),
+        ("syntax references, `self`", lambda: uses(access, "self"), 250),
+    ]
+    measured = []
+    for name, ask, goal in asked:
+        ask()
+        times = tuple(milliseconds(ask) for _ in range(2 if "self" in name else QUESTIONS))
+        measured.append(
+            Measurement(work=f"{corpus}: {name}", values=times, goal=goal, statistic="median")
+        )
+    access.close()
+    return measured
+
+
+def uses(access: SmartFileAccess, name: str) -> object:
+    """The first page of the uses of a name, without a language server."""
+    return access.find_references(name, seconds=0, budget=2_500)
+
+
+def issue(root: Path, size: int) -> str:
+    """A text with the words of a project, as somebody would paste it."""
+    texts = (path.read_text(encoding="utf-8") for path in sorted(root.rglob("*.py"))[::97])
+    lines = (line for text in texts for line in text.splitlines()[::7] if line.strip())
+    return "\n".join(lines)[:size]
+
+
+def milliseconds(work: Callable[[], object]) -> float:
+    """How long the work takes by the clock."""
+    start = time.perf_counter()
+    work()
+    return (time.perf_counter() - start) * 1_000
 
 
 def load_corpus() -> Path:
@@ -229,9 +322,9 @@ def processor() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
-def run(command: list[str]) -> int:
+def run(command: list[str], folder: Path | None = None) -> int:
     """How many lines a command prints."""
-    done = subprocess.run(command, capture_output=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, check=False, timeout=60, cwd=folder)
     return done.stdout.count(b"\n")
 
 

@@ -1,13 +1,17 @@
 """How true and how fast references are on Django: each engine alone, and our merged answer.
 
-Run it with `uv run python -m tests.benchmarks.bench_references`. The Django sdist is downloaded
-once. The truth about a symbol is what at least two of the type checkers ty, basedpyright and
-pyrefly say, so that they are partly judged by themselves. `first` is the time from the start of a
-server to its first complete answer about a class that is used everywhere; `new` is the median for
-a symbol that was not asked before in a server that is up, and `again` for one that was. `cpu` is
-the median of processor seconds for such a new symbol, ours and the server's together: on a machine
-that others use too, it is what can be compared. Our own modules are imported before, as they are in
-our server; the command line pays for that once.
+    uv run python -m tests.benchmarks.bench_references [--json]
+
+The Django sdist is downloaded once. With `--json` it prints what a user waits for: cold starts with
+an index on disk, from the start of a process, and new symbols, each in turn with ty alone.
+
+The truth about a symbol is what at least two of the type checkers ty, basedpyright and pyrefly say,
+so that they are partly judged by themselves. `first` is the time from the start of a server to its
+first complete answer about a class that is used everywhere; `new` is the median for a symbol that
+was not asked before in a server that is up, and `again` for one that was. `cpu` is the median of
+processor seconds for such a new symbol, ours and the server's together: on a machine that others
+use too, it is what can be compared. Our own modules are imported before, as they are in our server;
+the command line pays for that once.
 """
 
 import importlib
@@ -29,6 +33,7 @@ from urllib.parse import unquote, urlparse
 import psutil
 from rich.console import Console
 from rich.table import Table
+from tests.benchmarks.measurement import Measurement, as_json
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
@@ -52,6 +57,14 @@ SYMBOLS = (
     "django.utils.functional.cached_property",
     "django.db.models.base.Model.full_clean",
 )
+HUBS = (HUB, "django.http.response.HttpResponse", "django.core.exceptions.ImproperlyConfigured")
+COLD_STARTS = 5
+ASK = """
+from foldline.backends import SmartFileAccess
+access = SmartFileAccess.for_workspace({root!r}, language_servers=True, patience=None)
+assert access.find_references({symbol!r}, seconds={patience}).coverage == "complete"
+access.close()
+"""
 PATIENCE = 120.0
 MEMORY_STEP = 0.05
 
@@ -200,6 +213,11 @@ def main() -> None:
     places = {symbol: definition(root, symbol) for symbol in SYMBOLS}
     programs = Path(sys.executable).parent
     ty = [str(programs / "ty"), "server"]
+    if "--json" in sys.argv[1:]:
+        with tempfile.TemporaryDirectory() as cache:
+            os.environ["FOLDLINE_CACHE_DIR"] = cache
+            print(as_json([*cold_starts(root, places, ty), new_symbols(root, places, ty)]))
+        return
     pyright = [str(programs / "basedpyright-langserver"), "--stdio"]
     pyrefly = ["uv", "tool", "run", "--quiet", "pyrefly@1.4.1", "lsp"]
     results = [
@@ -215,6 +233,67 @@ def main() -> None:
         merged = ours("merged: ty + identifiers", root, servers=True)
         results += [ours("merged: jedi + identifiers", root, servers=False), merged]
     show(results, truth)
+
+
+def cold_starts(
+    root: Path, places: dict[str, tuple[str, int, int]], ty: list[str]
+) -> list[Measurement]:
+    """The first complete answer about each hub, from the start of a process."""
+    measured = []
+    for symbol in HUBS:
+        values: list[float] = []
+        anchors: list[float] = []
+        for number in range(COLD_STARTS + 1):
+            start = time.perf_counter()
+            code = ASK.format(root=str(root), symbol=symbol, patience=PATIENCE)
+            subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
+            value = time.perf_counter() - start
+            start = time.perf_counter()
+            server = DirectServer(root, ty)
+            server.references(*places[symbol])
+            anchor = time.perf_counter() - start
+            server.close()
+            if number:  # The first builds the index.
+                values.append(value * 1_000)
+                anchors.append(anchor * 1_000)
+        measured.append(
+            Measurement(
+                work=f"first references of `{symbol.rpartition('.')[2]}`, from a process's start",
+                values=tuple(values),
+                statistic="median",
+                anchor="ty alone",
+                anchor_values=tuple(anchors),
+                factor=1.2,
+            )
+        )
+    return measured
+
+
+def new_symbols(root: Path, places: dict[str, tuple[str, int, int]], ty: list[str]) -> Measurement:
+    """Symbols that were never asked before, from a server that is up, each beside ty."""
+    access = SmartFileAccess.for_workspace(root, language_servers=True, patience=None)
+    access.find_references(HUB, seconds=PATIENCE)
+    server = DirectServer(root, ty)
+    server.references(*places[HUB])
+    values: list[float] = []
+    anchors: list[float] = []
+    for symbol in SYMBOLS[1:]:
+        start = time.perf_counter()
+        access.find_references(symbol, seconds=PATIENCE)
+        values.append((time.perf_counter() - start) * 1_000)
+        start = time.perf_counter()
+        server.references(*places[symbol])
+        anchors.append((time.perf_counter() - start) * 1_000)
+    server.close()
+    access.close()
+    return Measurement(
+        work="references of a symbol that was never asked before",
+        values=tuple(values),
+        statistic="median",
+        anchor="ty alone",
+        anchor_values=tuple(anchors),
+        factor=1.3,
+    )
 
 
 def definition(root: Path, symbol: str) -> tuple[str, int, int]:
