@@ -119,7 +119,20 @@ def test_a_list_that_was_kept_is_mended_by_the_next_process(tmp_path: Path) -> N
         "sub/b.py",
         "sub/c.py",
     ]
-    assert decode_listing("[1]") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[1]",
+        "[[],{},{},[]]",
+        '[[["",0,[],["sub"],[],[]]],{},{},[]]',
+        '[[["",0,[],[],[],[]]],5,5,[]]',
+    ],
+)
+def test_a_spoiled_list_is_none(text: str) -> None:
+    assert decode_listing(text) is None
 
 
 def test_a_folder_that_became_a_link_is_not_entered(tmp_path: Path) -> None:

@@ -86,9 +86,11 @@ def decode_listing(text: str) -> Listing | None:
             folders[path] = Folder(
                 path, changed_at, stamps, tuple(below), tuple(hidden), tuple(names)
             )
-        return Listing(folders, above, rules, tuple(problems))
+        listing = Listing(folders, dict(above), dict(rules), tuple(problems))
     except (ValueError, TypeError):
         return None
+    listed = chain([""], *(folder.folders for folder in folders.values()))
+    return listing if all(path in folders for path in listed) else None
 
 
 def name_of(path: str) -> str:
