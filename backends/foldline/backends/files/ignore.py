@@ -161,10 +161,11 @@ class IgnoreRules:
         self._wildcards_left = IGNORE_WILDCARDS_IN_ALL
         # What was left out of the ignore files, a sentence each.
         self.problems: list[str] = []
-        # Every ignore file that was found in the workspace, and that was looked for outside.
+        # Every ignore file that was found in the workspace, and what is looked at outside of it.
         self.versions: dict[str, str] = {}
-        self._above = self._rules_above()
-        self.above, self.versions = self.versions, {}
+        self._outside = _outside(root)
+        files = (*(place.file for place in self._outside), *_git_configurations())
+        self.above = {str(file): ignore_file_version(file) for file in files}
         # Folder (relative, "" the root) -> rules that apply to its entries, strongest first.
         self._by_folder: dict[str, tuple[_Rules, ...]] = {}
 
@@ -214,7 +215,7 @@ class IgnoreRules:
     ) -> tuple[_Rules, ...]:
         known = self._by_folder.get(folder)
         if known is None:
-            above = self._above if not folder else self._rules(folder.rpartition("/")[0])
+            above = self._rules(folder.rpartition("/")[0]) if folder else self._rules_above()
             own: list[_Rules] = []
             for name in ignore_files:
                 shown = f"{folder}/{name}" if folder else name
@@ -275,29 +276,42 @@ class IgnoreRules:
 
     def _rules_above(self) -> tuple[_Rules, ...]:
         """The rules from outside the workspace folder, strongest first."""
-        found: list[_Rules] = []
-        repository = _repository_of(self._root)
-        if repository is not None:
-            folder = self._root
-            while folder != repository:
-                folder = folder.parent
-                prefix = self._root.relative_to(folder).as_posix() + "/"
-                for name in reversed(IGNORE_FILES):
-                    file = folder / name
-                    rules = self._read(file, str(file), root=repository, prefix=prefix)
-                    found.extend([rules] if rules else [])
-            exclude = repository / ".git" / "info" / "exclude"
-            prefix = _prefix(self._root, repository)
-            if rules := self._read(exclude, str(exclude), root=repository, prefix=prefix):
-                found.append(rules)
-        for file in _git_configurations():
-            self.versions[str(file)] = ignore_file_version(file)
-        excludes = _global_excludes()
-        # The user's own, which may be a link to anywhere.
-        if rules := self._read(excludes, str(excludes), root=None):
-            found.append(rules)
-        found.append(_default_rules())
-        return tuple(found)
+        found = [
+            rules
+            for file, root, prefix in self._outside
+            if (rules := self._read(file, str(file), root=root, prefix=prefix))
+        ]
+        return (*found, _default_rules())
+
+
+class _Outside(NamedTuple):
+    """An ignore file outside the workspace, or of git's own, which `root` must hold if given.
+
+    `prefix` leads from its folder to the workspace.
+    """
+
+    file: Path
+    root: Path | None
+    prefix: str
+
+
+def _outside(root: Path) -> list[_Outside]:
+    """Where rules for the workspace may be outside of it, the strongest first."""
+    found: list[_Outside] = []
+    repository = _repository_of(root)
+    if repository is not None:
+        folder = root
+        while folder != repository:
+            folder = folder.parent
+            prefix = root.relative_to(folder).as_posix() + "/"
+            found += [
+                _Outside(folder / name, repository, prefix) for name in reversed(IGNORE_FILES)
+            ]
+        exclude = repository / ".git" / "info" / "exclude"
+        found.append(_Outside(exclude, repository, _prefix(root, repository)))
+    # The user's own, which may be a link to anywhere.
+    found.append(_Outside(_global_excludes(), None, ""))
+    return found
 
 
 @lru_cache(maxsize=4096)
