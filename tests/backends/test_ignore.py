@@ -8,8 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from foldline.backends import IgnoredPathError, LocalFileBackend
+from foldline.backends import IgnoredPathError, LocalFileBackend, bounded_regex
 from foldline.backends.files import ignore
+from foldline.backends.files.ignore import IgnoreRules
 from foldline.backends.text import format_tree
 
 
@@ -272,3 +273,34 @@ def test_many_patterns_that_no_engine_takes_at_once_still_count(tmp_path: Path) 
     lines = "".join(f"{chr(97 + n % 26)}{'x' * 60}b{n}*\n" for n in range(4_000))
     make(tmp_path, {".gitignore": f"{lines}*.log\n", "a.log": "", "b.py": ""})
     assert listed(tmp_path) == [".gitignore", "b.py"]
+
+
+PATTERN_PIECES = st.sampled_from(
+    [*"ab*?!/[].\\ ", "**/", "/**", "[!a]", "[a-b]", "ab", "é", "\n", "(?P<ps_d>", "[^/]", "$", "^"]
+)
+PATTERNS = st.lists(st.lists(PATTERN_PIECES, max_size=5).map("".join), max_size=6).map("\n".join)
+ENTRY_NAMES = st.text("ab.é\n!*[(\udc80", min_size=1, max_size=4).filter(lambda name: name != ".")
+
+
+@pytest.mark.parametrize("has_re2", [True, False])
+@given(PATTERNS, PATTERNS, st.lists(st.tuples(ENTRY_NAMES, st.booleans()), max_size=6))
+def test_what_is_hidden_of_a_folder_is_what_is_hidden_name_by_name(
+    has_re2: bool, top: str, inner: str, entries: list[tuple[str, bool]]
+) -> None:
+    texts = {"/r/.gitignore": top, "/r/a/.ignore": inner}
+
+    def read(file: Path, _: Path | None) -> tuple[str, str] | None:
+        return ("1", texts[str(file)]) if str(file) in texts else None
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounded_regex, "HAS_RE2", has_re2)
+        ignore._compile.cache_clear()
+        for folder in ("", "a", "a/b"):
+            rules = IgnoreRules(Path("/r"), read)
+            one_by_one = {
+                name
+                for name, is_folder in entries
+                if rules.for_entry(folder, name, is_folder=is_folder) is not None
+            }
+            assert rules.hidden(folder, entries) == one_by_one
+    ignore._compile.cache_clear()
