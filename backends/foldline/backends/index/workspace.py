@@ -215,10 +215,9 @@ class WorkspaceIndex:
         """Begin with the list of files that an index kept; returns False where there is none."""
         location = self._location or index_location(self._files.root)
         if self._kept is None and (self._store is not None or location.exists()):
-            try:
+            # What is wrong with the file is for the next update of the index to find.
+            with contextlib.suppress(sqlite3.Error):
                 self._recall_from(self._opened())
-            except sqlite3.Error as error:
-                self._give_up_file(error)
         return self._kept is not None
 
     def _recall_from(self, store: Store) -> None:
