@@ -1,6 +1,6 @@
 """How long prompts take to import, build, render, open and close, and what they weigh.
 
-    uv run python tests/benchmarks/bench_render.py [--json]
+    uv run python -m tests.benchmarks.bench_render [--json]
 
 Times are processor time, the least of many rounds, because a shared machine only ever adds to it;
 imports are timed in fresh processes that find their bytecode. The same text is also made by a
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import os
 import resource
 import subprocess
@@ -24,6 +23,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment
+from tests.benchmarks.measurement import Measurement, as_json
 
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
 from foldline.prompts.dataclasses import FrozenDataclass
@@ -177,6 +177,32 @@ def import_milliseconds(module: str, rounds: int) -> float:
         return start(f"import {module}") - start("pass")
 
 
+def measurements(imports: dict[str, float], rows: list[Row]) -> list[Measurement]:
+    """Each cost as the one value that it is: the least of its rounds."""
+    name = "foldline.prompts"
+    made = [
+        Measurement(
+            work=f"import {name}",
+            values=(imports[name],),
+            anchor="jinja2",
+            anchor_values=(imports["jinja2"],),
+        )
+    ]
+    for row in rows:
+        suffix = f"{row.sections:,} section{'s' if row.sections > 1 else ''}"
+        made += [
+            Measurement(
+                work=f"render, {suffix}",
+                values=(row.render,),
+                anchor="the same text by jinja2",
+                anchor_values=(row.jinja2,),
+            ),
+            Measurement(work=f"build, {suffix}", values=(row.build,)),
+            Measurement(work=f"open one more, {suffix}", values=(row.open_one,)),
+        ]
+    return made
+
+
 def main() -> None:
     """Measure everything and print it."""
     arguments = argparse.ArgumentParser(description=__doc__)
@@ -188,7 +214,7 @@ def main() -> None:
     }
     rows = [measure(size, rounds=max(20, 20_000 // size)) for size in SIZES]
     if options.json:
-        print(json.dumps({"import": imports, "rows": [asdict(row) for row in rows]}, indent=2))
+        print(as_json(measurements(imports, rows)))
         return
     for name, milliseconds in imports.items():
         print(f"import {name:<18} {milliseconds:7.1f} ms")

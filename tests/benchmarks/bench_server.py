@@ -1,6 +1,6 @@
 """How quick the server is while a prompt is typed, beside Python language servers on one file.
 
-    uv run python tests/benchmarks/bench_server.py [--keys N] [--only foldline] [--json]
+    uv run python -m tests.benchmarks.bench_server [--keys N] [--only foldline] [--json]
 
 Two modules of 3,000 lines are typed into: one of many small prompts, and one of a single prompt of
 200 sections. Every server gets the same modules and the same keys. The others are found on PATH
@@ -23,9 +23,11 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from tests.benchmarks.measurement import Measurement, as_json
 
 DEADLINE = 60.0
 STARTS = 7
@@ -467,8 +469,7 @@ def main() -> None:
     workspace = measure_workspace(options.workspace, text) if options.workspace else None
     load.append(os.getloadavg())
     if options.json:
-        rows = [{**asdict(result), "percentiles": percentiles(result)} for result in results]
-        print(json.dumps({"load": load, "results": rows, "workspace": workspace}, indent=2))
+        print(as_json(measurements(results, load[-1][0])))
         return
     shown = ", ".join(f"{before:.1f}" for before, _, _ in load)
     print(f"milliseconds as median/p95; load before and after: {shown}")
@@ -481,6 +482,52 @@ def main() -> None:
             f"workspace of {options.workspace} modules: first symbol {workspace['first']:.0f} ms, "
             f"next {workspace['again']:.0f} ms, {workspace['memory_mb']:.0f} MB"
         )
+
+
+WORK = {
+    "typed": ("key → diagnostics", 20),
+    "typed at 90 ms": ("key → diagnostics, typed at 90 ms a key", 20),
+    "pasted": ("a section pasted → diagnostics", None),
+    "completion": ("completion after a key", 15),
+    "hover": ("hover after a key", 15),
+    "documentSymbol": ("document symbols after a key", 15),
+    "codeLens": ("code lenses", 20),
+    "all lenses resolved": ("code lenses with all titles, one by one", None),
+}
+
+
+def measurements(results: list[Result], load: float) -> list[Measurement]:
+    """Our times, beside those of the other servers for the same module and keys."""
+    made: list[Measurement] = []
+    for result in results:
+        if result.server != "foldline":
+            continue
+        others = [other for other in results if other.module == result.module]
+        for name, (work, goal) in WORK.items():
+            values = result.times.get(name)
+            if not values:
+                continue
+            anchors = {
+                other.server: other.times[name]
+                for other in others
+                if other.server != "foldline" and other.times.get(name)
+            }
+            fastest = min(
+                anchors, key=lambda server: statistics.median(anchors[server]), default=""
+            )
+            # Lenses grow with the sections: the goal is for those of one size.
+            is_goals = name != "codeLens" or result.module == f"{SECTIONS} sections"
+            made.append(
+                Measurement(
+                    work=f"{work}, {result.module}",
+                    values=tuple(values),
+                    goal=goal if is_goals else None,
+                    anchor=fastest,
+                    anchor_values=tuple(anchors.get(fastest, ())),
+                    load=round(load, 1),
+                )
+            )
+    return made
 
 
 def percentiles(result: Result) -> dict[str, tuple[float, float]]:
