@@ -165,6 +165,49 @@ def test_tokens_are_listed_by_prompt_and_section(
     assert "in 1 prompt (o200k, estimated" in lines[3]
 
 
+COUNTED = """
+from dataclasses import dataclass
+from foldline.prompts import MarkdownSection, PromptTemplate
+
+@dataclass
+class P:
+    name: str
+
+def section(key, **others):
+    return MarkdownSection[P](title=key.title(), key=key, **others)
+
+def made(**others):
+    return PromptTemplate(ns="n", key="k", sections=[section("one", **others)])
+
+LONG = made(template="word " * 20_000)
+JOINED = made(template=" ".join(["one"] * 500))
+UNBOUND = made(template="Hello ${name}.")
+EXACT = made(template="Hello, you.")
+TEMPLATE = made(template="Hello ${name}.")
+prompt = TEMPLATE.bind(P("Ada"))
+popped = {"template": "No."}
+popped["template"] = "Yes."
+CHANGED = made(**popped)
+"""
+
+
+def test_a_count_is_certain_only_if_running_the_prompt_gives_the_same(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "good.py").write_text(COUNTED)
+    prompts = json.loads(run(capsys, "tokens", project, "--json")[1])["prompts"]
+    certain = {name.partition(":")[2]: count["certain"] for name, count in prompts.items()}
+    assert certain == {
+        "LONG": False,
+        "JOINED": False,
+        "UNBOUND": False,
+        "EXACT": True,
+        # Its template is counted with it.
+        "prompt": True,
+        "CHANGED": False,
+    }
+
+
 def test_growth_beyond_the_baseline_fails(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,6 +33,11 @@ class P:
 @dataclass(frozen=True)
 class Review(Task):
     focus: str | None = None
+
+OLD = MarkdownSection[P](title="Old", key="old", template="Old ${name}.")
+
+def section(key, **others):
+    return MarkdownSection[P](key=key, **others)
 """
 
 
@@ -44,6 +49,7 @@ class Node:
     template: str
     summary: str | None
     folded: bool
+    made: str
     children: tuple[Node, ...] = field(default=())
 
     def source(self, key: str) -> str:
@@ -57,7 +63,7 @@ class Node:
                 f"{child.source(f'c{number}')},\n" for number, child in enumerate(self.children)
             )
             arguments.append(f"children=[\n{indent(written, '    ')}]")
-        return f"MarkdownSection[P]({', '.join(arguments)})"
+        return f"{self.made}({', '.join(arguments)})"
 
 
 TASK = 'TaskSection[Review](key="task", summary="To review ${focus}."%s)'
@@ -67,12 +73,12 @@ WORDS = st.sampled_from(["Read.", "é 🙂", "$$5", "${name}", "${count} of ${na
 TEXTS = st.lists(WORDS, max_size=3).map(" ".join)
 TITLES = st.sampled_from(["Task", "Rules", "Über 🙂", "A *b*"])
 SUMMARIES = st.none() | st.sampled_from(["In short.", "Of ${name}."])
-LEAVES = st.builds(Node, TITLES, TEXTS, SUMMARIES, st.booleans())
+MADE = st.sampled_from(["MarkdownSection[P]", "OLD.clone", "section"])
+FIELDS = (TITLES, TEXTS, SUMMARIES, st.booleans(), MADE)
+LEAVES = st.builds(Node, *FIELDS)
 NODES = st.recursive(
     LEAVES,
-    lambda nodes: st.builds(
-        Node, TITLES, TEXTS, SUMMARIES, st.booleans(), st.lists(nodes, max_size=3).map(tuple)
-    ),
+    lambda nodes: st.builds(Node, *FIELDS, st.lists(nodes, max_size=3).map(tuple)),
     max_leaves=6,
 )
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from foldline.agent.scan import Scan
+    from foldline.ide.analysis.module_analysis import PromptFacts
     from foldline.ide.token_counter import TokenCounter
 
 
@@ -35,7 +36,7 @@ class SectionCount:
 
 @dataclass(frozen=True, slots=True)
 class PromptCount:
-    """A prompt's tokens; `certain` if no part of it is decided by code."""
+    """A prompt's tokens; `certain` if running the prompt gives the text that was counted."""
 
     file: str
     name: str
@@ -60,8 +61,11 @@ class Growth:
 
 
 def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
-    """Count the tokens of all prompts, in file order."""
-    counts: list[PromptCount] = []
+    """Count the tokens of all prompts, in file order.
+
+    A template is left out if a prompt is bound from it: nobody sends it without values.
+    """
+    counts: list[tuple[PromptFacts, PromptCount]] = []
     for analysis in found.analyses():
         for prompt in analysis.prompts:
             costs = opened_costs(prompt, counter)
@@ -77,16 +81,20 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
             )
             template = prompt.template
             counts.append(
-                PromptCount(
-                    file=found.relative(analysis.file),
-                    name=prompt.name.id,
-                    prompt=f"{template.text('ns')}/{template.text('key')}",
-                    tokens=sum(section.tokens for section in sections),
-                    certain=prompt.render.certain,
-                    sections=sections,
+                (
+                    prompt,
+                    PromptCount(
+                        file=found.relative(analysis.file),
+                        name=prompt.name.id,
+                        prompt=f"{template.text('ns')}/{template.text('key')}",
+                        tokens=sum(section.tokens for section in sections),
+                        certain=prompt.render.exact,
+                        sections=sections,
+                    ),
                 )
             )
-    return counts
+    bound = {prompt.template for prompt, _ in counts if prompt.bound}
+    return [count for prompt, count in counts if prompt.bound or prompt.template not in bound]
 
 
 def write_table(
@@ -94,7 +102,7 @@ def write_table(
 ) -> None:
     """Write the counts for people: one line per prompt and section."""
     for count in counts:
-        more = "" if count.certain else "  (parts of it are decided by code)"
+        more = "" if count.certain else "  (only running it gives all of its text)"
         name = visible(f"{count.prompt}  {count.identity}")
         out.write(f"{counter.format(count.tokens):>9}  {name}{more}\n")
         for section in count.sections:

@@ -96,7 +96,7 @@ def _method(evaluator: Evaluator, func: MethodValue, node: Call, scope: Scope) -
         added = tuple(Item(argument, evaluator.value(argument, scope)) for argument in node.args)
         return PromptValue(template, node, (*bound, *added))
     if isinstance(owner, SectionValue) and name == "clone":
-        return owner
+        return instances.clone(evaluator, owner, node, scope)
     return UNKNOWN
 
 

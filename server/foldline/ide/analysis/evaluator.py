@@ -6,6 +6,7 @@ Everything else is `UNKNOWN`, and no diagnostic is ever based on that.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Protocol
 
 from foldline.ide.analysis import calls, names, operators, source_map
@@ -268,7 +269,35 @@ class Evaluator:
         for keyword in node.keywords:
             if keyword.name is not None and keyword.name.id in found:
                 found[keyword.name.id] = self.value(keyword.value, scope)
+        rest = next((name for name in definition.parameters if name.kind == "**"), None)
+        if rest is not None and _only_passed_on(definition, rest.name.id):
+            named = {name.name.id for name in definition.parameters if not name.kind}
+            keywords, opaque = self.keywords(node, scope)
+            others = {name: value for name, value in keywords.items() if name not in named}
+            found[rest.name.id] = Record(others, not opaque)
         return found
+
+    def keywords(self, node: Call, scope: Scope) -> tuple[dict[str, Argument], bool]:
+        """Return a call's keyword arguments by name, and True if it may have unknown ones."""
+        arguments: dict[str, Argument] = {}
+        opaque = False
+        for keyword in node.keywords:
+            if keyword.name is None:
+                spread = self.value(keyword.value, scope)
+                if isinstance(spread, Record) and self.affords(STEP * len(spread.arguments)):
+                    arguments.update(spread.arguments)
+                    opaque = opaque or not spread.complete
+                else:
+                    opaque = True
+            else:
+                arguments[keyword.name.id] = self.argument(keyword.value, scope, keyword.name)
+        return arguments, opaque
 
     def argument(self, node: Expression, scope: Scope, name: Name | None = None) -> Argument:
         return Argument(node, self.value(node, scope), name)
+
+
+def _only_passed_on(definition: FunctionDefinition, name: str) -> bool:
+    """Return True if a function uses its parameter `**name` only to pass it on as `**name`."""
+    uses = re.finditer(rf"(\*\*\s*)?\b{re.escape(name)}\b", definition.source)
+    return all(use[1] for use in uses)

@@ -30,7 +30,6 @@ from foldline.ide.analysis.values import (
     Item,
     Items,
     PromptValue,
-    Record,
     SectionValue,
     Specialised,
     TemplateValue,
@@ -39,6 +38,8 @@ from foldline.ide.analysis.values import (
     Unknown,
     Value,
 )
+from foldline.prompts.chapter import Chapter
+from foldline.prompts.markdown import MarkdownSection
 from foldline.prompts.task import Task, TaskSection
 
 if TYPE_CHECKING:
@@ -58,6 +59,13 @@ SECTION_KINDS = {
     "Chapter": "chapter",
 }
 _TASK = TaskSection[Task]()
+# What a clone can replace, by kind; a class of the workspace may have more, which isn't known here.
+_CLONED = {
+    "custom": MarkdownSection.constructor_arguments,
+    "markdown": MarkdownSection.constructor_arguments,
+    "task": MarkdownSection.constructor_arguments,
+    "chapter": Chapter.constructor_arguments,
+}
 _PLAIN_METHODS = frozenset({"__init__", "clone", "is_enabled", "__repr__"})
 
 
@@ -90,7 +98,7 @@ def _library_instance(
     if name in SECTION_KINDS:
         return _section(evaluator, node, scope, Lineage(name, types, (), custom=False))
     if name == "PromptTemplate":
-        arguments, opaque = _arguments(evaluator, node, scope)
+        arguments, opaque = evaluator.keywords(node, scope)
         output = types.arguments[0] if types is not None and types.arguments else None
         output_node = types.nodes[0] if types is not None and types.nodes else None
         opaque = opaque or bool(node.args)
@@ -104,14 +112,14 @@ def _library_instance(
         made = evaluator.value(argument, scope) if argument is not None else UNKNOWN
         return PromptValue(made, node) if isinstance(made, TemplateValue) else UNKNOWN
     if name == "Tool":
-        return ToolValue(node, _arguments(evaluator, node, scope)[0])
+        return ToolValue(node, evaluator.keywords(node, scope)[0])
     if name == "Task":
         return _instance(evaluator, node, scope, params_types.TASK)
     return UNKNOWN
 
 
 def _instance(evaluator: Evaluator, node: Call, scope: Scope, info: Dataclass) -> InstanceValue:
-    arguments, opaque = _arguments(evaluator, node, scope)
+    arguments, opaque = evaluator.keywords(node, scope)
     fields = [field for field in info.fields if field.init]
     for field, argument in zip(fields, node.args, strict=False):
         if isinstance(argument, Starred):
@@ -126,27 +134,10 @@ def with_replaced_fields(evaluator: Evaluator, node: Call, scope: Scope) -> Valu
     before = evaluator.value(node.args[0], scope) if len(node.args) == 1 else UNKNOWN
     if not isinstance(before, InstanceValue):
         return UNKNOWN
-    arguments, opaque = _arguments(evaluator, node, scope)
+    arguments, opaque = evaluator.keywords(node, scope)
     return InstanceValue(
         before.dataclass, node, {**before.arguments, **arguments}, before.opaque or opaque
     )
-
-
-def _arguments(evaluator: Evaluator, node: Call, scope: Scope) -> tuple[dict[str, Argument], bool]:
-    """Return a call's keyword arguments by name, and True if it may have unknown ones."""
-    arguments: dict[str, Argument] = {}
-    opaque = False
-    for keyword in node.keywords:
-        if keyword.name is None:
-            spread = evaluator.value(keyword.value, scope)
-            if isinstance(spread, Record) and evaluator.affords(STEP * len(spread.arguments)):
-                arguments.update(spread.arguments)
-                opaque = opaque or not spread.complete
-            else:
-                opaque = True
-        else:
-            arguments[keyword.name.id] = evaluator.argument(keyword.value, scope, keyword.name)
-    return arguments, opaque
 
 
 # Classes of sections
@@ -218,7 +209,7 @@ def _decides(statement: Statement) -> bool:
 
 
 def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -> Value:
-    arguments, opaque = _arguments(evaluator, node, scope)
+    arguments, opaque = evaluator.keywords(node, scope)
     opaque = opaque or bool(node.args)
     for value in lineage.classes:
         init = _method(value.definition, "__init__")
@@ -231,16 +222,7 @@ def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -
     kind = "custom" if lineage.custom else SECTION_KINDS[lineage.root]
     if kind == "task":
         arguments = {**_task_defaults(node), **arguments}
-    own = SECTION + text_cost(
-        *(
-            argument.value.mapped
-            for name in ("key", "title", "template", "summary")
-            if (argument := arguments.get(name)) is not None and isinstance(argument.value, Text)
-        )
-    )
-    arguments, below = _within_budget(
-        evaluator, arguments, own, "sections" if kind == "chapter" else "children"
-    )
+    arguments, cost = _section_within_budget(evaluator, kind, arguments)
     types = lineage.types
     params: Value = types.arguments[0] if types is not None and types.arguments else UNKNOWN
     params_node = types.nodes[0] if types is not None and types.nodes else None
@@ -259,8 +241,36 @@ def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -
         opaque=opaque,
         scope=scope,
         decides=any(_method(ancestor.definition, "is_enabled") for ancestor in lineage.classes),
-        cost=own + below,
+        cost=cost,
     )
+
+
+def clone(evaluator: Evaluator, section: SectionValue, node: Call, scope: Scope) -> SectionValue:
+    """Return the section that `section.clone(…)` makes; runtime objects change nothing of it."""
+    if not node.keywords:
+        return section
+    arguments, opaque = evaluator.keywords(node, scope)
+    names = _CLONED[section.kind]
+    changes = {name: argument for name, argument in arguments.items() if name in names}
+    if not (changes or opaque):
+        return section
+    merged, cost = _section_within_budget(evaluator, section.kind, {**section.arguments, **changes})
+    return replace(section, arguments=merged, opaque=section.opaque or opaque, cost=cost)
+
+
+def _section_within_budget(
+    evaluator: Evaluator, kind: str, arguments: dict[str, Argument]
+) -> tuple[dict[str, Argument], int]:
+    own = SECTION + text_cost(
+        *(
+            argument.value.mapped
+            for name in ("key", "title", "template", "summary")
+            if (argument := arguments.get(name)) is not None and isinstance(argument.value, Text)
+        )
+    )
+    below = "sections" if kind == "chapter" else "children"
+    arguments, cost = _within_budget(evaluator, arguments, own, below)
+    return arguments, own + cost
 
 
 def _within_budget(

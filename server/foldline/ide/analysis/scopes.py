@@ -20,6 +20,7 @@ from foldline.ide.analysis.syntax import (
     Node,
     Starred,
     Statement,
+    Subscript,
 )
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ def _assigned(node: Assign, *, conditional: bool) -> Iterator[Bound]:
                     yield Bound(item.id, node, node.value, index, "", conditional, item, node)
         elif isinstance(target, Attribute) and isinstance(target.value, Name):
             yield Bound(target.value.id, None, None, None, "=", conditional, at=node)
+        elif isinstance(target, Subscript) and isinstance(target.value, Name):
+            yield Bound(target.value.id, None, None, None, "?", conditional, at=node)
 
 
 def _changed(call: Call, *, conditional: bool) -> Iterator[Bound]:
@@ -118,7 +121,7 @@ def _changed(call: Call, *, conditional: bool) -> Iterator[Bound]:
         yield Bound(func.value.id, None, call.args[0], None, method, conditional, at=call)
     elif method == "bind":
         yield Bound(func.value.id, None, call, None, method, conditional, at=call)
-    elif method in ("insert", "remove", "clear", "pop", "sort", "reverse", "update"):
+    elif method in ("insert", "remove", "clear", "pop", "sort", "reverse", "update", "setdefault"):
         yield Bound(func.value.id, None, None, None, "?", conditional, at=call)
 
 

@@ -104,6 +104,13 @@ class StaticRender:
     blocks: tuple[StaticBlock, ...]
     certain: bool
 
+    @property
+    def exact(self) -> bool:
+        """True if running the prompt gives this very text."""
+        return self.certain and all(
+            segment.known for block in self.blocks for segment in block.segments
+        )
+
     def block(self, path: tuple[str, ...]) -> StaticBlock | None:
         return next((block for block in self.blocks if block.path == path), None)
 

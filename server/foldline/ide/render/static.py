@@ -38,7 +38,7 @@ class SectionTokens:
 
 @dataclass(frozen=True, slots=True)
 class PromptTokens:
-    """The tokens of a prompt; `certain` where no part of it is decided by code."""
+    """The tokens of a prompt; `certain` if running it gives the text that was counted."""
 
     name: str
     uri: str
@@ -103,7 +103,7 @@ async def static_tokens(workspace: Workspace, target: PromptTarget) -> PromptTok
             prompt.name.id,
             snapshot.uri,
             STATIC,
-            prompt.render.certain,
+            prompt.render.exact,
             counter.encoding,
             counter.exact,
             prompt.render.tokens(counter),
