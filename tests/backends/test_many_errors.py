@@ -34,6 +34,7 @@ UNITS = {
     "comments between": ("c", "a => /*" + "x" * 50 + "*/"),
 }
 POISON = b"a => " * 1_600
+FAR = 10_000_000
 
 
 @pytest.fixture
@@ -75,11 +76,18 @@ def test_slow_steps_are_made_good_by_quick_ones(monkeypatch: pytest.MonkeyPatch)
     now = 0.0
     for _ in range(100):
         now += 400.0
-        assert not pace.too_slow(now)
+        assert not pace.too_slow(now, FAR)
         for _ in range(200):
             now += 1.0
-            assert not pace.too_slow(now)
-    assert pace.too_slow(now + 600.0)
+            assert not pace.too_slow(now, FAR)
+    assert pace.too_slow(now + 600.0, FAR)
+
+
+def test_steps_that_get_nowhere_are_behind_however_quick_they_are() -> None:
+    pace = syntax._Pace()
+    assert not any(pace.too_slow(0.0, 0) for _ in range(50))
+    assert not pace.too_slow(0.0, 60 * 51)
+    assert pace.too_slow(0.0, 40 * 52)
 
 
 def test_code_with_errors_is_outlined_by_a_worker(

@@ -81,6 +81,8 @@ def test_return_opens_the_summary_under_the_cursor_and_c_closes_it(nvim: Neovim)
 
 
 def test_a_nested_section_opens_by_its_key(nvim: Neovim) -> None:
+    # A server that is just starting may be too late for a completion.
+    nvim.wait("#vim.fn.getcompletion('FoldlineOpen ', 'cmdline') > 0")
     keys = nvim.strings("return vim.fn.getcompletion('FoldlineOpen ', 'cmdline')")
     assert {"reference-docs", "workspace.history"} <= set(keys)
     assert "guidance" not in keys

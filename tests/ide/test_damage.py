@@ -109,7 +109,7 @@ def test_a_lost_character_costs_nothing_of_the_example_beyond_its_statement(
     at: int, warm: bool
 ) -> None:
     found = told(TEXT[:at] + TEXT[at + 1 :], *[TEXT] * warm)
-    renamed = TEXT.index("\ntemplate = ") <= at <= TEXT.index("= PromptTemplate")
+    renamed = TEXT.index("\ntemplate = ") <= at <= TEXT.index("[Review](")
     for source, (start, end, sections) in WHOLE.items():
         # Of a template that has another name now, nothing is bound.
         if not (start - 40 <= at <= end + 1 or (renamed and source.startswith("reviewer"))):

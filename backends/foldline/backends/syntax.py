@@ -43,6 +43,10 @@ _SAMPLE = b"def name(a, b=1):\n    if a.b(c)[0] == 'd':\n        return [a, b]\n
 _SAMPLES = 5
 _SLOW = 3
 _MOST_BEHIND = 500
+# Code has at least 60 bytes a report. What has fewer is minified, or has readings without end: some
+# of them take no longer than code until the last step takes all memory.
+_FEWEST_BYTES = 50
+_REPORTS_TO_JUDGE = 50
 
 _LARGEST_PIECE = 1 << 15
 _SMALL_PIECE = 64
@@ -121,13 +125,13 @@ def parse(language: str, data: bytes, *, guarded: bool = False) -> Tree:
     def read(start: int, _: Point) -> memoryview:
         return pieces.of(view, start)
 
-    def stop(_: int, has_error: bool) -> bool:
+    def stop(offset: int, has_error: bool) -> bool:
         del has_error
         nonlocal left
         left -= 1
         return (
             left < 0
-            or (pace is not None and pace.too_slow(thread_time()))
+            or (pace is not None and pace.too_slow(thread_time(), offset))
             or (perf_counter() > soonest and thread_time() > latest)
             or growth.exceeded()
         )
@@ -234,7 +238,7 @@ def unclosed(data: bytes) -> int:
 
 
 class _Pace:
-    """Tells when the steps of a guarded parse have been slow for too long."""
+    """Tells when the steps of a guarded parse have been slow for too long, or got nowhere."""
 
     def __init__(self) -> None:
         unit = _seconds_a_report()
@@ -242,13 +246,20 @@ class _Pace:
         self._most = _MOST_BEHIND * unit
         self._late = 0.0
         self._last = thread_time()
+        self._reports = 0
         self.behind = False
 
-    def too_slow(self, now: float) -> bool:
-        """Return whether the parse, with one more report at `now`, is behind."""
+    def too_slow(self, now: float, offset: int) -> bool:
+        """Return whether the parse, with one more report at `now`, is behind.
+
+        It has read `offset` bytes.
+        """
+        self._reports += 1
         self._late = max(0.0, self._late + now - self._last - self._allowed)
         self._last = now
-        self.behind = self._late > self._most
+        judged = self._reports > _REPORTS_TO_JUDGE
+        got_nowhere = judged and offset < self._reports * _FEWEST_BYTES
+        self.behind = got_nowhere or self._late > self._most
         return self.behind
 
 
