@@ -79,8 +79,9 @@ def main() -> None:
             measurements = measure(benchmark)
             plot(benchmark, measurements)
             sections[benchmark.title] = table(benchmark, measurements)
-    texts = [sections[one.title] for one in BENCHMARKS if one.title in sections]
-    PAGE.write_text("\n".join([HEAD, *texts]), encoding="utf-8")
+            # After each: a later one may fail.
+            texts = [sections[one.title] for one in BENCHMARKS if one.title in sections]
+            PAGE.write_text("\n".join([HEAD, *texts]), encoding="utf-8")
     print(PAGE)
 
 
@@ -173,7 +174,7 @@ def plot(benchmark: Benchmark, measurements: Sequence[Measurement]) -> None:
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.set_xlabel("milliseconds")
-    axes.legend(loc="lower right")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False)
     axes.grid(axis="x", alpha=0.3)
     figure.tight_layout()
     benchmark.image.parent.mkdir(exist_ok=True)
