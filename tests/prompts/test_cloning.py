@@ -213,6 +213,8 @@ def test_cl_01_a_clone_takes_the_constructors_arguments() -> None:
     moved = chapter.clone(sections=[other], keywords="two", description="Why.")
     assert [section.key for section in moved.sections] == ["other"]
     assert (moved.keywords, moved.description) == (("two",), "Why.")
+    with pytest.raises(PromptValidationError, match="keywords are given as a list or tuple, not 5"):
+        chapter.clone(keywords=5)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Whether an engine knows the whole project, judged by the imports that it confirms.
+"""Coverage of an engine's references, judged by the imports that it confirms.
 
 A file that imports a name from the module that defines it uses that name. An engine that took the
 wrong folder for the project resolves no such import, and says nothing about it.

@@ -134,7 +134,7 @@ class SmartFileAccess(CodeNavigation):
 
     @cached_property
     def _analysis(self) -> Analysis:
-        """What answers from syntax trees: loaded for the first question that needs one."""
+        """The syntax trees' backend, loaded with the first question that needs it."""
         from foldline.backends.analysis import analysis_of
         from foldline.backends.ast_backend import ASTFileAnalysisBackend
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from foldline.prompts.errors import PromptRenderError, PromptValidationError
-from foldline.prompts.section import ParamsT_co, Section
+from foldline.prompts.section import ParamsT_co, Section, checked_items
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from foldline.prompts.visibility import SectionVisibility
 
@@ -77,7 +76,7 @@ class Chapter(Section[ParamsT_co]):
         return self.children
 
     def set_arguments(self, values: Mapping[str, object]) -> None:
-        """Set constructor arguments of a chapter that nobody has seen yet.
+        """Set constructor arguments of a chapter under construction.
 
         Raises:
             PromptValidationError: A value can never work.
@@ -87,8 +86,10 @@ class Chapter(Section[ParamsT_co]):
             values["children"] = values.pop("sections")
         if "keywords" in values:
             keywords = values["keywords"]
-            assert isinstance(keywords, Iterable)
-            values["keywords"] = (keywords,) if isinstance(keywords, str) else tuple(keywords)
+            if isinstance(keywords, str):
+                keywords = (keywords,)
+            key = str(values.get("key", self.key))
+            values["keywords"] = tuple(checked_items(keywords, "keywords", key))
         super().set_arguments(values)
 
     def render_body(self, params: ParamsT_co) -> NoReturn:  # type: ignore[misc]

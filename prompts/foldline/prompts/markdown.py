@@ -138,7 +138,7 @@ class MarkdownSection(Section[ParamsT_co]):
         return twin
 
     def set_arguments(self, values: Mapping[str, object]) -> None:
-        """Set constructor arguments of a section that nobody has seen yet.
+        """Set constructor arguments of a section under construction.
 
         Raises:
             PromptValidationError: A value can never work.

@@ -98,7 +98,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         accepts_overrides: bool = True,
         visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL,
     ) -> None:
-        # Not `self`: a subclass calls its own `set_arguments` once it has all it needs.
+        # Not `self.set_arguments`: a subclass calls its own once it has all that it needs.
         Section.set_arguments(
             self,
             {
@@ -236,7 +236,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         return clone_section(self, kwargs)
 
     def set_arguments(self, values: Mapping[str, object]) -> None:
-        """Set constructor arguments of a section that nobody has seen yet.
+        """Set constructor arguments of a section under construction.
 
         Raises:
             PromptValidationError: A value can never work.
@@ -345,7 +345,7 @@ def checked_sections(sections: object, key: str) -> tuple[Section[object], ...]:
         PromptValidationError: An item isn't a section.
     """
     checked = []
-    for section in _checked_items(sections, "sections", key):
+    for section in checked_items(sections, "sections", key):
         if section is None:
             raise PromptValidationError(
                 f"{key!r}: None is not a section. Leave a section out with its `enabled`, or with "
@@ -362,7 +362,12 @@ def checked_sections(sections: object, key: str) -> tuple[Section[object], ...]:
     return tuple(checked)
 
 
-def _checked_items(items: object, what: str, key: str) -> Iterable[object]:
+def checked_items(items: object, what: str, key: str) -> Iterable[object]:
+    """Return the items of a list or tuple.
+
+    Raises:
+        PromptValidationError: It is a single item, or not iterable.
+    """
     if isinstance(items, (str, Section, Tool)) or not isinstance(items, Iterable):
         raise PromptValidationError(
             f"{key!r}: {what} are given as a list or tuple, not {items!r}.", section_path=(key,)
@@ -395,7 +400,7 @@ def is_title(title: str) -> bool:
 
 def checked_tools(tools: object, key: str) -> tuple[Tool[object, object], ...]:
     checked = []
-    for tool in _checked_items(tools, "tools", key):
+    for tool in checked_items(tools, "tools", key):
         if not isinstance(tool, Tool):
             raise PromptValidationError(
                 f"Section {key!r}: {tool!r} is not a Tool.", section_path=(key,)

@@ -135,8 +135,8 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
             session: Passed to `enabled` callables that ask for it.
 
         Raises:
-            PromptConfigurationError: `goal_section_key` is missing, unknown or ambiguous, or there
-                is no such policy.
+            PromptConfigurationError: `goal_section_key` is missing, unknown or ambiguous, or the
+                policy is unknown.
             PromptValidationError: `chapter_params` or `only` has an unknown chapter, or
                 `chapter_params` one without parameters.
             PromptRenderError: A chapter's `enabled` raised or lacks its parameters.

@@ -112,7 +112,8 @@ def assert_snapshot(
         update: Write the snapshot instead of comparing with it.
 
     Raises:
-        AssertionError: They differ, section by section, or there is no snapshot.
+        AssertionError: The prompt differs; the message says how, section by section. Or there is no
+            snapshot.
         ValueError: `may_change` names a section that the prompt doesn't have.
     """
     path = Path(path)

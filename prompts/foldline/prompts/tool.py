@@ -213,7 +213,7 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         return clone_tool(self, kwargs)
 
     def set_arguments(self, values: Mapping[str, object]) -> None:
-        """Set constructor arguments of a tool that nobody has seen yet.
+        """Set constructor arguments of a tool under construction.
 
         Raises:
             PromptValidationError: A value can never work.

@@ -63,7 +63,7 @@ class Growth:
 def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
     """Count the tokens of all prompts, in file order.
 
-    A template is left out if a prompt is bound from it: nobody sends it without values.
+    A template is left out if a prompt is bound from it.
     """
     counts: list[tuple[PromptFacts, PromptCount]] = []
     for analysis in found.analyses():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Folder(NamedTuple):
-    """What a folder holds, in the order of names.
+    """The entries of a folder, sorted by name.
 
     `changed_at` is its time from before it was listed, so that what comes later shows as a change.
     `hidden` are the paths that are ignored, and `rules` the names of its ignore files.

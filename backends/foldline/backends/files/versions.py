@@ -106,7 +106,7 @@ class FileVersions:
         return known
 
     def _compared(self, since: float, goes_on: Callable[[], bool] = lambda: True) -> Listing | None:
-        """What is known, mended where that is possible."""
+        """Return the known listing, updated if possible; None if it must be made anew."""
         if self._listing is None or self._as_of >= since:
             return self._listing
         as_of, looked_at = time.monotonic(), time.time_ns()

@@ -1,4 +1,4 @@
-"""Which files hold or define many words at once, in one pass over the words of all files."""
+"""Lookup of the files that hold or define words, in one pass over the index for all words."""
 
 from __future__ import annotations
 
