@@ -326,6 +326,26 @@ def test_damage_while_the_index_is_open_is_no_wrong_answer(root: Path) -> None:
     index.close()
 
 
+def test_a_question_is_answered_though_the_index_is_closed_meanwhile(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = WorkspaceIndex(LocalFileBackend(root))
+    index.refresh()
+    files_with = Store.files_with
+
+    def close_first(store: Store, word: str) -> list[str]:
+        monkeypatch.setattr(Store, "files_with", files_with)
+        closing = threading.Thread(target=index.close)
+        closing.start()
+        closing.join()
+        return files_with(store, word)
+
+    monkeypatch.setattr(Store, "files_with", close_first)
+    assert index.files_with("first").paths == ("src/a.py", "src/b.py")
+    assert not index.trouble
+    index.close()
+
+
 LIVE = """
 import sys
 from pathlib import Path
@@ -436,10 +456,10 @@ def test_a_full_disk_is_answered_from_memory(root: Path, monkeypatch: pytest.Mon
 
 
 def _restoring(give_up: object, update: object, monkeypatch: pytest.MonkeyPatch) -> object:
-    def wrapped(self: WorkspaceIndex, error: sqlite3.Error) -> None:
+    def wrapped(self: WorkspaceIndex, store: Store, error: sqlite3.Error) -> None:
         monkeypatch.setattr(Store, "update", update)
         assert callable(give_up)
-        give_up(self, error)
+        give_up(self, store, error)
 
     return wrapped
 

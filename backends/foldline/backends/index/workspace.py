@@ -168,11 +168,12 @@ class WorkspaceIndex:
         since = time.monotonic() if since is None else since
         with self._lock:
             for _ in range(_ATTEMPTS):
+                store = self._opened()
                 try:
-                    self._refresh(self._opened(), progress, since)
+                    self._refresh(store, progress, since)
                     break
                 except sqlite3.Error as error:
-                    self._give_up_file(error)
+                    self._give_up_file(store, error)
             else:
                 self._refresh(self._opened(), progress, since)
             self._as_of = since
@@ -258,20 +259,22 @@ class WorkspaceIndex:
 
     def outline(self, key: bytes) -> str | None:
         """A kept outline by its content's key."""
+        store = self._opened()
         try:
-            return self._opened().outline(key)
+            return store.outline(key)
         except sqlite3.Error as error:
-            self._give_up_file(error)
+            self._give_up_file(store, error)
             return None
 
     def keep_outline(self, key: bytes, outline: str) -> None:
         """Keep an outline for later processes."""
+        store = self._opened()
         try:
-            self._opened().keep_outline(key, outline)
+            store.keep_outline(key, outline)
         except sqlite3.Error as error:
             # The file stays good while another process writes it.
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
-                self._give_up_file(error)
+            if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
+                self._give_up_file(store, error)
 
     # Building
 
@@ -384,11 +387,14 @@ class WorkspaceIndex:
         return self._built is None or self._built.done()
 
     def _lookup(self, question: Callable[[Store], _Found]) -> _Found:
+        store = self._opened()
         try:
-            return question(self._opened())
+            return question(store)
         except sqlite3.Error as error:
-            self._give_up_file(error)
-        self.refresh()
+            self._give_up_file(store, error)
+        # Whoever cancels the building is still answered, from what is there.
+        with contextlib.suppress(CancelledError):
+            self.refresh()
         return question(self._opened())
 
     # The file
@@ -417,12 +423,14 @@ class WorkspaceIndex:
             self.trouble = f"the index is held in memory: {error}"
             return Store(None)
 
-    def _give_up_file(self, error: sqlite3.Error) -> None:
+    def _give_up_file(self, store: Store, error: sqlite3.Error) -> None:
         """Go on with a new file after the old one was corrupt, else in memory."""
         with self._state:
-            if self._store is not None:
-                self._store.close()
-                self._store = None
+            # Closed or given up by another thread meanwhile: its file may be as good as ever.
+            if store is not self._store:
+                return
+            store.close()
+            self._store = None
             self._listing = self._kept = None
             self._as_of = -1.0
             corrupt = not isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError)
