@@ -9,6 +9,8 @@ import pytest
 
 from ..locks import one_at_a_time
 
+_FAILURES = "failing tests:"
+
 
 def install(folder: Path, after: tuple[str, ...] = ()) -> None:
     """Install the packages that the lock file names, unless they are there already."""
@@ -47,4 +49,7 @@ def run(*command: str, cwd: Path, env: dict[str, str] | None = None) -> None:
             process.terminate()
             output, _ = process.communicate(timeout=30)
             pytest.fail(f"{' '.join(command)} did not end:\n{output}")
-    assert process.returncode == 0, f"{' '.join(command)}\n{output}"
+    if process.returncode != 0:
+        # What failed comes again at the end of node's report; the way there would hide it.
+        _, heading, failures = output.rpartition(_FAILURES)
+        pytest.fail(f"{' '.join(command)}\n{heading}{failures}", pytrace=False)
