@@ -1,6 +1,6 @@
 """References: identifiers in code, each with what it does there."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 
@@ -13,8 +13,10 @@ from foldline.backends import (
     SmartFileAccess,
     SymbolDetail,
     SymbolNotFoundError,
+    uses_cache,
 )
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.parsing import InProcessParsing, Parsed, Refused
 from foldline.backends.references import is_test_path
 from foldline.backends.text import format_references
 
@@ -287,3 +289,42 @@ def test_a_broken_language_server_is_never_the_end_of_an_answer() -> None:
     assert access.find_references("Thing").total == 7
     with pytest.raises(SymbolNotFoundError):
         access.read_symbol("lib/core.py", "Nothing")
+
+
+class CountingParsing(InProcessParsing):
+    """Counts the files that it parses."""
+
+    def __init__(self) -> None:
+        self.parsed: list[str] = []
+
+    def references(self, sources: Iterable[Parsed], name: str) -> Iterator[Reference | Refused]:
+        for source in sources:
+            self.parsed.append(source.path)
+            yield from super().references([source], name)
+
+
+def test_a_name_that_was_asked_for_is_parsed_again_only_where_files_changed() -> None:
+    files = MemoryFileBackend({"a.py": "x = 1\nx\n", "b.py": "x\n", "c.py": "# x\n"})
+    parsing = CountingParsing()
+    backend = ASTFileAnalysisBackend(files, parsing=parsing)
+    first = backend.find_references("x")
+    parsing.parsed.clear()
+    assert backend.find_references("x") == first
+    assert backend.find_references("x", "b.py").references == first.references[2:]
+    assert parsing.parsed == []
+    files.write("b.py", "x(x)\n")
+    assert backend.find_references("x").total == 4
+    assert parsing.parsed == ["b.py"]
+
+
+def test_what_is_known_of_names_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uses_cache, "_MOST_USES", 4)
+    parsing = CountingParsing()
+    backend = ASTFileAnalysisBackend(
+        MemoryFileBackend({"a.py": "x\ny\n" + 9 * "z\n"}), parsing=parsing
+    )
+    for name in ("x", "y", "z", "x", "y"):
+        assert backend.find_references(name).total == (9 if name == "z" else 1)
+    assert parsing.parsed == 3 * ["a.py"]
+    backend.find_references("z")
+    assert len(parsing.parsed) == 4

@@ -19,6 +19,7 @@ from foldline.backends.references import can_have_references
 from foldline.backends.scopes import Scope
 from foldline.backends.symbol_source import detail_of
 from foldline.backends.symbols import locate
+from foldline.backends.uses_cache import FileUses, UsesCache
 from foldline.backends.waiting import question_of, waits
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class ASTFileAnalysisBackend:
         self._index = index
         self._parsing = parsing or InProcessParsing()
         self._cache = OutlineCache(index)
+        self._uses = UsesCache()
 
     def get_outline(self, file_path: str, *, source: str | None = None) -> FileOutline:
         """The file's definitions, however broken the rest of it is."""
@@ -139,7 +141,32 @@ class ASTFileAnalysisBackend:
                 if word in data and can_have_references(language):
                     yield Parsed(source.path, language, data)
 
-        return self._parsing.references(parsed(), name)
+        known = self._uses.get(name)
+        files: dict[str, FileUses] = {}
+        digests: dict[str, bytes] = {}
+
+        def unknown() -> Iterator[Parsed]:
+            for source in parsed():
+                digest = source.digest()
+                file = known.get(source.path)
+                if file is not None and file.digest == digest:
+                    files[source.path] = file
+                else:
+                    digests[source.path] = digest
+                    yield source
+
+        found: dict[str, list[Reference]] = {}
+        for item in self._parsing.references(unknown(), name):
+            if isinstance(item, Refused):
+                del digests[item.path]
+                yield item
+            else:
+                found.setdefault(item.path, []).append(item)
+        for path, digest in digests.items():
+            files[path] = FileUses(digest, tuple(found.get(path, ())))
+        self._uses.keep(name, files)
+        for file in files.values():
+            yield from file.uses
 
     def _source(self, path: str, text: str | None) -> Source:
         if text is None:

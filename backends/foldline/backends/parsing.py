@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from foldline.backends.outlines import outline_source
@@ -21,6 +22,12 @@ class Parsed(NamedTuple):
     path: str
     language: str
     data: bytes
+
+    def digest(self) -> bytes:
+        """A digest of all that the parse depends on."""
+        digest = hashlib.blake2b(self.data, digest_size=16)
+        digest.update(self.language.encode())
+        return digest.digest()
 
 
 class Refused(NamedTuple):

@@ -8,7 +8,6 @@ with so many errors that their parse may take gigabytes.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import logging
 import threading
 from concurrent.futures import BrokenExecutor
@@ -58,7 +57,7 @@ class PoolParsing:
         if len(source.data) < _WORTH_SENDING:
             with contextlib.suppress(ParseCostlyError):
                 return outline_source(source.language, source.data, guarded=True)
-        key = _content(source)
+        key = source.digest()
         for _ in range(0 if key in self._deadly else _ATTEMPTS):
             try:
                 outline: Outline = self._started().submit(_workers().outline, source).result()
@@ -97,7 +96,7 @@ class PoolParsing:
                 yield from batch
 
     def _alone(self, source: Parsed, name: str) -> list[Reference | Refused]:
-        key = _content(source)
+        key = source.digest()
         if key not in self._deadly:
             found: list[Reference | Refused]
             try:
@@ -139,12 +138,6 @@ def _workers() -> ModuleType:
     from foldline.backends import parsing_workers
 
     return parsing_workers
-
-
-def _content(source: Parsed) -> bytes:
-    digest = hashlib.blake2b(source.data, digest_size=16)
-    digest.update(source.language.encode())
-    return digest.digest()
 
 
 def _batches(sources: Iterable[Parsed]) -> Iterator[list[Parsed]]:
