@@ -11,8 +11,8 @@ CASES = Path(__file__).with_name("typing_cases.py")
 
 WRONG = """\
 from dataclasses import dataclass
-from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility, Tool
-from foldline.prompts import ToolContext, ToolResult
+from foldline.prompts import EachSection, MarkdownSection, PromptTemplate, SectionVisibility, Tool
+from foldline.prompts import Example, ExamplesSection, ToolContext, ToolResult
 
 
 @dataclass
@@ -37,6 +37,8 @@ MarkdownSection[Name](title="T", key="t", template="x", enabled=lambda p: p.nmae
 MarkdownSection[Name](title="T", key="t", template="x", default_params=Other())  # wrong
 MarkdownSection[Name](title="T", key="t", template="x", visibility=visibility)  # wrong
 Tool[Other, str](name="t", description="x", handler=handler)  # wrong
+EachSection[None, Name](title="T", key="t", items=[Other()], template="x")  # wrong
+ExamplesSection[None, str, Name](items=[Example("a", 3)])  # wrong
 PromptTemplate(ns="n", key="k", sections=[3])  # wrong
 PromptTemplate(ns="n", sections=[])  # wrong
 """

@@ -7,6 +7,9 @@ from typing import Generic, TypeVar, assert_type
 
 from foldline.prompts import (
     Chapter,
+    EachSection,
+    Example,
+    ExamplesSection,
     MarkdownSection,
     Prompt,
     PromptTemplate,
@@ -28,6 +31,11 @@ T = TypeVar("T")
 @FrozenDataclass()
 class Name:
     name: str = "Ada"
+
+
+@FrozenDataclass()
+class Names:
+    names: tuple[Name, ...] = ()
 
 
 @dataclass
@@ -90,7 +98,19 @@ class Raw(Section[Name]):
         return params.name
 
 
-sections = [greeting, fixed]
+names = EachSection[Names, Name](
+    title="Names",
+    key="names",
+    items="names",
+    template="${name}",
+    enabled=lambda params: bool(params.names),
+)
+given = EachSection[None, Name](title="Names", key="given", items=[Name()], template="${name}")
+assert_type(given.all_items(None), tuple[Name, ...])
+shots = ExamplesSection[None, str, Answer](items=[Example("a", Answer("b"), reasoning="c")])
+assert_type(shots.shown_items(None), tuple[Example[str, Answer], ...])
+
+sections = [greeting, fixed, names, given, shots]
 plain = PromptTemplate(ns="n", key="plain", sections=sections)
 assert_type(plain, PromptTemplate[None])
 assert_type(plain.render(), RenderedPrompt[None])

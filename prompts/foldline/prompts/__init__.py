@@ -14,6 +14,8 @@ from foldline.prompts.disclosure import (
     ReadSectionParams,
     build_expansion_instructions,
 )
+from foldline.prompts.each import EachSection
+from foldline.prompts.examples import Example, ExamplesSection
 from foldline.prompts.headings import Heading, HeadingFormatter, dotted_heading, undotted_heading
 from foldline.prompts.markdown import MarkdownSection
 from foldline.prompts.prompt import Prompt
@@ -60,6 +62,9 @@ __all__ = [
     "ChaptersExpansionPolicy",
     "ContextPolicy",
     "Deadline",
+    "EachSection",
+    "Example",
+    "ExamplesSection",
     "ExpansionBudget",
     "Heading",
     "HeadingFormatter",

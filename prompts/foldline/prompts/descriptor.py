@@ -106,6 +106,8 @@ def describe(template: PromptTemplate[object]) -> PromptDescriptor:
         survey.chapters,
         template.disclosure,
         _output_identity(template),
+        # Only where there are some: the hashes of other prompts stay as they were.
+        *([survey.other_texts] if survey.other_texts else []),
     )
     return PromptDescriptor(
         ns=template.ns,
@@ -123,6 +125,7 @@ class _Survey:
         self.sections: list[SectionDescriptor] = []
         self.tools: list[ToolDescriptor] = []
         self.chapters: list[ChapterDescriptor] = []
+        self.other_texts: list[tuple[SectionPath, str]] = []
 
     def visit(
         self,
@@ -169,6 +172,8 @@ class _Survey:
                 tools=tuple(tool.name for tool in section.tools),
             )
         )
+        if section.other_text is not None:
+            self.other_texts.append((path, section.other_text))
         for tool in section.tools:
             self.tools.append(
                 ToolDescriptor(tool.name, path, tool_hash(tool), tool.accepts_overrides)

@@ -167,6 +167,10 @@ class MarkdownSection(Section[ParamsT_co]):
     def _compiled(self, text: object, what: str) -> CompiledTemplate:
         compiled = CompiledTemplate(text, key=self.key, what=what)
         if self.is_specialised:
-            kind = self.params_type
-            compiled.check((*field_names(kind), *self.derived_placeholders), kind)
+            compiled.check(*self._names_for(what))
         return compiled
+
+    def _names_for(self, what: str) -> tuple[tuple[str, ...], type | None]:
+        """Return the placeholders that a text may have, and the dataclass whose fields they are."""
+        kind = self.params_type
+        return (*field_names(kind), *self.derived_placeholders), kind

@@ -148,6 +148,11 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         """The summary's template text that stored overrides can replace, or None."""
         return None
 
+    @property
+    def other_text(self) -> str | None:
+        """What else is declared of the text, for the prompt's `content_hash`; None for nothing."""
+        return None
+
     def is_enabled(self, params: ParamsT_co, *, session: object | None = None) -> bool:  # type: ignore[misc]  # The renderer passes the section's own type only.
         """Return True if a render with these parameters includes the section.
 
@@ -292,7 +297,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
     def _check_params(self) -> None:
         if self.type_arguments is None:
             return
-        (argument,) = self.type_arguments
+        argument = self.type_arguments[0]
         kind = self.params_type
         if kind is None and argument is not None and argument is not type(None):
             raise PromptValidationError(

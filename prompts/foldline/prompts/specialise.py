@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar, get_origin
 from foldline.prompts.errors import PromptValidationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 __all__ = ["Specialised", "dataclass_of", "field_names", "type_name"]
 
@@ -21,9 +21,10 @@ class Specialised:
     """
 
     type_arguments: ClassVar[tuple[object, ...] | None] = None
-    """The type arguments; None if the class isn't specialised."""
+    """The type arguments of the base class, then those that a subclass adds; None if the class
+    isn't specialised."""
 
-    _slots_of_arguments: ClassVar[tuple[int, ...] | None] = None
+    _pattern: ClassVar[tuple[object, ...] | None] = None
 
     if not TYPE_CHECKING:
 
@@ -31,7 +32,7 @@ class Specialised:
             arguments = item if isinstance(item, tuple) else (item,)
             # Checks that the class is generic, and the number of arguments.
             alias = super().__class_getitem__(item)
-            if any(_has_type_variables(argument) for argument in arguments):
+            if any(_variables(argument) for argument in arguments):
                 return alias
             cache = cls.__dict__.get("_specialisations")
             if cache is None:
@@ -48,10 +49,10 @@ class Specialised:
         for base in cls.__dict__.get("__orig_bases__", ()):
             origin = get_origin(base)
             if isinstance(origin, type) and issubclass(origin, Specialised):
-                # Type variables may be reordered or mixed with the subclass's own.
+                # Type variables may be reordered, fixed, or mixed with the subclass's own.
                 given = _own(origin, base.__args__)
-                if all(argument in parameters for argument in given):
-                    cls._slots_of_arguments = tuple(parameters.index(a) for a in given)
+                used = {variable for argument in given for variable in _variables(argument)}
+                cls._pattern = (*given, *(p for p in parameters if p not in used))
 
 
 def type_name(kind: object) -> str:
@@ -73,8 +74,29 @@ def field_names(kind: type | None) -> tuple[str, ...]:
 
 
 def _own(cls: type[Specialised], arguments: tuple[object, ...]) -> tuple[object, ...]:
-    slots = cls._slots_of_arguments
-    return arguments if slots is None else tuple(arguments[slot] for slot in slots)
+    """Return `type_arguments` of `cls[arguments]`."""
+    if cls._pattern is None:
+        return arguments
+    parameters: tuple[object, ...] = getattr(cls, "__parameters__", ())
+    given = dict(zip(parameters, arguments, strict=True))
+    return tuple(_substituted(argument, given) for argument in cls._pattern)
+
+
+def _substituted(argument: object, given: Mapping[object, object]) -> object:
+    if isinstance(argument, TypeVar):
+        return given.get(argument, argument)
+    variables = _variables(argument)
+    if not variables:
+        return argument
+    return argument[tuple(_substituted(v, given) for v in variables)]  # type: ignore[index]  # An alias.
+
+
+def _variables(argument: object) -> tuple[object, ...]:
+    """Return the type variables that an argument still has."""
+    if isinstance(argument, TypeVar):
+        return (argument,)
+    # A generic class has `__parameters__`, too, but only an alias lacks arguments.
+    return () if isinstance(argument, type) else tuple(getattr(argument, "__parameters__", ()))
 
 
 def _subclass(cls: type[Specialised], arguments: tuple[object, ...]) -> type[Specialised]:
@@ -89,16 +111,9 @@ def _subclass(cls: type[Specialised], arguments: tuple[object, ...]) -> type[Spe
         "type_arguments": given,
         "__module__": cls.__module__,
         "__doc__": cls.__doc__,
-        "__qualname__": f"{cls.__qualname__}[{', '.join(map(type_name, given))}]",
+        "__qualname__": f"{cls.__qualname__}[{', '.join(map(type_name, arguments))}]",
     }
-    name = f"{cls.__name__}[{', '.join(map(type_name, given))}]"
+    name = f"{cls.__name__}[{', '.join(map(type_name, arguments))}]"
     # The metaclass of abstract classes isn't `type`.
     metaclass: Callable[..., type[Specialised]] = type(cls)
     return metaclass(name, (cls,), namespace)
-
-
-def _has_type_variables(argument: object) -> bool:
-    # A generic class has `__parameters__`, too, but only an alias lacks arguments.
-    return isinstance(argument, TypeVar) or (
-        not isinstance(argument, type) and bool(getattr(argument, "__parameters__", ()))
-    )

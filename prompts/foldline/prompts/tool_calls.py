@@ -16,19 +16,17 @@ if TYPE_CHECKING:
 
     from foldline.prompts.tool import Tool
 
-__all__ = ["decode_arguments", "described", "parameters_schema", "to_json"]
+__all__ = ["decode_arguments", "described", "json_text", "parameters_schema", "to_json"]
 
 
 def described(tool: Tool[object, object]) -> str:
     """Return a tool's description and its examples, as models read them."""
     examples = []
     for example in tool.examples:
-        call = json.dumps(to_json(example.params), ensure_ascii=False)
+        call = json_text(to_json(example.params))
         shown = f"{example.description.strip()} {call}"
         if example.result is not None:
-            result = to_json(example.result)
-            text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
-            shown += f" returns {text}"
+            shown += f" returns {json_text(to_json(example.result))}"
         examples.append(f"Example: {shown}")
     return "\n\n".join([tool.description, *examples])
 
@@ -94,9 +92,17 @@ def to_json(value: object) -> object:
         return value.value
     if isinstance(value, dict):
         return {str(key): to_json(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
+    if isinstance(value, (list, tuple)):
         return [to_json(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        # In an order that is the same in every process.
+        return sorted(map(to_json, value), key=json_text)
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     isoformat = getattr(value, "isoformat", None)
     return isoformat() if callable(isoformat) else str(value)
+
+
+def json_text(value: object) -> str:
+    """Return JSON as models read and write it: a string as it is, anything else encoded."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -16,6 +16,7 @@ from foldline.prompts.prompt import Prompt
 from foldline.prompts.retry import ExpansionBudget, apply_expansion, rebind_tasks
 from foldline.prompts.runtime.response import Expansion, PromptResponse
 from foldline.prompts.template import PromptTemplate
+from foldline.prompts.tokens import estimated_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,11 +36,6 @@ __all__ = ["estimated_tokens", "evaluate_with_disclosure"]
 OutputT = TypeVar("OutputT")
 
 DEFAULT_MAX_EXPANSIONS = 8
-
-
-def estimated_tokens(text: str) -> int:
-    """Estimate the tokens of a text; off by a quarter for code and by more for some languages."""
-    return -(-len(text) // 4)
 
 
 def evaluate_with_disclosure(
