@@ -53,7 +53,7 @@ WORK = (
     "sections.check_section",
     "sections.check_text",
     "fields._used",
-    "static_render._parts",
+    "static_segments._parts",
 )
 """What is done for one section or one text."""
 

@@ -246,6 +246,7 @@ HOLDERS: list[tuple[object, bool]] = [
     ("tuple[Later, ...]", True),
     (tuple[str, ...], False),
     (list[Passage | None], False),
+    (list[None], False),
     (list[Passage] | Passage, False),
     (set[Passage], False),
     (Iterable[Passage], False),

@@ -178,6 +178,13 @@ def test_fields_and_templates_are_checked() -> None:
         ).render(wrong)
 
 
+def test_an_example_may_say_its_types() -> None:
+    assert Example[str, int]("a", 1) == Example("a", 1)
+    assert hash(Example("a", 1)) == hash(Example("a", 1))
+    with pytest.raises(AttributeError):
+        Example("a", 1).input = "b"  # type: ignore[misc]
+
+
 def test_examples_fold_as_any_section() -> None:
     section = ExamplesSection[None, str, Verdict](
         items=[GOOD],

@@ -28,7 +28,6 @@ from foldline.prompts.listing import (
 from foldline.prompts.markdown import MarkdownSection
 from foldline.prompts.section import ParamsT_co
 from foldline.prompts.specialise import dataclass_of, field_names, type_name
-from foldline.prompts.templating import CompiledTemplate
 from foldline.prompts.tokens import estimated_tokens
 from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
 
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from foldline.prompts.section import Section
+    from foldline.prompts.templating import CompiledTemplate
     from foldline.prompts.tool import Tool
 
 __all__ = ["EachSection"]
@@ -419,7 +419,7 @@ def _holds(hint: object, item: type) -> bool:
 
 
 def _is_item(hint: object, item: type) -> bool:
-    if _is_open(hint):
+    if hint is not None and _is_open(hint):
         return True
     kind = get_origin(hint) or hint
     return isinstance(kind, type) and issubclass(kind, item)

@@ -39,7 +39,8 @@ ${{output}}
 </example>"""
 
 
-@FrozenDataclass()
+# With slots, Python 3.11 can't make an `Example[A, B](…)`.
+@FrozenDataclass(slots=False)
 class Example(Generic[InputT_co, OutputT_co]):
     """A few-shot example: what the model should answer to an input.
 
@@ -89,9 +90,9 @@ class ExamplesSection(
         items: The name of the field that has the examples, a sequence; or the examples themselves.
         key: The name within the parent.
         title: The heading, one line of literal text.
-        template: The text of one example, by default with tags as above. Its placeholders are `${input}`, `${output}`,
-            `${reasoning}`, `${_reasoning_block}` (with tags; empty without reasoning) and
-            `${_number}`, counted from 1.
+        template: The text of one example, by default with tags as above. Its placeholders are
+            `${input}`, `${output}`, `${reasoning}`, `${_reasoning_block}` (with tags; empty without
+            reasoning) and `${_number}`, counted from 1.
         separator: The text between two examples, and before the note; by default a blank line.
         empty: The text if there are no examples, by default `None.`
         more: The note after the examples if some are left out; see `EachSection`.

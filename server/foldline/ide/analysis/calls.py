@@ -75,11 +75,11 @@ def function_result(evaluator: Evaluator, func: FunctionValue, node: Call, scope
     returned = [evaluator.value(expression, inner) for expression in _returns(definition.body)]
     known = [value for value in returned if not isinstance(value, Unknown | Nothing)]
     if not known:
-        return Nothing() if returned and not known and len(returned) == 1 else UNKNOWN
+        return Nothing() if len(returned) == 1 and isinstance(returned[0], Nothing) else UNKNOWN
     result: Value = known[0]
     for other in known[1:]:
         result = operators.one_of(result, other)
-    return result
+    return result if len(known) == len(returned) else operators.one_of(result, UNKNOWN)
 
 
 def _method(evaluator: Evaluator, func: MethodValue, node: Call, scope: Scope) -> Value:

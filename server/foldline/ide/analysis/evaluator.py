@@ -7,6 +7,7 @@ Everything else is `UNKNOWN`, and no diagnostic is ever based on that.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from foldline.ide.analysis import calls, names, operators, source_map
@@ -123,7 +124,10 @@ class Evaluator:
             case Subscript():
                 return self._subscript(node, scope)
             case Display():
-                return self._items(node.items, scope)
+                items = self._items(node.items, scope)
+                # A set has no order.
+                is_set = node.anchor.text.startswith("{", node.start)
+                return replace(items, complete=False) if is_set else items
             case Constant():
                 return operators.constant(node)
             case Operation():

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from foldline.ide.analysis import lists
 from foldline.ide.analysis import params as params_types
 from foldline.ide.analysis.budget import SECTION, STEP, text_cost
-from foldline.ide.analysis.source_map import MappedText, Run
+from foldline.ide.analysis.built_in import default_texts
 from foldline.ide.analysis.syntax import (
-    Anchor,
     Assign,
     Attribute,
     Block,
@@ -39,8 +38,8 @@ from foldline.ide.analysis.values import (
     Value,
 )
 from foldline.prompts.chapter import Chapter
+from foldline.prompts.each import EachSection
 from foldline.prompts.markdown import MarkdownSection
-from foldline.prompts.task import Task, TaskSection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,16 +55,20 @@ SECTION_KINDS = {
     "Section": "custom",
     "MarkdownSection": "markdown",
     "TaskSection": "task",
+    "EachSection": "each",
+    "ExamplesSection": "examples",
     "Chapter": "chapter",
 }
-_TASK = TaskSection[Task]()
 # What a clone can replace, by kind; a class of the workspace may have more, which isn't known here.
 _CLONED = {
-    "custom": MarkdownSection.constructor_arguments,
+    "custom": EachSection.constructor_arguments,
     "markdown": MarkdownSection.constructor_arguments,
     "task": MarkdownSection.constructor_arguments,
+    "each": EachSection.constructor_arguments,
+    "examples": EachSection.constructor_arguments,
     "chapter": Chapter.constructor_arguments,
 }
+_DERIVED = ("derived_placeholders", "derived_item_placeholders")
 _PLAIN_METHODS = frozenset({"__init__", "clone", "is_enabled", "__repr__"})
 
 
@@ -115,6 +118,8 @@ def _library_instance(
         return ToolValue(node, evaluator.keywords(node, scope)[0])
     if name == "Task":
         return _instance(evaluator, node, scope, params_types.TASK)
+    if name == "Example":
+        return _instance(evaluator, node, scope, params_types.EXAMPLE)
     return UNKNOWN
 
 
@@ -192,10 +197,20 @@ def _specialised(
     """Return the type arguments in effect: `class Mine(Section[T])` takes those of its own use."""
     if above is None or own is None:
         return own if above is None else above
-    argument = above.arguments[0] if above.arguments else UNKNOWN
-    variable = isinstance(argument, External) and argument.dotted == TYPE_VARIABLE
-    variable = variable or (definition.generic and isinstance(argument, Unknown))
-    return own if variable and len(own.arguments) == 1 else above
+    open_places = [
+        place
+        for place, argument in enumerate(above.arguments)
+        if (isinstance(argument, External) and argument.dotted == TYPE_VARIABLE)
+        or (definition.generic and isinstance(argument, Unknown))
+    ]
+    if len(open_places) != len(own.arguments):
+        return above
+    arguments, nodes = list(above.arguments), list(above.nodes)
+    for place, argument in zip(open_places, own.arguments, strict=True):
+        arguments[place] = argument
+    for place, node in zip(open_places, own.nodes, strict=False):
+        nodes[place] = node
+    return Specialised(own.origin, tuple(arguments), tuple(nodes))
 
 
 def _decides(statement: Statement) -> bool:
@@ -203,8 +218,7 @@ def _decides(statement: Statement) -> bool:
     if isinstance(statement, FunctionDefinition):
         return statement.name.id not in _PLAIN_METHODS
     return isinstance(statement, Assign) and any(
-        isinstance(target, Name) and target.id == "derived_placeholders"
-        for target in statement.targets
+        isinstance(target, Name) and target.id in _DERIVED for target in statement.targets
     )
 
 
@@ -220,12 +234,13 @@ def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -
         # reach the library unchanged, as they do in the usual keyword-only chains.
         break
     kind = "custom" if lineage.custom else SECTION_KINDS[lineage.root]
-    if kind == "task":
-        arguments = {**_task_defaults(node), **arguments}
+    arguments = {**default_texts(kind, node), **arguments}
     arguments, cost = _section_within_budget(evaluator, kind, arguments)
     types = lineage.types
     params: Value = types.arguments[0] if types is not None and types.arguments else UNKNOWN
     params_node = types.nodes[0] if types is not None and types.nodes else None
+    params_type = params_types.params_of(evaluator, params)
+    item, item_node = lists.item_of(evaluator, lineage.root, types)
     specialised: bool | None = types is not None
     if types is None and lineage.classes:
         specialised = None  # A subclass may specialise in a way that isn't visible here.
@@ -235,13 +250,16 @@ def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -
         class_name=_class_name(node.func),
         class_node=node.func,
         specialised=specialised,
-        params=params_types.params_of(evaluator, params),
+        params=params_type,
         params_node=params_node,
         arguments=arguments,
         opaque=opaque,
         scope=scope,
         decides=any(_method(ancestor.definition, "is_enabled") for ancestor in lineage.classes),
         cost=cost,
+        item=item,
+        item_node=item_node,
+        holds_items=lists.holds_items(evaluator, params_type, item, arguments),
     )
 
 
@@ -255,7 +273,13 @@ def clone(evaluator: Evaluator, section: SectionValue, node: Call, scope: Scope)
     if not (changes or opaque):
         return section
     merged, cost = _section_within_budget(evaluator, section.kind, {**section.arguments, **changes})
-    return replace(section, arguments=merged, opaque=section.opaque or opaque, cost=cost)
+    return replace(
+        section,
+        arguments=merged,
+        opaque=section.opaque or opaque,
+        cost=cost,
+        holds_items=lists.holds_items(evaluator, section.params, section.item, merged),
+    )
 
 
 def _section_within_budget(
@@ -389,19 +413,6 @@ def declared_in(evaluator: Evaluator, value: ClassValue) -> SectionValue | None:
     if not isinstance(made, SectionValue):
         return None
     return replace(made, opaque=True, specialised=None, class_name=value.definition.name.id)
-
-
-def _task_defaults(node: Call) -> dict[str, Argument]:
-    return {
-        name: Argument(node.func, Text(_built_in(text)))
-        for name, text in (("key", _TASK.key), ("title", _TASK.title), ("template", _TASK.template))
-    }
-
-
-@lru_cache
-def _built_in(text: str) -> MappedText:
-    """The library's own text, which has no location in the workspace."""
-    return MappedText(text, (Run(0, len(text), Anchor("", 0, text), 0, len(text)),))
 
 
 def bound_items(prompt: PromptValue) -> tuple[Item, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.params import number_text
+from foldline.ide.analysis.values import UNKNOWN as NOT_KNOWN
 from foldline.ide.analysis.values import (
     Dataclass,
     InstanceValue,
@@ -56,17 +57,32 @@ class ParamValues:
         params = section.params
         if not isinstance(params, Dataclass):
             return UNKNOWN
+        instance, bound = self._instance(section, params)
+        if isinstance(instance, InstanceValue):
+            return field_value(instance, params, name, bound=bound)
+        return _field_default(params, name) if instance is None else UNKNOWN
+
+    def argument(self, section: SectionValue, name: str) -> tuple[Value, bool]:
+        """Return what a section's field holds, and True if it is bound."""
+        params = section.params
+        if not isinstance(params, Dataclass):
+            return NOT_KNOWN, False
+        instance, bound = self._instance(section, params)
+        if isinstance(instance, InstanceValue):
+            return argument_of(instance, params, name), bound
+        return (_default_of_field(params, name) if instance is None else NOT_KNOWN), bound
+
+    def _instance(self, section: SectionValue, params: Dataclass) -> tuple[Value | None, bool]:
+        """Return a section's parameters, and True if they are bound.
+
+        None for those made of the fields' defaults.
+        """
         instance = self._bound.get(params.identity)
         if instance is not None:
-            return _value(instance, params, name, bound=True)
+            return instance, True
         if not self._all_known or section.opaque:
-            return UNKNOWN
-        default = _default_of(section) or self._defaults.get(params.identity)
-        if default is None:
-            return _field_default(params, name)
-        if isinstance(default, InstanceValue):
-            return _value(default, params, name)
-        return UNKNOWN
+            return NOT_KNOWN, False
+        return _default_of(section) or self._defaults.get(params.identity), False
 
 
 def _default_of(section: SectionValue) -> Value | None:
@@ -82,9 +98,23 @@ def _walk(items: Items, depth: int = 0) -> Iterator[SectionValue]:
             yield from _walk(section.children, depth + 1)
 
 
-def _value(
+def argument_of(instance: InstanceValue, params: Dataclass, name: str) -> Value:
+    """Return what a field of an instance holds."""
+    argument = instance.arguments.get(name)
+    if argument is None:
+        return NOT_KNOWN if instance.opaque else _default_of_field(params, name)
+    return NOT_KNOWN if params.computed else argument.value
+
+
+def _default_of_field(params: Dataclass, name: str) -> Value:
+    field = params.field(name)
+    return NOT_KNOWN if field is None or params.computed else field.default_value
+
+
+def field_value(
     instance: InstanceValue, params: Dataclass, name: str, *, bound: bool = False
 ) -> FieldValue:
+    """Return the text of a field of an instance."""
     argument = instance.arguments.get(name)
     if argument is None:
         if instance.opaque:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields, replace
+from dataclasses import Field as RuntimeField
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.budget import STEP
@@ -26,6 +27,7 @@ from foldline.ide.analysis.values import (
     Dataclass,
     External,
     Field,
+    Items,
     Nothing,
     Plain,
     Specialised,
@@ -33,36 +35,43 @@ from foldline.ide.analysis.values import (
     Unknown,
     Value,
 )
+from foldline.prompts.examples import Example
 from foldline.prompts.task import Task
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.evaluator import Evaluator
     from foldline.ide.analysis.scopes import Scope
 
-TASK = Dataclass(
-    Task.__name__,
-    None,
-    tuple(
-        Field(
+
+def _library_dataclass(kind: type, *, task: bool = False) -> Dataclass:
+    def field_of(field: RuntimeField[object]) -> Field:
+        known = field.default is not MISSING
+        return Field(
             field.name,
             None,
-            str(field.type),
-            None if field.default is MISSING else repr(field.default),
-            field.default is not MISSING,
-            field.metadata["description"],
-            None if field.default is MISSING else str(field.default),
+            str(field.type).removesuffix("T_co"),
+            repr(field.default) if known else None,
+            known,
+            field.metadata.get("description", ""),
+            str(field.default) if known else None,
+            default_value=Nothing() if field.default is None else UNKNOWN,
         )
-        for field in fields(Task)
-    ),
-    complete=True,
-    is_dataclass=True,
-    task=True,
-)
+
+    own = tuple(map(field_of, fields(kind)))
+    return Dataclass(kind.__name__, None, own, complete=True, is_dataclass=True, task=task)
+
+
+TASK = _library_dataclass(Task, task=True)
 """The library's own `Task`."""
+
+EXAMPLE = _library_dataclass(Example)
+"""The library's own `Example`, with any types."""
+
+_LIBRARY = {kind.name: kind for kind in (TASK, EXAMPLE)}
 
 _COMPUTES = frozenset({"__getattribute__", "__init__", "__new__", "__post_init__"})
 
-_HARMLESS_BASES = frozenset(
+HARMLESS_BASES = frozenset(
     {"builtins.object", "typing.Generic", "typing.Protocol", "typing_extensions.Generic"}
 )
 
@@ -72,8 +81,8 @@ def params_of(evaluator: Evaluator, value: Value) -> Dataclass | Nothing | Unkno
     origin = value.origin if isinstance(value, Specialised) else value
     if isinstance(origin, Nothing):
         return origin
-    if isinstance(origin, External) and origin.library_name == "Task":
-        return TASK
+    if isinstance(origin, External) and origin.library_name in _LIBRARY:
+        return _LIBRARY[origin.library_name]
     if isinstance(origin, External) and origin.dotted.startswith("builtins."):
         name = origin.dotted.rpartition(".")[2]
         return Dataclass(name, None, (), complete=True, is_dataclass=False)
@@ -138,9 +147,9 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
 def _base(evaluator: Evaluator, value: Value, depth: int) -> Dataclass | None:
     origin = value.origin if isinstance(value, Specialised) else value
     if isinstance(origin, External):
-        if origin.library_name == "Task":
-            return TASK
-        if origin.dotted in _HARMLESS_BASES:
+        if origin.library_name in _LIBRARY:
+            return _LIBRARY[origin.library_name]
+        if origin.dotted in HARMLESS_BASES:
             return None
     if isinstance(origin, ClassValue) and depth < 20:
         return _dataclass_of(evaluator, origin, depth + 1)
@@ -205,13 +214,35 @@ def _field(
             declared = value.keyword("init")
             init = declared is None or declared.value.source != "False"
             if default is None and factory is not None:
-                shown = f"{factory.value.source}()"
-                return Field(name.id, name, annotation.source, shown, True, description, None, init)
-    shown_default = default.source if default is not None else None
-    text = _rendered(evaluator.value(default, scope), default) if default is not None else None
+                made = evaluator.value(factory.value, scope)
+                return Field(
+                    name.id,
+                    name,
+                    annotation.source,
+                    f"{factory.value.source}()",
+                    True,
+                    description,
+                    None,
+                    init,
+                    Items(()) if made in _EMPTY_SEQUENCES else UNKNOWN,
+                    (annotation, scope),
+                )
+    value_of_default = evaluator.value(default, scope) if default is not None else UNKNOWN
     return Field(
-        name.id, name, annotation.source, shown_default, has_default, description, text, init
+        name.id,
+        name,
+        annotation.source,
+        default.source if default is not None else None,
+        has_default,
+        description,
+        _rendered(value_of_default, default) if default is not None else None,
+        init,
+        value_of_default,
+        (annotation, scope),
     )
+
+
+_EMPTY_SEQUENCES = (External("builtins.list"), External("builtins.tuple"))
 
 
 def _rendered(value: Value, node: Expression) -> str | None:

@@ -7,17 +7,31 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.source_map import MappedText
+from foldline.prompts.each import EachSection
+from foldline.prompts.examples import ExamplesSection
+from foldline.prompts.listing import LEFT_OUT, TOTAL
+from foldline.prompts.task import TASK_BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.ide.analysis.model import SourceSpan
-    from foldline.ide.analysis.values import SectionValue
+    from foldline.ide.analysis.values import Dataclass, Nothing, SectionValue, Unknown
+
+
+TEXT_ROLES = ("template", "summary")
+"""The arguments of a section that are template texts."""
+
+LIST_ROLES = ("empty", "more")
+"""The template texts of a section that shows a list, besides those."""
+
+ITEMS = "items"
+"""The role of the name of a list's field: as a whole, it is like a placeholder."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TemplateText:
-    """A section's `template` or `summary` (its `role`), dedented and stripped as it renders."""
+    """A template text of a section, dedented and stripped as it renders; `role` is its argument."""
 
     section: SectionValue
     role: str
@@ -25,6 +39,16 @@ class TemplateText:
     written: MappedText
     """The text before it is dedented and stripped."""
     placeholders: tuple[Placeholder, ...]
+
+    @property
+    def owner(self) -> Dataclass | Nothing | Unknown:
+        """The dataclass whose fields the placeholders name."""
+        return self.section.named_by(self.role)
+
+    @property
+    def computed(self) -> tuple[str, ...]:
+        """The placeholders that the section computes."""
+        return computed_names(self.section, self.role)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,14 +102,44 @@ def shown(written: MappedText) -> ShownText:
 
 
 def texts_of(section: SectionValue) -> Iterator[TemplateText]:
-    """Yield a section's template texts."""
+    """Yield a section's template texts, and the name of a list's field."""
     if section.kind == "chapter":
         return
-    for role in ("template", "summary"):
+    for role in roles_of(section):
         written = section.text(role)
         if written is not None:
             text = shown(written)
             yield TemplateText(section, role, text.mapped, written, text.placeholders)
+    name = section.text(ITEMS) if section.item is not None else None
+    if name is not None and not name.dynamic:
+        end = len(name.text)
+        whole = Placeholder(name.text, name, 0, end, 0, end)
+        yield TemplateText(section, ITEMS, name, name, (whole,))
+
+
+def roles_of(section: SectionValue) -> tuple[str, ...]:
+    """Return the arguments of a section that are template texts."""
+    return TEXT_ROLES if section.item is None else (*TEXT_ROLES, *LIST_ROLES)
+
+
+def computed_names(section: SectionValue, role: str) -> tuple[str, ...]:
+    """Return the placeholders that a section computes for one of its texts."""
+    return computed_by(section.kind, role)
+
+
+def computed_by(kind: str, role: str) -> tuple[str, ...]:
+    """Return the placeholders that a section of this kind computes for one of its texts."""
+    if kind == "task":
+        return tuple(TASK_BLOCKS)
+    if role == "template":
+        return _OF_ITEMS.get(kind, ())
+    return (LEFT_OUT, TOTAL) if role == "more" and kind in _OF_ITEMS else ()
+
+
+_OF_ITEMS = {
+    "each": EachSection.derived_item_placeholders,
+    "examples": ExamplesSection.derived_item_placeholders,
+}
 
 
 def placeholders(mapped: MappedText) -> Iterator[Placeholder]:

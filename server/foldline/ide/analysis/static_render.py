@@ -8,14 +8,16 @@ FULL, and the render isn't `certain` then.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan, Span, Visibility
 from foldline.ide.analysis.param_values import ParamValues
-from foldline.ide.analysis.placeholders import Placeholder, shown
+from foldline.ide.analysis.placeholders import Placeholder
 from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.static_lists import StaticLists
+from foldline.ide.analysis.static_segments import Part, StaticSegment, parts_of
 from foldline.ide.analysis.values import (
+    LIST_KINDS,
     TEXT_KINDS,
     External,
     Items,
@@ -35,7 +37,6 @@ from foldline.prompts.visibility import SectionVisibility
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from foldline.ide.analysis.source_map import MappedText
     from foldline.ide.analysis.values import Item
     from foldline.ide.token_counter import TokenCounter
     from foldline.prompts import Block, HeadingFormatter
@@ -44,17 +45,6 @@ if TYPE_CHECKING:
 
 _DEPTH = 32
 _HEADINGS = {shape.__name__: shape for shape in (dotted_heading, undotted_heading)}
-
-
-@dataclass(frozen=True, slots=True)
-class StaticSegment(Segment):
-    """A stretch of text; if its value isn't known, `text` is the placeholder or the code."""
-
-    known: bool = True
-
-
-Part: TypeAlias = StaticSegment | Placeholder
-"""A part of a section's text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +289,7 @@ class _Renderer:
         self.template = template
         self.overrides = overrides
         self.param_values = ParamValues(template, bound)
+        self.lists = StaticLists(self.param_values)
         self.certain = not (template.opaque or template.maybe)
         self.heading = self._heading()
         self.disclosure = self._disclosure()
@@ -404,9 +395,14 @@ class _Renderer:
         if section.kind not in TEXT_KINDS:
             self.certain = False
             text = None if role == "template" else text
+        if role == "template" and section.kind in LIST_KINDS:
+            listed = self.lists.body(section, self._filled)
+            if listed is not None:
+                return listed
+            text = None
         if text is not None:
             derived = self._derived(section) if task else {}
-            parts = kept(section, f"{role} parts", partial(_parts, text=text))
+            parts = parts_of(section, role, text)
             body = [self._filled(section, part, derived) for part in parts]
             return without_absent_end(body) if task and role == "template" else body
         argument = section.arguments.get(role)
@@ -448,28 +444,6 @@ class _Renderer:
         kind = SegmentKind.PARAM if value.bound or value.text is None else SegmentKind.DEFAULT
         text = placeholder if value.text is None else value.text
         return StaticSegment(kind, text, name, known=value.text is not None)
-
-
-def _parts(_: SectionValue, text: MappedText) -> tuple[Part, ...]:
-    """Return the literal segments and the placeholders that a text shows."""
-    mapped, found = shown(text).mapped, shown(text).placeholders
-    parts: list[Part] = []
-    at = 0
-    for placeholder in found:
-        if not placeholder.name:
-            continue
-        if placeholder.start > at:
-            parts.append(_literal(mapped, at, placeholder.start))
-        parts.append(placeholder)
-        at = placeholder.end
-    if at < len(mapped.text):
-        parts.append(_literal(mapped, at, len(mapped.text)))
-    return tuple(parts)
-
-
-def _literal(mapped: MappedText, start: int, end: int) -> StaticSegment:
-    text = mapped.text[start:end].replace("$$", "$")
-    return StaticSegment(SegmentKind.LITERAL, text, known=not mapped.dynamic_in(start, end))
 
 
 def _static(block: Block, shown: tuple[SectionValue, Visibility]) -> StaticBlock:

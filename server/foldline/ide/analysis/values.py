@@ -34,7 +34,10 @@ LIBRARY = prompts.__name__
 LIBRARY_NAMES = frozenset(prompts.__all__)
 """The names that `from foldline.prompts import *` imports."""
 
-TEXT_KINDS = ("markdown", "task")
+LIST_KINDS = ("each", "examples")
+"""The kinds of sections that show each item of a list."""
+
+TEXT_KINDS = ("markdown", "task", *LIST_KINDS)
 """The kinds of sections that render template text."""
 
 
@@ -154,6 +157,9 @@ class Field:
     default_text: str | None = None
     """`str()` of the default, if known."""
     init: bool = True
+    default_value: Value = UNKNOWN
+    hint: tuple[Expression, Scope] | None = None
+    """The annotation, and the scope to evaluate it in."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,7 +199,8 @@ class SectionValue:
 
     node: Call
     kind: str
-    """`markdown`, `task`, `chapter`, or `custom` if a subclass overrides what is rendered."""
+    """`markdown`, `task`, `each`, `examples`, `chapter`, or `custom` if a subclass overrides what
+    is rendered."""
     class_name: str
     class_node: Expression
     specialised: bool | None
@@ -209,6 +216,11 @@ class SectionValue:
     """True if its class overrides `is_enabled`."""
     cost: int = 0
     """Cost of showing it and all sections below it."""
+    item: Dataclass | Nothing | Unknown | None = None
+    """The dataclass of an item; None if the section shows no list."""
+    item_node: Expression | None = None
+    holds_items: bool | None = None
+    """False if the field that `items` names certainly holds something else."""
     derived: dict[str, object] = field(default_factory=dict, init=False, repr=False)
     """What is kept of it; see `kept`."""
 
@@ -218,6 +230,10 @@ class SectionValue:
         argument = self.arguments.get("enabled")
         conditional = argument is not None and not isinstance(argument.value, Nothing)
         return conditional or self.decides or (argument is None and self.opaque)
+
+    def named_by(self, role: str) -> Dataclass | Nothing | Unknown:
+        """Return the dataclass whose fields the placeholders of a text name."""
+        return self.item if role == "template" and self.item is not None else self.params
 
     def text(self, name: str) -> MappedText | None:
         """Return the argument of that name if it is a string."""

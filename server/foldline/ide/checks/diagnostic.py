@@ -42,6 +42,7 @@ class Code(StrEnum):
     DUPLICATE_KEY = "duplicate-key"
     UNSPECIALISED_SECTION = "unspecialised-section"
     PARAMS_NOT_DATACLASS = "params-not-dataclass"
+    ITEMS_FIELD = "items-field"
     BOUND_TWICE = "bound-twice"
     UNKNOWN_PARAMS = "unknown-params"
     MISSING_PARAMS = "missing-params"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis.placeholders import texts_of
-from foldline.ide.analysis.values import Dataclass, kept
+from foldline.ide.analysis.placeholders import ITEMS, roles_of, texts_of
+from foldline.ide.analysis.values import LIST_KINDS, Dataclass, Items, kept
 from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, at_node
 
 if TYPE_CHECKING:
@@ -92,26 +92,30 @@ def _declared(section: SectionValue) -> _Uses:
 
 def _used(section: SectionValue) -> _Uses:
     """The fields that a section's texts use."""
-    params = section.params
-    if not isinstance(params, Dataclass):
-        return _NO_USES
     found = _Uses({}, set(), set())
     for text in texts_of(section):
-        names = {placeholder.name for placeholder in text.placeholders}
-        found.used.update(id(field.name) for field in params.fields if field.id in names)
+        owner = text.owner
+        if not isinstance(owner, Dataclass):
+            continue
+        names = {placeholder.name for placeholder in text.placeholders} - set(text.computed)
+        found.used.update(id(field.name) for field in owner.fields if field.id in names)
         # A misspelled placeholder has its own diagnostic, and may be meant for this field.
-        if text.mapped.dynamic or any(params.field(name) is None for name in names):
-            found.unsure.update(id(field.name) for field in params.fields)
+        if text.mapped.dynamic or any(owner.field(name) is None for name in names):
+            found.unsure.update(id(field.name) for field in owner.fields)
     return found
 
 
 def _renders_only_known_texts(section: SectionValue) -> bool:
-    """Return True if the section uses fields only in its texts."""
-    return (
-        section.kind == "markdown"
-        and not section.opaque
-        and section.text("template") is not None
-        and ("summary" not in section.arguments or section.text("summary") is not None)
+    """Return True if the section uses fields only in its texts, and they are known."""
+    if section.kind not in ("markdown", *LIST_KINDS) or section.opaque:
+        return False
+    items = section.arguments.get(ITEMS)
+    given = items is not None and isinstance(items.value, Items)
+    if section.kind in LIST_KINDS and not given and section.known(ITEMS) is None:
+        return False
+    return section.text("template") is not None and all(
+        role not in section.arguments or section.text(role) is not None
+        for role in roles_of(section)
     )
 
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import SourceSpan, Visibility
+from foldline.ide.analysis.placeholders import ITEMS
 from foldline.ide.analysis.syntax import Assign
 from foldline.ide.analysis.values import (
     TEXT_KINDS,
@@ -14,6 +15,7 @@ from foldline.ide.analysis.values import (
     Nothing,
     Text,
     ToolValue,
+    Unknown,
 )
 from foldline.ide.checks.diagnostic import (
     Change,
@@ -39,14 +41,13 @@ from foldline.prompts.section import (
     KEY_RULE,
     is_title,
 )
-from foldline.prompts.task import TASK_BLOCKS
 from foldline.prompts.templating import EXPRESSION, ONLY_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.ide.analysis.placeholders import Placeholder, TemplateText
-    from foldline.ide.analysis.syntax import ClassDefinition
+    from foldline.ide.analysis.syntax import ClassDefinition, Node
     from foldline.ide.analysis.values import SectionValue
 
 
@@ -65,7 +66,7 @@ def _place_of(section: SectionValue, name: str) -> LazyLocation:
     return at_argument(argument) if argument is not None else at_node(section.class_node)
 
 
-def _use_of(section: SectionValue, name: str) -> LazyLocation | None:
+def use_of(section: SectionValue, name: str) -> LazyLocation | None:
     """Location of the argument, for a text that is written in another file."""
     argument = section.arguments.get(name)
     return at_node(argument.node) if argument is not None else None
@@ -88,7 +89,7 @@ def _key(section: SectionValue) -> Iterator[LazyDiagnostic]:
         f"The key {key!r} must be {KEY_RULE}.",
         place,
         repairs,
-        instead=_use_of(section, "key"),
+        instead=use_of(section, "key"),
     )
 
 
@@ -100,13 +101,24 @@ def _title(section: SectionValue) -> Iterator[LazyDiagnostic]:
         Code.INVALID_TITLE,
         f"The title must be one line of text, not {title!r}.",
         _place_of(section, "title"),
-        instead=_use_of(section, "title"),
+        instead=use_of(section, "title"),
     )
+
+
+_TYPES = {"each": "Params, Item", "examples": "Params, Input, Output"}
 
 
 def _params(section: SectionValue) -> Iterator[LazyDiagnostic]:
     node = section.class_node
-    if section.specialised is False:
+    if section.specialised is False and section.kind in _TYPES:
+        yield LazyDiagnostic(
+            Code.UNSPECIALISED_SECTION,
+            f"The section doesn't declare the dataclass of its items: write "
+            f"`{section.class_name}[{_TYPES[section.kind]}](…)`, with None for the first if it has "
+            "no parameters.",
+            at_node(node),
+        )
+    elif section.specialised is False:
         end = node.end
 
         def specialise() -> Fix:
@@ -122,17 +134,20 @@ def _params(section: SectionValue) -> Iterator[LazyDiagnostic]:
             at_node(node),
             (specialise,),
         )
-    params = section.params
-    if isinstance(params, Dataclass) and params.is_dataclass is False:
-        repairs: tuple[Repair, ...] = ()
-        definition = params.definition
-        if definition is not None:
-            repairs = (_decorate(definition),)
+    yield from _no_dataclass(section.params, section.params_node or node, "the parameters")
+    yield from _no_dataclass(section.item, section.item_node or node, "the items")
+
+
+def _no_dataclass(
+    kind: Dataclass | Nothing | Unknown | None, node: Node, what: str
+) -> Iterator[LazyDiagnostic]:
+    if isinstance(kind, Dataclass) and kind.is_dataclass is False:
+        definition = kind.definition
         yield LazyDiagnostic(
             Code.PARAMS_NOT_DATACLASS,
-            f"`{params.name}` is not a dataclass, so it cannot be the parameters of a section.",
-            at_node(section.params_node or node),
-            repairs,
+            f"`{kind.name}` is not a dataclass, so it cannot be {what} of a section.",
+            at_node(node),
+            (_decorate(definition),) if definition is not None else (),
         )
 
 
@@ -191,7 +206,7 @@ def check_summary_size(texts: tuple[TemplateText, ...]) -> Iterator[LazyDiagnost
                 f"The summary ({len(text.mapped.text)} characters) is longer than the section "
                 f"({len(body.mapped.text)}): folding it costs more than showing it.",
                 _place_of(text.section, "summary"),
-                instead=_use_of(text.section, "summary"),
+                instead=use_of(text.section, "summary"),
             )
 
 
@@ -224,6 +239,8 @@ def check_text(text: TemplateText) -> Iterator[LazyDiagnostic]:
     section = text.section
     if section.kind not in TEXT_KINDS or (section.kind == "task" and text.role == "template"):
         return
+    if text.role == ITEMS:
+        return  # `check_list` does.
     for placeholder in text.placeholders:
         if not placeholder.name:
             place = at_placeholder(placeholder)
@@ -238,55 +255,61 @@ def check_text(text: TemplateText) -> Iterator[LazyDiagnostic]:
                 "`${field}`.",
                 place,
                 (replacement("Write `$$`, a dollar sign", place, "$$", preferred=True),),
-                instead=_use_of(section, text.role),
+                instead=use_of(section, text.role),
             )
         else:
             yield from _placeholder(text, placeholder)
 
 
-def fields_of(section: SectionValue) -> tuple[str, ...] | None:
-    """Return the names that the section's placeholders may have; None if they aren't known."""
-    derived = tuple(TASK_BLOCKS) if section.kind == "task" else ()
-    params = section.params
-    if isinstance(params, Nothing):
-        return derived
-    if isinstance(params, Dataclass) and params.complete and params.is_dataclass:
-        return (*(field.id for field in params.fields), *derived)
+def names_in(text: TemplateText) -> tuple[str, ...] | None:
+    """Return the names that the placeholders of a text may have; None if they aren't known."""
+    owner = text.owner
+    if isinstance(owner, Nothing):
+        return text.computed
+    if isinstance(owner, Dataclass) and owner.complete and owner.is_dataclass:
+        return (*(field.id for field in owner.fields), *text.computed)
     return None
 
 
 def _placeholder(text: TemplateText, placeholder: Placeholder) -> Iterator[LazyDiagnostic]:
     section = text.section
-    names = fields_of(section)
+    names = names_in(text)
     if names is None or placeholder.name in names or section.kind not in TEXT_KINDS:
         return
-    params = section.params
+    owner = text.owner
     near = near_names(placeholder.name, names)
-    hint = f" Did you mean {alternatives(near)}?" if near else ""
-    inner = lambda: placeholder.name_source  # noqa: E731 - A location, as `at_node` returns.
-    repairs: list[Repair] = [
-        replacement(f"Change to `{name}`", inner, name, preferred=index == 0)
-        for index, name in enumerate(near)
-    ]
-    if isinstance(params, Dataclass):
-        message = f"`{placeholder.name}` isn't a field of `{params.name}`.{hint}"
-        if params.definition is not None:
-            repairs.append(add_field(params, placeholder.name))
+    repairs = name_repairs(placeholder, near, owner)
+    if isinstance(owner, Dataclass):
+        hint = f" Did you mean {alternatives(near)}?" if near else ""
+        message = f"`{placeholder.name}` isn't a field of `{owner.name}`.{hint}"
     else:
         message = (
             f"`{placeholder.name}` isn't a field: the section takes no parameters (it is "
             "specialised with None)."
         )
-    whole = at_placeholder(placeholder)
     dollar = at_text(placeholder.mapped, placeholder.start, placeholder.start + 1)
     repairs.append(replacement("Write it literally, with `$$`", dollar, "$$"))
     yield LazyDiagnostic(
         Code.UNKNOWN_PLACEHOLDER,
         message,
-        whole,
+        at_placeholder(placeholder),
         tuple(repairs),
-        instead=_use_of(section, text.role),
+        instead=use_of(section, text.role),
     )
+
+
+def name_repairs(
+    placeholder: Placeholder, near: tuple[str, ...], owner: Dataclass | Nothing | Unknown | None
+) -> list[Repair]:
+    """Return the fixes that name another field, or declare this one."""
+    inner = lambda: placeholder.name_source  # noqa: E731 - A location, as `at_node` returns.
+    repairs: list[Repair] = [
+        replacement(f"Change to `{name}`", inner, name, preferred=index == 0)
+        for index, name in enumerate(near)
+    ]
+    if isinstance(owner, Dataclass) and owner.definition is not None:
+        repairs.append(add_field(owner, placeholder.name))
+    return repairs
 
 
 def add_field(params: Dataclass, name: str) -> Repair:

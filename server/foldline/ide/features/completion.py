@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.instances import SECTION_KINDS, lineage_of
+from foldline.ide.analysis.lists import field_holds_items, item_of
 from foldline.ide.analysis.model import SourceSpan, Visibility
 from foldline.ide.analysis.params import dataclass_of, params_of
+from foldline.ide.analysis.placeholders import ITEMS, computed_by, computed_names, roles_of
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.values import (
+    LIST_KINDS,
+    UNKNOWN,
     ClassValue,
     Dataclass,
     External,
     SectionValue,
+    Specialised,
 )
 from foldline.ide.features.keys import KeyKind, key_context, sections_with_paths, templates_of
 from foldline.ide.features.locate import sections_at, text_at
 from foldline.ide.features.quoting import call_before, quoted_at
 from foldline.prompts.section import KEY_CHARACTERS
-from foldline.prompts.task import TASK_BLOCKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from foldline.ide.analysis.instances import Lineage
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.analysis.values import Field, Nothing, Unknown, Value
     from foldline.ide.features.keys import KeyContext
     from foldline.ide.features.quoting import Quoted
+
+    Owner = Dataclass | Nothing | Unknown
 
 
 class CompletionKind(StrEnum):
@@ -58,7 +65,10 @@ class Completion:
 # Two braces are one escaped brace of an f-string.
 _DOLLAR = re.compile(r"(\$+)(\{{0,2})([A-Za-z_][A-Za-z0-9_]*|)\Z")
 _REST = re.compile(r"[A-Za-z0-9_]*")
-_SPECIALISE = re.compile(r"([\w.]+)\[\s*([\w.]*)\Z")
+_SPECIALISE = re.compile(r"([\w.]+)\[(?:(?:[\w. ]|\[[\w., ]*\])+,)*\s*([\w.]*)\Z")
+_ITEMS = re.compile(r"\bitems\s*=\s*[\"'](\w*)\Z")
+_KEYWORD = re.compile(r"(\w+)\s*=\s*\(?\s*[A-Za-z]*[\"']+\Z")
+_FAR = 200
 
 
 def completions(analysis: ModuleAnalysis, offset: int) -> tuple[Completion, ...]:
@@ -69,6 +79,9 @@ def completions(analysis: ModuleAnalysis, offset: int) -> tuple[Completion, ...]
     # In an even run of dollars, each pair is one literal dollar.
     if dollar is not None and len(dollar[1]) % 2 == 1:
         return tuple(_fields(analysis, offset, dollar))
+    items = _ITEMS.search(line)
+    if items is not None:
+        return tuple(_items(analysis, offset, items))
     context = key_context(text, offset)
     if context is not None:
         return tuple(_keys(analysis, offset, context))
@@ -88,27 +101,12 @@ def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Ite
     brace, typed = dollar[2], dollar[3]
     end = _placeholder_end(analysis.text, offset, closing if brace else "")
     place = SourceSpan(analysis.file, offset - len(brace) - len(typed), end)
-    kinds = _params_at(analysis, offset, quoted)
-    fields: dict[str, tuple[Dataclass, Field]] = {}
-    for kind in kinds:
-        if isinstance(kind, Dataclass):
-            for field in kind.fields:
-                fields.setdefault(field.id, (kind, field))
-    for index, (name, (params, field)) in enumerate(fields.items()):
-        default = f" = {field.default}" if field.default is not None else ""
-        yield Completion(
-            label=name,
-            kind=CompletionKind.FIELD,
-            text=f"{opening}{name}{closing}",
-            place=place,
-            detail=f"{field.annotation}{default}",
-            documentation="\n\n".join(
-                part for part in (field.description, f"Field of `{params.name}`.") if part
-            ),
-            filter_text=f"{brace}{name}",
-            sort=f"{index:04}",
+    kinds = _owners_at(analysis, offset, quoted)
+    for found in _proposed(kinds, place):
+        yield replace(
+            found, text=f"{opening}{found.label}{closing}", filter_text=f"{brace}{found.label}"
         )
-    for name in TASK_BLOCKS if "task" in kinds.values() else ():
+    for name in dict.fromkeys(name for names in kinds.values() for name in names):
         yield Completion(
             label=name,
             kind=CompletionKind.FIELD,
@@ -120,6 +118,49 @@ def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Ite
         )
 
 
+def _proposed(kinds: Iterable[Owner], place: SourceSpan) -> Iterator[Completion]:
+    """Propose the fields of some dataclasses."""
+    fields: dict[str, tuple[Dataclass, Field]] = {}
+    for kind in kinds:
+        if isinstance(kind, Dataclass):
+            for field in kind.fields:
+                fields.setdefault(field.id, (kind, field))
+    for index, (name, (params, field)) in enumerate(fields.items()):
+        default = f" = {field.default}" if field.default is not None else ""
+        yield Completion(
+            label=name,
+            kind=CompletionKind.FIELD,
+            text=name,
+            place=place,
+            detail=f"{field.annotation}{default}",
+            documentation="\n\n".join(
+                part for part in (field.description, f"Field of `{params.name}`.") if part
+            ),
+            filter_text=name,
+            sort=f"{index:04}",
+        )
+
+
+def _items(analysis: ModuleAnalysis, offset: int, items: re.Match[str]) -> Iterator[Completion]:
+    """Propose the fields that a list may show, for the argument `items`."""
+    evaluator = analysis.evaluator
+    sections = sections_at(analysis, offset)
+    lists: list[tuple[Owner, Owner | None]] = [
+        (section.params, section.item) for section in sections if section.item is not None
+    ]
+    call = None if lists else _call_of(analysis, offset - len(items[0]))
+    if call is not None and SECTION_KINDS.get(call.lineage.root) in LIST_KINDS:
+        lists = [(call.params, item_of(evaluator, call.lineage.root, call.types)[0])]
+    rest = _REST.match(analysis.text, offset)
+    end = rest.end() if rest is not None else offset
+    place = SourceSpan(analysis.file, offset - len(items[1]), end)
+    for params, item in lists:
+        for found in _proposed([params], place):
+            field = params.field(found.label) if isinstance(params, Dataclass) else None
+            if field is None or field_holds_items(evaluator, field, item) is not False:
+                yield found
+
+
 def _placeholder_end(text: str, offset: int, closing: str) -> int:
     """Return the end of the placeholder at an offset: the rest of its name, and its braces."""
     rest = _REST.match(text, offset)
@@ -128,14 +169,24 @@ def _placeholder_end(text: str, offset: int, closing: str) -> int:
     return end + len(braces) - len(braces.lstrip("}"))
 
 
-def _params_at(
+def _owners_at(
     analysis: ModuleAnalysis, offset: int, quoted: Quoted
-) -> dict[Dataclass | Nothing | Unknown, str]:
-    """Return the params types of the sections whose text contains an offset, with their kinds."""
-    sections = [text.section for text in text_at(analysis, offset)] or _around(analysis, offset)
-    if not sections:
-        return _unfinished(analysis, quoted.start - 1)
-    return {section.params: section.kind for section in sections}
+) -> dict[Owner, tuple[str, ...]]:
+    """Return the dataclasses that the text around an offset shows, with the names it computes."""
+    texts = [text for text in text_at(analysis, offset) if text.role != ITEMS]
+    if texts:
+        return {text.owner: text.computed for text in texts}
+    role = _role_at(analysis.text, quoted.start)
+    sections = _around(analysis, offset)
+    if sections:
+        return {section.named_by(role): computed_names(section, role) for section in sections}
+    return _unfinished(analysis, quoted.start - 1, role)
+
+
+def _role_at(text: str, start: int) -> str:
+    """Return the keyword of the argument whose literal starts at an offset."""
+    found = _KEYWORD.search(text, max(0, start - _FAR), start)
+    return found[1] if found is not None else ""
 
 
 def _around(analysis: ModuleAnalysis, offset: int) -> list[SectionValue]:
@@ -154,25 +205,58 @@ def _around(analysis: ModuleAnalysis, offset: int) -> list[SectionValue]:
         if not any(
             span_of(argument.node).span.holds(offset)
             for name, argument in section.arguments.items()
-            if name not in ("template", "summary")
+            if name not in roles_of(section)
         )
     ]
 
 
-def _unfinished(analysis: ModuleAnalysis, offset: int) -> dict[Dataclass | Nothing | Unknown, str]:
-    """Return the params type and kind of a section whose call is only begun."""
+def _unfinished(analysis: ModuleAnalysis, offset: int, role: str) -> dict[Owner, tuple[str, ...]]:
+    """Return the same for a section whose call is only begun."""
+    call = _call_of(analysis, offset)
+    kind = SECTION_KINDS.get(call.lineage.root) if call is not None else None
+    if call is None or kind is None or kind == "chapter":
+        return {}
+    item, _ = item_of(analysis.evaluator, call.lineage.root, call.types)
+    owner = item if role == "template" and item is not None else call.params
+    return {owner: computed_by(kind, role)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """The call of a class that an unfinished text is in."""
+
+    lineage: Lineage
+    types: Specialised
+    params: Owner
+
+
+def _call_of(analysis: ModuleAnalysis, offset: int) -> _Call | None:
     broken = any(
         statement.broken and statement.start <= offset <= statement.end
         for statement in analysis.statements
     )
     call = call_before(analysis.text, offset) if broken else None
     if call is None:
-        return {}
+        return None
     evaluator = analysis.evaluator
-    kind = SECTION_KINDS.get(lineage_of(evaluator, _named(analysis, call[1])).root)
-    if kind is None or kind == "chapter":
-        return {}
-    return {params_of(evaluator, _named(analysis, call[2])): kind}
+    # Only the names of type arguments are looked at, not theirs: `Pair[int]` is `Pair`.
+    names = [argument.partition("[")[0].strip() for argument in _arguments(call[2])]
+    origin = _named(analysis, call[1])
+    values = tuple(_named(analysis, name) for name in names)
+    lineage = lineage_of(evaluator, Specialised(origin, values, ()))
+    types = lineage.types or Specialised(origin, values, ())
+    params = params_of(evaluator, types.arguments[0]) if types.arguments else UNKNOWN
+    return _Call(lineage, types, params)
+
+
+def _arguments(text: str) -> Iterator[str]:
+    """Yield the type arguments in a text, which may have arguments of their own."""
+    depth = start = 0
+    for index, character in enumerate(f"{text},"):
+        depth += (character == "[") - (character == "]")
+        if character == "," and depth == 0:
+            yield text[start:index]
+            start = index + 1
 
 
 def _named(analysis: ModuleAnalysis, dotted: str) -> Value:
@@ -232,6 +316,9 @@ def _params(
     lineage = lineage_of(evaluator, _named(analysis, subscript[1]))
     if lineage.root not in SECTION_KINDS and lineage.root != "PromptTemplate":
         return
+    first = "," not in subscript[0]
+    if not first and SECTION_KINDS.get(lineage.root) not in LIST_KINDS:
+        return
     text = analysis.text
     rest = re.compile(r"\w*").match(text, offset)
     place = SourceSpan(
@@ -248,7 +335,7 @@ def _params(
         if kind is not None and kind.is_dataclass and (kind.task or not tasks_only):
             fields = ", ".join(field.id for field in kind.fields)
             yield Completion(name, CompletionKind.PARAMS, name, place, fields, "", name, "0")
-    if not tasks_only:
+    if first and not tasks_only:
         yield Completion(
             "None", CompletionKind.PARAMS, "None", place, "no parameters", "", "None", "2"
         )

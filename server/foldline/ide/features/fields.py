@@ -135,13 +135,13 @@ def files_about(project: Project, target: FieldTarget, file: str) -> Iterator[Mo
 
 def _placeholders(target: FieldTarget, analysis: ModuleAnalysis) -> Iterator[Occurrence]:
     for text in analysis.texts:
-        params = text.section.params
-        if not isinstance(params, Dataclass):
+        owner = text.owner
+        if not isinstance(owner, Dataclass):
             continue
         for placeholder in text.placeholders:
             if placeholder.name != target.field.id:
                 continue
-            field = params.field(placeholder.name)
+            field = owner.field(placeholder.name)
             place = placeholder.name_source
             if place is not None and target.is_declared_by(field):
                 yield Occurrence(place, Role.PLACEHOLDER)

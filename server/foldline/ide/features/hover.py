@@ -10,7 +10,6 @@ from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.values import Dataclass, Nothing
 from foldline.ide.features.keys import key_at
 from foldline.ide.features.locate import field_at, placeholder_at, sections_at
-from foldline.prompts.task import TASK_BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from foldline.ide.token_counter import TokenCounter
 
 _LONGEST_SUMMARY = 600
+_KINDS = {"task": "task "}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,14 @@ def hover(analysis: ModuleAnalysis, offset: int, counter: TokenCounter) -> Hover
 def _placeholder(placeholder: PlaceholderAt) -> str:
     name = placeholder.placeholder.name
     parts = [_field(kind, field) for kind, field in placeholder.fields]
-    if not parts and name in TASK_BLOCKS:
-        return f"`{name}`: computed by the task section"
     if not parts:
         for text in placeholder.texts:
-            params = text.section.params
-            if isinstance(params, Dataclass) and params.complete:
-                return f"`{name}` isn't a field of `{params.name}`"
-            if isinstance(params, Nothing):
+            owner = text.owner
+            if name in text.computed:
+                return f"`{name}`: computed by the {_KINDS.get(text.section.kind, '')}section"
+            if isinstance(owner, Dataclass) and owner.complete:
+                return f"`{name}` isn't a field of `{owner.name}`"
+            if isinstance(owner, Nothing):
                 return f"`{name}`: the section takes no parameters"
     return "\n\n---\n\n".join(dict.fromkeys(parts))
 
@@ -80,8 +80,8 @@ def _field_hover(
     users = [
         text
         for text in analysis.texts
-        if isinstance(text.section.params, Dataclass)
-        and (own := text.section.params.field(field.id)) is not None
+        if isinstance(text.owner, Dataclass)
+        and (own := text.owner.field(field.id)) is not None
         and own.name is field.name
         and any(placeholder.name == field.id for placeholder in text.placeholders)
     ]
@@ -117,6 +117,8 @@ def _section(analysis: ModuleAnalysis, section: SectionValue, counter: TokenCoun
     params = section.params
     if isinstance(params, Dataclass):
         head += f" · parameters `{params.name}`"
+    if isinstance(section.item, Dataclass):
+        head += f" · items `{section.item.name}`"
     parts = [head, *lines]
     summary = section.text("summary")
     if summary is not None:

@@ -30,11 +30,11 @@ class PlaceholderAt:
         """The fields that it names, one per params type."""
         found: dict[object, tuple[Dataclass, Field]] = {}
         for text in self.texts:
-            params = text.section.params
-            if isinstance(params, Dataclass):
-                field = params.field(self.placeholder.name)
+            owner = text.owner
+            if isinstance(owner, Dataclass):
+                field = owner.field(self.placeholder.name)
                 if field is not None:
-                    found.setdefault(field.name or field.id, (params, field))
+                    found.setdefault(field.name or field.id, (owner, field))
         return tuple(found.values())
 
 

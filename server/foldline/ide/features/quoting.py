@@ -50,7 +50,7 @@ def _open_at(text: str, at: int, offset: int) -> Quoted | None:
 
 
 def call_before(text: str, at: int) -> re.Match[str] | None:
-    """Match the innermost open call `name[argument](` before an offset; groups: both names."""
+    """Match the innermost open call `name[arguments](` before an offset; groups: both."""
     low = max(0, at - _FAR)
     # Brackets in strings and comments don't count.
     code = _STRING.sub(lambda match: " " * len(match[0]), text[low:at])
@@ -68,7 +68,7 @@ def call_before(text: str, at: int) -> re.Match[str] | None:
 
 
 _FAR = 4_000
-_CALL = re.compile(r"([A-Za-z_][\w.]*)\[\s*([A-Za-z_][\w.]*)\s*\]\(\Z")
+_CALL = re.compile(r"([A-Za-z_][\w.]*)\[((?:[\w.,\s]|\[[\w.,\s]*\])+)\]\(\Z")
 _STRING = re.compile(
     r"\"\"\"(?:[^\\]|\\.)*?(?:\"\"\"|\Z)|'\'\'(?:[^\\]|\\.)*?(?:'\'\'|\Z)"
     r"|\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|#[^\n]*",

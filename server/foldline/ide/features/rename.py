@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline.ide.analysis.placeholders import roles_of
 from foldline.ide.analysis.values import Dataclass, Nothing, Text
 from foldline.ide.checks.diagnostic import Change
 from foldline.ide.features.fields import files_about, occurrences, target_at
@@ -51,6 +52,7 @@ def rename(
         for kind in module.dataclasses:
             if target.is_declared_by(kind.field(target.field.id)) and kind.field(name) is not None:
                 raise RenameRefusedError(f"{kind.name} already has a field {name!r}")
+        _refuse_computed(module, target, name)
         _refuse_built_text(module, target)
     changes: dict[object, Change] = {}
     for occurrence in occurrences(target, files_about(project, target, analysis.file)):
@@ -58,14 +60,24 @@ def rename(
     return tuple(changes.values())
 
 
+def _refuse_computed(analysis: ModuleAnalysis, target: FieldTarget, name: str) -> None:
+    """Raise if a section computes a placeholder of the new name."""
+    for text in analysis.texts:
+        owner = text.owner
+        field = owner.field(target.field.id) if isinstance(owner, Dataclass) else None
+        if name in text.computed and target.is_declared_by(field):
+            raise RenameRefusedError(f"{name!r} is computed by a section itself")
+
+
 def _refuse_built_text(analysis: ModuleAnalysis, target: FieldTarget) -> None:
     """Raise if text built by code may contain a placeholder of the field."""
     name = target.field.id
     if not any(
-        isinstance(section.params, Dataclass)
-        and target.is_declared_by(section.params.field(name))
-        and any(_is_code(section, role) for role in ("template", "summary"))
+        isinstance(owner := section.named_by(role), Dataclass)
+        and target.is_declared_by(owner.field(name))
+        and _is_code(section, role)
         for section in analysis.sections
+        for role in roles_of(section)
     ):
         return
     known = {

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import Span
 from foldline.ide.analysis.module_analysis import expressions
+from foldline.ide.analysis.placeholders import roles_of
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.syntax import Call, String
-from foldline.ide.checks.sections import fields_of
+from foldline.ide.checks.sections import names_in
 from foldline.ide.features.keys import key_uses
 from foldline.ide.features.locate import placeholder_at, text_at
 
@@ -31,7 +32,7 @@ def foldings(analysis: ModuleAnalysis) -> tuple[Span, ...]:
     for section in analysis.sections:
         if section.node.file == analysis.file:
             found[span_of(section.node).span] = None
-        for name in ("template", "summary"):
+        for name in roles_of(section):
             argument = section.arguments.get(name)
             if argument is not None and isinstance(argument.node, String):
                 place = span_of(argument.node)
@@ -111,7 +112,7 @@ def semantic_tokens(analysis: ModuleAnalysis) -> tuple[SemanticToken, ...]:
         source = placeholder.source
         if source is None or not placeholder.name:
             continue
-        names = fields_of(text.section)
+        names = names_in(text)
         known = names is None or placeholder.name in names
         found[source.span] = TokenKind.PLACEHOLDER if known else TokenKind.UNKNOWN
     for text in analysis.texts:

@@ -1,0 +1,42 @@
+"""The library's own values for arguments that a call of a section class leaves out."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.source_map import MappedText, Run
+from foldline.ide.analysis.syntax import Anchor
+from foldline.ide.analysis.values import Argument, Text
+from foldline.prompts.examples import ExamplesSection
+from foldline.prompts.listing import EMPTY, MORE, SEPARATOR
+from foldline.prompts.task import Task, TaskSection
+
+if TYPE_CHECKING:
+    from foldline.ide.analysis.syntax import Call
+
+_TASK = TaskSection[Task]()
+_EXAMPLES = ExamplesSection[None, str, str](items=())
+_LIST = {"separator": SEPARATOR, "empty": EMPTY, "more": MORE}
+_TEXTS = {
+    "task": {"key": _TASK.key, "title": _TASK.title, "template": _TASK.template},
+    "each": _LIST,
+    "examples": {
+        "key": _EXAMPLES.key,
+        "title": _EXAMPLES.title,
+        "template": _EXAMPLES.template,
+        **_LIST,
+    },
+}
+
+
+def default_texts(kind: str, node: Call) -> dict[str, Argument]:
+    """Return the texts that a section of this kind has by default."""
+    texts = _TEXTS.get(kind, {})
+    return {name: Argument(node.func, Text(_mapped(text))) for name, text in texts.items()}
+
+
+@lru_cache
+def _mapped(text: str) -> MappedText:
+    """Return the library's own text, which has no location in the workspace."""
+    return MappedText(text, (Run(0, len(text), Anchor("", 0, text), 0, len(text)),))

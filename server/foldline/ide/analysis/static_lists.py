@@ -1,0 +1,237 @@
+"""Shows lists from their source: the items that a render will show, as far as they are known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from foldline.ide.analysis.param_values import argument_of, field_value
+from foldline.ide.analysis.params import EXAMPLE
+from foldline.ide.analysis.placeholders import Placeholder
+from foldline.ide.analysis.static_segments import Part, StaticSegment, parts_of
+from foldline.ide.analysis.values import (
+    UNKNOWN,
+    InstanceValue,
+    Items,
+    Nothing,
+    Plain,
+    Record,
+    SectionValue,
+    Text,
+    Value,
+)
+from foldline.prompts import Segment, SegmentKind
+from foldline.prompts.examples import REASONING, reasoning_block
+from foldline.prompts.listing import LEFT_OUT, NUMBER, TOTAL, Listing, item_field
+from foldline.prompts.tool_calls import json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from foldline.ide.analysis.param_values import ParamValues
+
+    Filled: TypeAlias = Callable[[SectionValue, Part, Mapping[str, StaticSegment]], Segment]
+
+MOST: Final = 2_000_000
+"""The most characters that the lists of one render show; a few lines can describe more."""
+
+_DEPTH = 30
+
+
+class StaticLists:
+    """The lists of one render.
+
+    Args:
+        values: The values of the parameters.
+    """
+
+    def __init__(self, values: ParamValues) -> None:
+        self._values = values
+        self._left = MOST
+
+    def body(self, section: SectionValue, filled: Filled) -> Sequence[Segment] | None:
+        """Return the text of a list shown in full; None if code decides more of it than values.
+
+        Args:
+            section: The section.
+            filled: Fills a placeholder of the section's parameters.
+        """
+        listing, template = _listing(section), section.text("template")
+        if listing is None or template is None:
+            return None
+        parts = parts_of(section, "template", template)
+        items, where, kind = self._items(section)
+        if items is None:
+            return _unknown(parts, where)
+        if not items:
+            return _text(section, "empty", filled, {})
+        shown: list[list[Segment]] = []
+        for index, item in enumerate(items):
+            shown.append(_Item(item, index, where, kind).segments(parts))
+            self._left -= sum(len(segment.text) for segment in shown[-1]) + 1
+            if self._left < 0:
+                return _unknown(parts, where)
+        note = _text(section, "more", filled, {LEFT_OUT: "", TOTAL: ""})
+        if note is None:
+            return None
+        if not all(_known(segment) for item in (*shown, note) for segment in item):
+            # How many of them fit isn't known.
+            listing = listing._replace(budget=None)
+
+        def noted(left_out: int) -> Sequence[Segment]:
+            counts = {LEFT_OUT: str(left_out), TOTAL: str(len(shown))}
+            return _text(section, "more", filled, counts) or ()
+
+        return listing.joined(shown, noted)
+
+    def _items(self, section: SectionValue) -> tuple[Sequence[Value] | None, str, SegmentKind]:
+        """Return the items (None if unknown), where they are, and the kind of their segments."""
+        argument = section.arguments.get("items")
+        value: Value = UNKNOWN if argument is None else argument.value
+        if not isinstance(value, Text):
+            return _sequence(value), "items", SegmentKind.LITERAL
+        name = value.known
+        if name is None:
+            return None, "items", SegmentKind.PARAM
+        held, bound = self._values.argument(section, name)
+        kind = SegmentKind.PARAM if bound else SegmentKind.DEFAULT
+        return () if isinstance(held, Nothing) else _sequence(held), name, kind
+
+
+def _text(
+    section: SectionValue, role: str, filled: Filled, counts: Mapping[str, str]
+) -> list[Segment] | None:
+    """Return the segments of a text around the items."""
+    text = section.text(role)
+    if text is None:
+        return None
+    derived = {
+        name: StaticSegment(SegmentKind.DERIVED, count, name) for name, count in counts.items()
+    }
+    return [filled(section, part, derived) for part in parts_of(section, role, text)]
+
+
+def _listing(section: SectionValue) -> Listing | None:
+    """Return how a section shows its list; None if code decides that."""
+    separator = section.known("separator")
+    limits = [_limit(section, name) for name in ("max_items", "budget")]
+    if section.opaque or separator is None or _NO_LIMIT_KNOWN in limits:
+        return None
+    most, budget = limits
+    if "count_tokens" in section.arguments and budget is not None:
+        return None
+    return Listing(separator, most, budget)
+
+
+_NO_LIMIT_KNOWN = -1
+
+
+def _limit(section: SectionValue, name: str) -> int | None:
+    argument = section.arguments.get(name)
+    if argument is None or isinstance(argument.value, Nothing):
+        return None
+    value = argument.value.value if isinstance(argument.value, Plain) else None
+    return value if type(value) is int and value > 0 else _NO_LIMIT_KNOWN
+
+
+def _sequence(value: Value) -> Sequence[Value] | None:
+    if not isinstance(value, Items) or not value.complete or any(i.maybe for i in value.items):
+        return None
+    return [item.value for item in value.items]
+
+
+def _unknown(parts: Sequence[Part], where: str) -> list[Segment]:
+    """Return the template as it is written, in place of any number of items."""
+    texts = (
+        p.mapped.text[p.start : p.end] if isinstance(p, Placeholder) else p.text for p in parts
+    )
+    return [StaticSegment(SegmentKind.PARAM, "".join(texts), where, known=False)]
+
+
+def _known(segment: Segment) -> bool:
+    return not isinstance(segment, StaticSegment) or segment.known
+
+
+class _Item:
+    """One item of a list."""
+
+    def __init__(self, value: Value, index: int, where: str, kind: SegmentKind) -> None:
+        self._value = value
+        self._index = index
+        self._where = where
+        self._kind = kind
+
+    def segments(self, parts: Sequence[Part]) -> list[Segment]:
+        return [self._filled(part) if isinstance(part, Placeholder) else part for part in parts]
+
+    def _filled(self, part: Placeholder) -> StaticSegment:
+        name, written = part.name, part.mapped.text[part.start : part.end]
+        if name == NUMBER:
+            return StaticSegment(SegmentKind.DERIVED, str(self._index + 1), name)
+        if name == REASONING and self._is_example:
+            text = self._text("reasoning")
+            shown = reasoning_block("${reasoning}" if text is None else text)
+            return StaticSegment(SegmentKind.DERIVED, shown, name, known=text is not None)
+        text = self._text(name)
+        field = item_field(self._where, self._index, name)
+        return StaticSegment(
+            self._kind, written if text is None else text, field, known=text is not None
+        )
+
+    @property
+    def _is_example(self) -> bool:
+        value = self._value
+        return isinstance(value, InstanceValue) and value.dataclass is EXAMPLE
+
+    def _text(self, name: str) -> str | None:
+        value = self._value
+        if not isinstance(value, InstanceValue):
+            return None
+        if not self._is_example:
+            return field_value(value, value.dataclass, name).text
+        held = argument_of(value, EXAMPLE, name)
+        if name != "reasoning":
+            return _json_text(held)
+        return "" if isinstance(held, Nothing) else held.known if isinstance(held, Text) else None
+
+
+# JSON
+
+
+class _NotKnownError(Exception):
+    """Only running the code would tell the value."""
+
+
+def _json_text(value: Value) -> str | None:
+    """Return a value as examples show it; None if only running the code would tell."""
+    try:
+        return json_text(_as_json(value))
+    except (_NotKnownError, ValueError):
+        return None
+
+
+def _as_json(value: Value, depth: int = 0) -> object:
+    if depth > _DEPTH:
+        raise _NotKnownError
+    match value:
+        case Text() if value.known is not None:
+            return value.known
+        case Plain():
+            return value.value
+        case Nothing():
+            return None
+        case Items():
+            items = _sequence(value)
+            if items is not None:
+                return [_as_json(item, depth + 1) for item in items]
+        case Record(complete=True):
+            return {
+                name: _as_json(argument.value, depth + 1)
+                for name, argument in value.arguments.items()
+            }
+        case InstanceValue(dataclass=kind) if kind.complete and not kind.computed:
+            if all(field.init for field in kind.fields):
+                return {
+                    field.id: _as_json(argument_of(value, kind, field.id), depth + 1)
+                    for field in kind.fields
+                }
+    raise _NotKnownError
