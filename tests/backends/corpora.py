@@ -59,19 +59,25 @@ def _sdist(name: str, version: str) -> Path:
 
 def home_assistant() -> Path:
     """The unpacked wheel of Home Assistant: twice as many files as Django has."""
-    name = f"homeassistant-{HOME_ASSISTANT}"
-    with one_at_a_time(name):
-        if not (folder() / name).is_dir():
+    return wheel("homeassistant", HOME_ASSISTANT, "--python-version=3.13")
+
+
+def wheel(name: str, version: str, *options: str) -> Path:
+    """The unpacked wheel of a distribution; `options` of pip choose one of several."""
+    unpacked = folder() / "wheels" / f"{name}-{version}"
+    with one_at_a_time(unpacked.name.lower()):
+        if not unpacked.is_dir():
             with tempfile.TemporaryDirectory() as place:
                 command = ["uv", "tool", "run", "pip", "download", "--quiet", "--no-deps"]
-                command += ["--only-binary=:all:", "--python-version=3.13", f"--dest={place}"]
-                run([*command, f"homeassistant=={HOME_ASSISTANT}"])
+                command += ["--only-binary=:all:", *options, f"--dest={place}"]
+                run([*command, f"{name}=={version}"])
                 (archive,) = Path(place).glob("*.whl")
                 with zipfile.ZipFile(archive) as files:
-                    files.extractall(Path(place) / name)
-                folder().mkdir(parents=True, exist_ok=True)
-                shutil.move(Path(place) / name, folder() / name)
-        return folder() / name
+                    files.extractall(Path(place) / unpacked.name)
+                unpacked.parent.mkdir(parents=True, exist_ok=True)
+                # Moved as a whole, so that what is there is complete.
+                shutil.move(Path(place) / unpacked.name, unpacked)
+        return unpacked
 
 
 def standard_library() -> Path:

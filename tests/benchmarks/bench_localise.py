@@ -1,0 +1,198 @@
+"""How well a search finds the file that a question is about.
+
+    uv run python -m tests.benchmarks.bench_localise [--sdists] [--limit N] [--json]
+
+114 reports of faults in Django, matplotlib and scikit-learn are searched for, each in the release
+before its repair; the file that was changed is the gold one. The reports are those of these three
+projects in SWE-bench Lite; `localise_tasks.jsonl` has them. The releases are downloaded once, as
+wheels; with `--sdists` Django's tests and documentation are there too.
+
+*Recall* is how often the gold file is among the first 1, 5, 10 or 20. *Identifiers* asks with the
+words of a report that look like names in code only. *In 300 bytes* is what fits an answer of that
+size: how often it has the gold file, and which part of its files are gold ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import statistics
+import tempfile
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.backends.corpora import sdist, wheel
+from tests.benchmarks.measurement import Measurement, as_json
+
+from foldline.backends import SmartFileAccess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+TASKS = Path(__file__).with_name("localise_tasks.jsonl")
+FIRST = (1, 5, 10, 20)
+SMALL = 300
+GOAL = 300.0
+_LINUX = ("--platform=manylinux1_x86_64", "--platform=manylinux_2_17_x86_64")
+PYTHONS = {"scikit-learn-0.21.1": "37"}
+_NAME = re.compile(r"[A-Za-z_][\w.]*\w(?:\(\))?")
+_LIKE_CODE = re.compile(r"\w_\w|^_\w|[a-z][A-Z]|[A-Z][a-z]+[A-Z]|\w\.\w|\(\)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A report, and the files and functions that its repair changed."""
+
+    id: str
+    package: str
+    version: str
+    issue: str
+    files: tuple[str, ...]
+    functions: tuple[str, ...]
+
+    @property
+    def identifiers(self) -> str:
+        """The words that look like names in code; the title where there are none."""
+        names = dict.fromkeys(
+            word.removesuffix("()") for word in _NAME.findall(self.issue) if _LIKE_CODE.search(word)
+        )
+        return " ".join(names) or self.issue.partition("\n")[0]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The places of the gold files, from 1, and what it took."""
+
+    places: list[float] = field(default_factory=list)
+    milliseconds: list[float] = field(default_factory=list)
+    shown: list[tuple[int, int]] = field(default_factory=list)
+
+    def recall(self, first: int) -> float:
+        """In percent."""
+        return 100 * sum(place <= first for place in self.places) / len(self.places)
+
+    @property
+    def precision(self) -> float:
+        """The part of the files in small answers that are gold, in percent."""
+        return 100 * sum(gold for gold, _ in self.shown) / sum(shown for _, shown in self.shown)
+
+    @property
+    def small_recall(self) -> float:
+        """How often a small answer has the gold file, in percent."""
+        return 100 * sum(gold > 0 for gold, _ in self.shown) / len(self.shown)
+
+    def line(self, name: str) -> str:
+        recall = "/".join(f"{self.recall(first):.1f}" for first in FIRST)
+        text = f"{name:34} {len(self.places):4}  {recall:>21} %"
+        if self.shown:
+            text += f"  in {SMALL} bytes: {self.small_recall:.1f} %, precision {self.precision:.1f} %"
+        if self.milliseconds:
+            middle = statistics.median(self.milliseconds)
+            text += f"  {middle:6.0f} ms, worst {max(self.milliseconds):6.0f} ms"
+        return text
+
+
+def tasks() -> list[Task]:
+    """All tasks, those of one release together."""
+    lines = TASKS.read_text(encoding="utf-8").splitlines()
+    return [
+        Task(**{**row, "files": tuple(row["files"]), "functions": tuple(row["functions"])})
+        for row in map(json.loads, lines)
+    ]
+
+
+def sources(task: Task, *, sdists: bool = False) -> Path:
+    """The release that a task is about."""
+    name = f"{task.package}-{task.version}"
+    if task.package == "Django":
+        get = sdist if sdists else wheel
+        return get(task.package, task.version)
+    python = PYTHONS.get(name, "310")
+    return wheel(task.package, task.version, f"--python-version={python}", *_LINUX)
+
+
+def releases(*, sdists: bool, limit: int | None) -> Iterator[tuple[Path, list[Task]]]:
+    """Each release with its tasks."""
+    for _, group in groupby(tasks()[:limit], key=lambda task: (task.package, task.version)):
+        some = list(group)
+        yield sources(some[0], sdists=sdists), some
+
+
+def run(*, sdists: bool = False, limit: int | None = None) -> dict[str, Outcome]:
+    """Ask everything, and return the outcomes by what was asked."""
+    outcomes: dict[str, Outcome] = defaultdict(Outcome)
+    for root, some in releases(sdists=sdists, limit=limit):
+        access = SmartFileAccess.for_workspace(root, patience=None)
+        access.search_files("nothing")
+        for task in some:
+            outcome = ask(access, task.issue, task)
+            for name in ("reports", f"reports, {task.package}"):
+                add(outcomes[name], outcome)
+            add(outcomes["identifiers"], ask(access, task.identifiers, task))
+        access.close()
+    return outcomes
+
+
+def ask(access: SmartFileAccess, question: str, task: Task) -> Outcome:
+    """One search, without a limit and in a small answer."""
+    started = time.perf_counter()
+    found = access.search_files(question)
+    took = 1000 * (time.perf_counter() - started)
+    small = [hit.path for hit in access.search_files(question, budget=SMALL)]
+    place = place_of(task.files, (hit.path for hit in found))
+    return Outcome([place], [took], [(len({*small} & {*task.files}), len(small))])
+
+
+def place_of(gold: Iterable[str], paths: Iterable[str]) -> float:
+    """The first place of a gold file, from 1."""
+    wanted = {*gold}
+    return next((n for n, path in enumerate(paths, 1) if path in wanted), float("inf"))
+
+
+def add(total: Outcome, one: Outcome) -> None:
+    total.places += one.places
+    total.milliseconds += one.milliseconds
+    total.shown += one.shown
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sdists", action="store_true", help="Django with tests and documentation")
+    parser.add_argument("--limit", type=int, help="only the first tasks")
+    parser.add_argument("--json", action="store_true", help="measurements for the page")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["FOLDLINE_CACHE_DIR"] = cache
+        outcomes = run(sdists=options.sdists, limit=options.limit)
+        if options.json:
+            print(as_json(measurements(outcomes)))
+            return
+        for name, outcome in outcomes.items():
+            print(outcome.line(name), flush=True)
+
+
+def measurements(outcomes: dict[str, Outcome]) -> list[Measurement]:
+    """The times, with the recall in the name of the work."""
+    return [
+        Measurement(
+            work=f"search with {name}: "
+            + "/".join(f"{outcome.recall(first):.0f}" for first in FIRST)
+            + " % in the first 1/5/10/20",
+            values=tuple(outcome.milliseconds),
+            goal=GOAL,
+            statistic="p95",
+        )
+        for name, outcome in outcomes.items()
+    ]
+
+
+if __name__ == "__main__":
+    main()
