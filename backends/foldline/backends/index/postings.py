@@ -1,84 +1,109 @@
-"""Lookup of the files that hold or define words, in one pass over the index for all words."""
+"""The documents of a workspace, which postings refer to; open buffers have some of their own."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from foldline.backends.index.words import SEPARATOR
-from foldline.backends.text_lines import TextLines
+from foldline.backends.index.segments import lengths, postings_of
+from foldline.backends.index.words import document_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from foldline.backends.index.segments import DocumentRow, Postings
+
+# The segment of what isn't in the index.
+_LIVE = -1
+_NO_FILE = -1
 
 
-class FileWords(NamedTuple):
-    """The words of one file, as the index keeps them."""
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The files by number, with the lengths of their documents and of the names they define.
 
-    path: str
-    used: bytes
-    defined: bytes
-
-
-class WordFiles(NamedTuple):
-    """The files that seem to define a word, that use it, and that define words like it."""
-
-    defined: tuple[str, ...]
-    used: tuple[str, ...]
-    like: dict[str, tuple[str, ...]]
-
-
-class Vocabulary:
-    """The words that some file seems to define, the shortest first."""
-
-    def __init__(self, files: Iterable[FileWords]) -> None:
-        known: set[bytes] = set()
-        for file in files:
-            known.update(file.defined.split(SEPARATOR))
-        self._words = [word.decode("utf-8", "replace") for word in known]
-        self._words.sort()
-        self._words.sort(key=len)
-        self._folded = TextLines(self._words, _folded)
-
-    def like(self, word: str, most: int) -> list[str]:
-        """The shortest words with `word` in them, whatever the case and underscores."""
-        return [self._words[number] for number in self._folded.holding(_folded(word), most)]
-
-
-def files_of(
-    words: Collection[str], files: Sequence[FileWords], vocabulary: Vocabulary, most: int
-) -> dict[str, WordFiles]:
-    """For each of `words` its files.
-
-    Of more than `most` words like one, the shortest are taken, which are the likeliest.
+    `segments` has for each slot of a segment the number of its file, -1 where it is outdated.
     """
-    like = {word: vocabulary.like(word, most) for word in words}
-    wanted = {*words, *(found for some in like.values() for found in some)}
-    defined = _postings(wanted, ((file.path, file.defined) for file in files))
-    used = _postings(
-        [word for word in words if word not in defined], ((file.path, file.used) for file in files)
-    )
-    return {
-        word: WordFiles(
-            tuple(defined.get(word, ())),
-            tuple(used.get(word, ())),
-            {found: tuple(defined[found]) for found in like[word]},
-        )
-        for word in words
+
+    paths: Sequence[str]
+    lengths: Sequence[int]
+    defined: Sequence[int]
+    segments: Mapping[int, Sequence[int]]
+
+    def numbers(self, segment: int, slots: Sequence[int]) -> Sequence[int]:
+        """The numbers of a segment's files, by slot, as far as the last of ascending `slots`."""
+        numbers = self.segments.get(segment, ())
+        missing = (slots[-1] + 1 if slots else 0) - len(numbers)
+        return [*numbers, *[_NO_FILE] * missing] if missing > 0 else numbers
+
+
+def corpus_of(rows: Iterable[DocumentRow]) -> Corpus:
+    """The corpus of the documents that an index has."""
+    paths: list[str] = []
+    sizes, defined = array("l"), array("l")
+    segments: dict[int, array[int]] = {}
+    for number, (path, segment, slot, length, names) in enumerate(rows):
+        assert isinstance(path, str)
+        paths.append(path)
+        sizes.append(length)
+        defined.append(names)
+        slots = segments.setdefault(segment, array("l"))
+        if slot >= len(slots):
+            slots.extend([_NO_FILE] * (slot + 1 - len(slots)))
+        slots[slot] = number
+    return Corpus(paths, sizes, defined, segments)
+
+
+def with_buffers(
+    corpus: Corpus,
+    postings: Mapping[str, list[Postings]],
+    terms: Collection[str],
+    texts: Mapping[str, bytes],
+) -> tuple[Corpus, dict[str, list[Postings]]]:
+    """The corpus and the postings of `terms` with these texts instead of those of their paths."""
+    live = LiveIndex(texts)
+    own, live_postings = live.look_up(terms)
+    merged = {
+        term: [*postings.get(term, ()), *live_postings.get(term, ())]
+        for term in terms
+        if term in postings or term in live_postings
     }
+    replaced = {number for number, path in enumerate(corpus.paths) if path in texts}
+    segments: dict[int, Sequence[int]] = {
+        segment: [_NO_FILE if number in replaced else number for number in numbers]
+        for segment, numbers in corpus.segments.items()
+    }
+    first = len(corpus.paths)
+    segments[_LIVE] = range(first, first + len(own.paths))
+    return Corpus(
+        [*corpus.paths, *own.paths],
+        [*corpus.lengths, *own.lengths],
+        [*corpus.defined, *own.defined],
+        segments,
+    ), merged
 
 
-def _postings(words: Iterable[str], files: Iterable[tuple[str, bytes]]) -> dict[str, list[str]]:
-    """The paths of the files with each of the words."""
-    encoded = {word.encode("utf-8", "replace"): word for word in words}
-    wanted = encoded.keys()
-    found: dict[str, list[str]] = defaultdict(list)
-    if wanted:
-        for path, text in files:
-            for word in wanted & text.split(SEPARATOR):
-                found[encoded[word]].append(path)
-    return found
+class LiveIndex:
+    """The documents of some texts, for a workspace without an index."""
 
+    def __init__(self, texts: Mapping[str, bytes]) -> None:
+        documents = [document_of(path, data) for path, data in texts.items()]
+        sizes = [lengths(document) for document in documents]
+        self._postings = postings_of(documents, _LIVE)
+        self._corpus = Corpus(
+            [*texts],
+            [length for length, _ in sizes],
+            [names for _, names in sizes],
+            {_LIVE: range(len(documents))},
+        )
 
-def _folded(word: str) -> str:
-    return word.replace("_", "").casefold()
+    def look_up(self, terms: Collection[str]) -> tuple[Corpus, dict[str, list[Postings]]]:
+        """The files with their lengths, and the postings of `terms`."""
+        return self._corpus, {
+            term: self._postings[term] for term in terms if term in self._postings
+        }
+
+    def vocabulary(self) -> list[str]:
+        """All terms, a line each."""
+        return ["\n".join(self._postings)]

@@ -14,21 +14,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.files.listing import decode_listing, encode_listing
 from foldline.backends.files.walk import FileStamp
-from foldline.backends.index.postings import FileWords
+from foldline.backends.index import segments
 from foldline.backends.index.words import Words, needle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from foldline.backends.files.listing import Listing
+    from foldline.backends.index.segments import DocumentRow, Postings
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _APPLICATION_ID = 0x666F6C64
 _BUSY_SECONDS = 2.0
 _MOST_OUTLINES = 20_000
 _OUTLINES_AT_ONCE = 64
-_SCHEMA = """
+_SCHEMA = f"""
 CREATE TABLE files (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL,
     mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL,
@@ -37,7 +38,7 @@ CREATE TABLE files (
 CREATE TABLE words (file INTEGER PRIMARY KEY, used BLOB NOT NULL, defined BLOB NOT NULL);
 CREATE TABLE listings (id INTEGER PRIMARY KEY, looked_at INTEGER NOT NULL, listing TEXT NOT NULL);
 CREATE TABLE outlines (key BLOB PRIMARY KEY, outline TEXT NOT NULL);
-"""
+{segments.SCHEMA}"""
 
 
 class KnownFile(NamedTuple):
@@ -172,13 +173,32 @@ class Store:
             ).fetchall()
         return {_loaded(path) for (path,) in rows}
 
-    def words(self) -> list[FileWords]:
-        """The words of every file."""
+    def postings(
+        self, terms: Collection[str], known: object = None
+    ) -> tuple[object, list[DocumentRow] | None, dict[str, list[Postings]]]:
+        """The version of the index, the documents of all files, and the postings of the terms.
+
+        All are of one moment. The documents are None where `known` is that version.
+        """
         with self._lock:
-            rows = self._connection.execute(
-                "SELECT path, used, defined FROM words JOIN files ON id = file"
-            ).fetchall()
-        return [FileWords(_loaded(path), used, defined) for path, used, defined in rows]
+            run = self._connection.execute
+            run("BEGIN")
+            try:
+                rows = None
+                version = self._number("PRAGMA data_version"), self._connection.total_changes
+                if version != known:
+                    rows = [
+                        row._replace(path=_loaded(row.path))
+                        for row in segments.document_rows(self._connection)
+                    ]
+                return version, rows, segments.read_postings(self._connection, terms)
+            finally:
+                run("COMMIT")
+
+    def vocabulary(self) -> list[str]:
+        """All terms, a line each."""
+        with self._lock:
+            return segments.read_vocabulary(self._connection)
 
     def update(
         self, gone: Iterable[str], changed: Iterable[tuple[KnownFile, Words]]
@@ -187,10 +207,12 @@ class Store:
         rows = [(_stored(path),) for path in gone]
         with self._lock, self._writing():
             run = self._connection
+            segments.remove_documents(run, rows)
             run.executemany(
                 "DELETE FROM words WHERE file = (SELECT id FROM files WHERE path = ?)", rows
             )
             run.executemany("DELETE FROM files WHERE path = ?", rows)
+            documents = []
             for (stamp, racy, note), words in changed:
                 row = run.execute(
                     "INSERT INTO files VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7) "
@@ -198,7 +220,9 @@ class Store:
                     "inode = ?5, racy = ?6, note = ?7 RETURNING id",
                     (_stored(stamp.path), *stamp[1:5], racy, note),
                 ).fetchone()
-                run.execute("INSERT OR REPLACE INTO words VALUES (?, ?, ?)", (*row, *words))
+                run.execute("INSERT OR REPLACE INTO words VALUES (?, ?, ?)", (*row, *words[:2]))
+                documents.append((*row, words.document))
+            segments.write_documents(run, documents)
 
     def outline(self, key: bytes) -> str | None:
         """The outline that was kept under the key of its content."""

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import lru_cache
 from itertools import compress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.backends.index.definitions import definitions
+from foldline.backends.index.terms import terms_of
 from foldline.backends.languages import DOCUMENTS, has_grammar, language_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Set
 
 # Bytes outside words become blanks. In UTF-8 the letters beyond ASCII are bytes from 0x80
 # on. Splitting is several times faster than a pattern, and numbers do no harm.
@@ -25,6 +32,17 @@ _KEYWORDS = {
 SEPARATOR = b"\n"
 
 
+class Document(NamedTuple):
+    """The terms of one file with their counts: of all its words, and of the names that it defines.
+
+    `names` are those names as they are written.
+    """
+
+    body: Mapping[str, int]
+    defined: Mapping[str, int]
+    names: frozenset[str]
+
+
 class Words(NamedTuple):
     """The distinct words of one file, each between newlines so that one is found by its bytes.
 
@@ -33,9 +51,11 @@ class Words(NamedTuple):
 
     used: bytes
     defined: bytes
+    document: Document
 
 
-NOTHING = Words(b"", b"")
+NO_TERMS = Document({}, {}, frozenset())
+NOTHING = Words(b"", b"", NO_TERMS)
 
 
 def is_indexed(path: str) -> bool:
@@ -47,13 +67,41 @@ def is_indexed(path: str) -> bool:
 def words_of(path: str, data: bytes) -> Words:
     """The words of UTF-8 `data`."""
     words = data.translate(_BLANKS).split()
-    used = _between_newlines(set(words))
+    counts = Counter(words)
+    used = _between_newlines(set(counts))
+    document = _document(counts, path, data)
     keywords = _KEYWORDS.get(language_of(path))
     if keywords is None:
-        return Words(used, used)
-    return Words(
-        used, _between_newlines(set(compress(words[1:], map(keywords.__contains__, words))))
-    )
+        return Words(used, used, document)
+    defined = set(compress(words[1:], map(keywords.__contains__, words)))
+    return Words(used, _between_newlines(defined), document)
+
+
+def document_of(path: str, data: bytes) -> Document:
+    """The terms of UTF-8 `data`."""
+    return _document(Counter(data.translate(_BLANKS).split()), path, data)
+
+
+def _document(words: Mapping[bytes, int], path: str, data: bytes) -> Document:
+    names = Counter(definition.name for definition in definitions(path, data))
+    return Document(_terms(words), _terms(names), frozenset(map(_decoded, names)))
+
+
+def _terms(words: Mapping[bytes, int]) -> Mapping[str, int]:
+    counts: dict[str, int] = {}
+    for word, count in words.items():
+        for term in _terms_of(word):
+            counts[term] = counts.get(term, 0) + count
+    return counts
+
+
+@lru_cache(maxsize=1 << 17)
+def _terms_of(word: bytes) -> tuple[str, ...]:
+    return terms_of(_decoded(word)) if len(word) > 1 else ()
+
+
+def _decoded(word: bytes) -> str:
+    return word.decode("utf-8", "replace")
 
 
 def needle(word: str) -> bytes:
@@ -61,5 +109,5 @@ def needle(word: str) -> bytes:
     return SEPARATOR + word.encode("utf-8", "replace") + SEPARATOR
 
 
-def _between_newlines(words: set[bytes]) -> bytes:
+def _between_newlines(words: Set[bytes]) -> bytes:
     return SEPARATOR + SEPARATOR.join(words) + SEPARATOR

@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from foldline.backends.errors import FileTooLargeError, PathError
 from foldline.backends.files.walk import is_racy
 from foldline.backends.index.location import index_location
-from foldline.backends.index.postings import Vocabulary, files_of
+from foldline.backends.index.postings import corpus_of, with_buffers
 from foldline.backends.index.store import KnownFile, StaleStoreError, Store
 from foldline.backends.index.words import NOTHING, Words, is_indexed, words_of
 from foldline.backends.models import COMPLETE
 from foldline.backends.waiting import result_of, waits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from foldline.backends.files.listing import Listing
     from foldline.backends.files.local import LocalFileBackend
     from foldline.backends.files.walk import FileStamp
-    from foldline.backends.index.postings import FileWords, WordFiles
+    from foldline.backends.index.postings import Corpus
+    from foldline.backends.index.segments import Postings
 
     Progress = Callable[[int, int], None]
 
@@ -90,7 +91,7 @@ class WorkspaceIndex:
         # The files whose words the index has, and those that it has kept for another process.
         self._listing: Listing | None = None
         self._kept: Listing | None = None
-        self._vocabulary: tuple[Listing | None, Vocabulary | None] = (None, None)
+        self._corpus: tuple[object, Corpus] = (None, corpus_of(()))
         self._as_of = -1.0
         self._version = -1
         self._progress = (0, 0)
@@ -227,32 +228,29 @@ class WorkspaceIndex:
             self._files.versions.recall(*kept)
 
     @waits
-    async def files_of_words(
-        self, words: Collection[str], most: int, *, since: float | None = None
-    ) -> tuple[dict[str, WordFiles], str]:
-        """For each of `words` its files, and how far that can be relied on.
+    async def look_up(
+        self, terms: Collection[str], *, since: float | None = None
+    ) -> tuple[Corpus, dict[str, list[Postings]], str]:
+        """The files with their lengths, the postings of `terms`, and how complete both are.
 
-        Of words like it the `most` shortest are taken. An open buffer may define any word.
+        Of open buffers, it is their text that counts.
         """
         coverage = await self._current(since)
-        files = self._lookup(Store.words)
-        found = files_of(words, files, self._vocabulary_of(files), most)
-        overlays = self._overlays()
-        if overlays:
-            found = {
-                word: files._replace(defined=tuple({*files.defined, *overlays}))
-                for word, files in found.items()
-            }
-        return found, coverage
-
-    def _vocabulary_of(self, files: Sequence[FileWords]) -> Vocabulary:
-        """The words that the files define, made anew when the index has changed."""
         with self._state:
-            listing, vocabulary = self._vocabulary
-            if vocabulary is None or listing is None or listing is not self._listing:
-                listing, vocabulary = self._listing, Vocabulary(files)
-                self._vocabulary = listing, vocabulary
-            return vocabulary
+            version, corpus = self._corpus
+        version, rows, postings = self._lookup(lambda store: store.postings(terms, version))
+        if rows is not None:
+            corpus = corpus_of(rows)
+            with self._state:
+                self._corpus = version, corpus
+        overlays = {path: self._files.load(path).parse_data for path in self._overlays()}
+        if overlays:
+            corpus, postings = with_buffers(corpus, postings, terms, overlays)
+        return corpus, postings, coverage
+
+    def vocabulary(self) -> list[str]:
+        """All terms, in some texts with a line for each."""
+        return self._lookup(Store.vocabulary)
 
     def _overlays(self) -> list[str]:
         return [path for path in self._files.overlay_paths() if is_indexed(path)]
@@ -403,6 +401,7 @@ class WorkspaceIndex:
         with self._state:
             if self._store is None:
                 self._store = self._open()
+                self._corpus = None, corpus_of(())
                 self._listing = self._kept = None
             return self._store
 
@@ -431,6 +430,7 @@ class WorkspaceIndex:
                 return
             store.close()
             self._store = None
+            self._corpus = None, corpus_of(())
             self._listing = self._kept = None
             self._as_of = -1.0
             corrupt = not isinstance(error, sqlite3.OperationalError | sqlite3.ProgrammingError)

@@ -1,0 +1,71 @@
+"""The files that a file imports, by the text of its import statements."""
+
+from __future__ import annotations
+
+import re
+from posixpath import join, normpath
+from typing import TYPE_CHECKING
+
+from foldline.backends.languages import language_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PYTHON = re.compile(
+    rb"^[ \t]*(?:from[ \t]+(?P<module>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^()]{0,4000}\)|[^\n(]*)"
+    rb"|import[ \t]+(?P<modules>[\w., \t]+))",
+    re.MULTILINE,
+)
+_SCRIPT = re.compile(
+    rb"(?:\bfrom|\bimport|\brequire[ \t]*\(|\bimport[ \t]*\()[ \t]*[\"'](\.{1,2}/[^\"'\n]{1,200})"
+)
+_RUST = re.compile(
+    rb"^[ \t]*(?:pub(?:\([a-z]+\))?[ \t]+)?(?:mod[ \t]+(\w+)[ \t]*;"
+    rb"|use[ \t]+(?:crate|super|self)::([\w:]+))",
+    re.MULTILINE,
+)
+_SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
+_MOST = 400
+
+
+def imported(path: str, data: bytes) -> Iterator[tuple[str, ...]]:
+    """Places that the file imports, in parts: modules from the top, or their last parts."""
+    language = language_of(path)
+    if language == "python":
+        yield from _python(path, data)
+    elif language in _SCRIPTS:
+        folder = path.rpartition("/")[0]
+        for found in _matches(_SCRIPT, data):
+            target = normpath(join(folder, found[1].decode("utf-8", "replace")))
+            *folders, name = target.split("/")
+            yield (*folders, name.partition(".")[0] or name)
+    elif language == "rust":
+        for found in _matches(_RUST, data):
+            named = (found[1] or found[2]).decode("utf-8", "replace")
+            yield tuple(part for part in named.split("::") if part)
+
+
+def _python(path: str, data: bytes) -> Iterator[tuple[str, ...]]:
+    package = path.split("/")[:-1]
+    for found in _matches(_PYTHON, data):
+        if (modules := found["modules"]) is not None:
+            for module in modules.decode("utf-8", "replace").split(","):
+                if module.strip():
+                    yield tuple(module.split()[0].split("."))
+            continue
+        module = found["module"].decode("utf-8", "replace")
+        name = module.lstrip(".")
+        above = len(module) - len(name)
+        base = package[: len(package) - above + 1] if above else []
+        whole = (*base, *filter(None, name.split(".")))
+        if whole:
+            yield whole
+        for part in re.findall(r"\w+", found["names"].decode("utf-8", "replace")):
+            yield (*whole, part)
+
+
+def _matches(pattern: re.Pattern[bytes], data: bytes) -> Iterator[re.Match[bytes]]:
+    for number, found in enumerate(pattern.finditer(data)):
+        if number == _MOST:
+            return
+        yield found

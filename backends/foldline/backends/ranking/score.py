@@ -1,0 +1,286 @@
+"""The score of each file for a question: BM25F over its path, the names it defines, and its words.
+
+A term that a file has in several fields saturates once, over their weighted sum. What a question
+names itself, a symbol that few files define or a path, adds to that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.backends.index.segments import EXACT
+from foldline.backends.index.terms import terms_of
+from foldline.backends.ranking.paths import PathField, Places, is_minor, stem_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from foldline.backends.index.postings import Corpus
+    from foldline.backends.index.segments import Postings
+    from foldline.backends.ranking.question import Question
+    from foldline.backends.ranking.weights import Weights
+
+# A symbol that more files define says little about which of them is meant.
+_MOST_DEFINING = 3
+_IN_TITLE = 1.5
+_PATH_PART = 0.6
+# More of them don't make a file more certain.
+_MOST_BONUS = 1.0
+# A term that is nearly everywhere says nothing, and takes longest.
+_EVERYWHERE = 0.8
+_MANY_FILES = 200
+
+
+class Part(NamedTuple):
+    """What one signal adds to a file's score, and the words of the question that it's about."""
+
+    kind: str
+    words: tuple[str, ...]
+    score: float
+
+
+class Scores:
+    """The scores of the files in the workspace, by number."""
+
+    def __init__(
+        self,
+        question: Question,
+        corpus: Corpus,
+        postings: Mapping[str, list[Postings]],
+        paths: Sequence[str],
+        weights: Weights,
+    ) -> None:
+        """Score the files of `corpus`, with those of `paths` that it lacks after them."""
+        self.question = question
+        self._corpus = corpus
+        self._postings = postings
+        self._weights = weights
+        known = {*corpus.paths}
+        self.paths = [*corpus.paths, *(path for path in paths if path not in known)]
+        self.places = Places(self.paths)
+        self._path_field = PathField(self.paths, question.terms)
+        self._body_factor = _factors(
+            corpus.lengths, weights.body_length, weights.body, len(self.paths)
+        )
+        self._defined_factor = _factors(
+            corpus.defined, weights.defined_length, weights.defined, len(self.paths)
+        )
+        self._path_factor = _factors(
+            self._path_field.lengths, weights.path_length, weights.path, len(self.paths)
+        )
+        self.idf: dict[str, float] = {}
+        self.values = [0.0] * len(self.paths)
+        for term in question.terms:
+            self._add(term)
+        if not question.about_tests:
+            for number, value in enumerate(self.values):
+                if value and is_minor(self.paths[number]):
+                    self.values[number] = value * weights.discount
+        self.best = max(self.values, default=0.0)
+        self.bonuses = self._bonuses()
+        for number, parts in self.bonuses.items():
+            self.values[number] += sum(part.score for part in parts)
+        # Gone since they were indexed, or not in the part of the workspace that is searched.
+        listed = {*paths}
+        if any(path not in listed for path in corpus.paths):
+            for number, path in enumerate(corpus.paths):
+                if path not in listed:
+                    self.values[number] = 0.0
+
+    def order(self) -> list[int]:
+        """The files that match, best first; of equal ones, those with shorter paths."""
+        values, paths = self.values, self.paths
+        found = [number for number, value in enumerate(values) if value > 0]
+        found.sort(key=values.__getitem__, reverse=True)
+        order: list[int] = []
+        # Few are equal, and a key with the paths would make the sort several times slower.
+        for _, group in groupby(found, key=values.__getitem__):
+            equal = list(group)
+            if len(equal) > 1:
+                equal.sort(key=lambda number: (len(paths[number]), paths[number]))
+            order += equal
+        return order
+
+    def _add(self, term: str) -> None:
+        """Add what a term is worth to the files that have it."""
+        weights, values = self._weights, self.values
+        found = self._amounts(term)
+        if not found:
+            return
+        files = max(len(self.paths), 1)
+        if len(found) > _EVERYWHERE * files and files > _MANY_FILES:
+            return
+        idf = math.log(1 + (files - len(found) + 0.5) / (len(found) + 0.5))
+        self.idf[term] = idf
+        factor = self.question.terms[term] * idf * (weights.saturation + 1)
+        saturation = weights.saturation
+        for number, amount in found.items():
+            values[number] += factor * amount / (saturation + amount)
+
+    def _amounts(self, term: str) -> dict[int, float]:
+        """How much of a term each file has, over all fields."""
+        body, names, in_path = self._body_factor, self._defined_factor, self._path_factor
+        found: dict[int, float] = {}
+        for segment, slots, counts, defined in self._postings.get(term, ()):
+            numbers = self._corpus.numbers(segment, slots)
+            for slot, count, names_count in zip(slots, counts, defined, strict=True):
+                number = numbers[slot]
+                if number >= 0:
+                    amount = count * body[number]
+                    if names_count:
+                        amount += names_count * names[number]
+                    if amount:
+                        found[number] = amount
+        for number in self._path_field.postings.get(term, ()):
+            if weight := in_path[number]:
+                found[number] = found.get(number, 0.0) + weight
+        return found
+
+    def _bonuses(self) -> dict[int, list[Part]]:
+        """What the files get that the question names by their symbols or paths."""
+        best = self.best or 1.0
+        bonuses: dict[int, list[Part]] = defaultdict(list)
+        for number, part in (*self._symbols(best), *self._places(best), *self._parts_of(best)):
+            bonuses[number].append(part)
+        for number, parts in bonuses.items():
+            total = sum(part.score for part in parts)
+            if total > _MOST_BONUS * best and not self.question.is_short:
+                cut = _MOST_BONUS * best / total
+                bonuses[number] = [part._replace(score=part.score * cut) for part in parts]
+        return bonuses
+
+    def _symbols(self, best: float) -> Iterator[tuple[int, Part]]:
+        """Of the names of the question, those that files define exactly so.
+
+        In a long question, it takes a name that few files define. Of keywords each counts by how
+        rare it is, so that the exact symbol comes first.
+        """
+        question, weight = self.question, self._weights.symbol
+        if not weight:
+            return
+        rarity = {name: self._rarity(name) for name in question.names}
+        total = sum(rarity.values()) or 1.0
+        for name in question.names:
+            defining = self._defining(name)
+            major = [number for number in defining if not is_minor(self.paths[number])]
+            if question.is_short:
+                for number in defining:
+                    score = best * rarity[name] / total
+                    if number not in major and not question.about_tests:
+                        score *= self._weights.discount
+                    yield number, Part("defines", (name,), score)
+            elif 0 < len(major) <= _MOST_DEFINING:
+                score = weight * best / math.sqrt(len(major))
+                score *= _IN_TITLE if name in question.in_title else 1
+                for number in major:
+                    yield number, Part("defines", (name,), score)
+
+    def _rarity(self, name: str) -> float:
+        terms = terms_of(name)
+        return self.idf.get(terms[0], 1.0) if terms else 1.0
+
+    def _defining(self, name: str) -> list[int]:
+        found: list[int] = []
+        for segment, slots, _, _ in self._postings.get(EXACT + name, ()):
+            numbers = self._corpus.numbers(segment, slots)
+            found += [numbers[slot] for slot in slots if numbers[slot] >= 0]
+        return found
+
+    def _places(self, best: float) -> Iterator[tuple[int, Part]]:
+        """The files that the question names by path, or by a dotted name."""
+        question, weight = self.question, self._weights.place
+        if not weight:
+            return
+        if question.is_short:
+            weight = 1.0
+        strongest: dict[tuple[int, bool], Part] = {}
+        for written, places in (
+            (True, question.paths),
+            (False, question.dotted - question.paths),
+        ):
+            for place in places:
+                numbers = self.places.find(place, whole=written)
+                part = Part("named", (".".join(place),), weight * best / max(len(numbers), 1))
+                for number in numbers:
+                    known = strongest.get((number, written))
+                    if known is None or known < part:
+                        strongest[number, written] = part
+        for (number, _), part in strongest.items():
+            yield number, part
+
+    def _parts_of(self, best: float) -> Iterator[tuple[int, Part]]:
+        """The files with a keyword as a part of their paths; to define it counts more."""
+        question = self.question
+        if not question.is_short or not self._weights.path:
+            return
+        rarity = {name.casefold(): (name, self._rarity(name)) for name in question.names}
+        total = sum(value for _, value in rarity.values()) or 1.0
+        for number, path in enumerate(self.paths):
+            minor = is_minor(path) and not question.about_tests
+            for part in {*path.casefold().split("/")[:-1], stem_of(path).casefold()}:
+                if part in rarity:
+                    name, value = rarity[part]
+                    score = _PATH_PART * best * value / total
+                    yield (
+                        number,
+                        Part("path", (name,), score * (self._weights.discount if minor else 1)),
+                    )
+
+    def explain(self, numbers: Collection[int]) -> dict[int, list[Part]]:
+        """What the score of each of these files is made of, the largest part first."""
+        shares: dict[int, dict[str, dict[str, float]]] = {number: {} for number in numbers}
+        weights, question = self._weights, self.question
+        wanted = {*numbers}
+        for term, idf in self.idf.items():
+            amounts: dict[int, dict[str, float]] = defaultdict(dict)
+            for segment, slots, counts, defined in self._postings.get(term, ()):
+                numbers_of = self._corpus.numbers(segment, slots)
+                for place, slot in enumerate(slots):
+                    if (number := numbers_of[slot]) in wanted:
+                        amounts[number]["words"] = counts[place] * self._body_factor[number]
+                        amounts[number]["defines"] = defined[place] * self._defined_factor[number]
+            for number in self._path_field.postings.get(term, ()):
+                if number in wanted:
+                    known = amounts[number].get("path", 0.0)
+                    amounts[number]["path"] = known + self._path_factor[number]
+            for number, fields in amounts.items():
+                amount = sum(fields.values())
+                factor = question.terms[term] * idf * (weights.saturation + 1)
+                for kind, part in fields.items():
+                    if part:
+                        by_word = shares[number].setdefault(kind, {})
+                        by_word[question.words.get(term, term)] = by_word.get(
+                            question.words.get(term, term), 0.0
+                        ) + factor * part / (weights.saturation + amount)
+        return {number: self._parts(number, kinds) for number, kinds in shares.items()}
+
+    def _parts(self, number: int, kinds: Mapping[str, Mapping[str, float]]) -> list[Part]:
+        minor = is_minor(self.paths[number]) and not self.question.about_tests
+        factor = self._weights.discount if minor else 1.0
+        totals = {kind: factor * sum(words.values()) for kind, words in kinds.items()}
+        named = {kind: dict(words) for kind, words in kinds.items()}
+        for kind, words, score in self.bonuses.get(number, ()):
+            totals[kind] = totals.get(kind, 0.0) + score
+            for word in words:
+                own = named.setdefault(kind, {})
+                own[word] = own.get(word, 0.0) + score
+        return sorted(
+            (
+                Part(kind, tuple(sorted(words, key=lambda word: -words[word])), totals[kind])
+                for kind, words in named.items()
+            ),
+            key=lambda part: -part.score,
+        )
+
+
+def _factors(
+    lengths: Sequence[int], discount: float, weight: float, files: int
+) -> list[float]:  # fmt: skip
+    """For each file what one occurrence in a field counts; less in a document longer than usual."""
+    known = [length for length in lengths if length]
+    usual = sum(known) / len(known) if known else 1.0
+    factors = [weight / (1 - discount + discount * length / usual) for length in lengths]
+    return factors + [0.0] * (files - len(factors))
