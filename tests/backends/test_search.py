@@ -43,7 +43,7 @@ def test_each_hit_says_why_and_where(access: SmartFileAccess) -> None:
     assert (first.line, first.why) == (1, ("defines Cart:1 0.89", "words Cart 0.11"))
     assert format_search(access.search_files("Basket")).splitlines() == [
         "Basket: 1 file",
-        "cart.py:3 (class Basket, line 3)",
+        "cart.py:3 (defines Basket:3 0.85 · words Basket 0.15)",
     ]
 
 

@@ -18,7 +18,7 @@ from foldline.backends.index.words import is_indexed
 from foldline.backends.models import COMPLETE, SearchHit, SearchResults
 from foldline.backends.ranking import weights as ranking_weights
 from foldline.backends.ranking.imports import imported
-from foldline.backends.ranking.paths import PathField, path_terms
+from foldline.backends.ranking.paths import terms_of_path
 from foldline.backends.ranking.question import read_question, with_like
 from foldline.backends.ranking.score import Scores
 from foldline.backends.waiting import question_of
@@ -134,10 +134,13 @@ async def rank_files(
             return await indexed(terms, since=since)
 
     corpus, postings, known = await look_up(_wanted(question))
-    if question.is_short:
-        unknown = question.terms.keys() - postings.keys() - PathField(paths, question.terms).found
+    if question.is_short and question.terms.keys() - postings.keys():
+        in_paths = {
+            term for path in paths for part in path.split("/") for term in terms_of_path(part)
+        }
+        unknown = question.terms.keys() - postings.keys() - in_paths
         if unknown:
-            texts = [*vocabulary(), "\n".join(path_terms(paths))]
+            texts = [*vocabulary(), "\n".join(in_paths)]
             question = with_like(question, sorted(unknown), texts)
             corpus, postings, known = await look_up(_wanted(question))
     scores = Scores(question, corpus, postings, paths, weights)
@@ -170,7 +173,7 @@ def _with_imports(
         with suppress(PathError):
             path = scores.paths[number]
             places.update(imported(path, files.load(path).parse_data))
-    targets = {number for place in places for number in scores.places.find(place, whole=True)}
+    targets = {number for place in places for number in scores.facts.find(place, whole=True)}
     moved = [number for number in order[_HEAD:] if number in targets][:most]
     taken = {*moved}
     return [*order[:_HEAD], *moved, *(n for n in order[_HEAD:] if n not in taken)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # `HTTPServer2` is HTTP, Server, 2.
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -23,6 +24,7 @@ _LONGEST = 80
 _MOST_PARTS = 12
 
 
+@lru_cache(maxsize=1 << 14)
 def terms_of(word: str) -> tuple[str, ...]:
     """The terms of a word: `UserLogins` is `userlogin`, `user` and `login`.
 

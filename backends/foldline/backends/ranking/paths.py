@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from foldline.backends.index.terms import terms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence, Set
 
 _WORD = re.compile(r"\w+")
 # Files that stand for their folder.
@@ -27,13 +22,11 @@ _MINOR = re.compile(
 )
 
 
-@lru_cache(maxsize=_MOST_KEPT)
 def is_minor(path: str) -> bool:
     """Return whether a path is that of a test, of documentation, of vendored or generated code."""
     return _MINOR.search(path) is not None
 
 
-@lru_cache(maxsize=_MOST_KEPT)
 def stem_of(path: str) -> str:
     """The last part without its ending; the folder's for a file that stands for its folder."""
     folder, _, name = path.rpartition("/")
@@ -41,65 +34,30 @@ def stem_of(path: str) -> str:
     return folder.rpartition("/")[2] if stem in _FOLDERS_OWN and folder else stem
 
 
-class PathField:
-    """The terms of a question in the paths of a workspace.
+class PathFacts:
+    """What the paths of a workspace say, whatever is asked: made once for many questions.
 
-    Each folder and each name of a file is taken apart once, however many files have it.
+    Attributes:
+        lengths: The number of terms of each path.
+        postings: For each term the numbers of the paths with it, once for each time they have it.
     """
 
-    def __init__(self, paths: Sequence[str], wanted: Collection[str]) -> None:
-        folders: dict[str, tuple[tuple[str, ...], int]] = {}
-        names: dict[str, tuple[tuple[str, ...], int]] = {}
+    def __init__(self, paths: tuple[str, ...]) -> None:
+        self._paths = paths
+        self.minor = list(map(is_minor, paths))
         self.lengths: list[int] = []
-        # A file is there once for each time that it has the term.
-        self.postings: dict[str, list[int]] = defaultdict(list)
+        self.postings: dict[str, list[int]] = {}
+        self._by_stem: dict[str, list[int]] = {}
+        folders: dict[str, tuple[str, ...]] = {}
         for number, path in enumerate(paths):
             folder, _, name = path.rpartition("/")
             if (in_folder := folders.get(folder)) is None:
-                in_folder = folders[folder] = _counted(folder, wanted)
-            if (in_name := names.get(name)) is None:
-                in_name = names[name] = _counted(_named(name), wanted)
-            self.lengths.append(in_folder[1] + in_name[1])
-            for term in in_folder[0] + in_name[0]:
-                self.postings[term].append(number)
-
-    @property
-    def found(self) -> Set[str]:
-        """The terms that some path has."""
-        return self.postings.keys()
-
-
-def path_terms(paths: Iterable[str]) -> set[str]:
-    """All terms of the paths."""
-    return {term for path in paths for part in path.split("/") for term in _path_terms(part)}
-
-
-def _named(name: str) -> str:
-    stem = name.rpartition(".")[0] or name
-    return "" if stem in _FOLDERS_OWN else stem
-
-
-def _counted(text: str, wanted: Collection[str]) -> tuple[tuple[str, ...], int]:
-    """The wanted terms of a part of paths, and how many terms it has."""
-    terms = _path_terms(text)
-    return tuple([term for term in terms if term in wanted]), len(terms)
-
-
-@lru_cache(maxsize=_MOST_KEPT)
-def _path_terms(text: str) -> tuple[str, ...]:
-    return tuple(
-        term for word in _WORD.findall(text) for term in terms_of(word) or (word.casefold(),)
-    )
-
-
-class Places:
-    """Finds the files that a question names by path, or by a dotted name."""
-
-    def __init__(self, paths: Sequence[str]) -> None:
-        self._paths = paths
-        self._by_stem: dict[str, list[int]] = defaultdict(list)
-        for number, path in enumerate(paths):
-            self._by_stem[stem_of(path)].append(number)
+                in_folder = folders[folder] = terms_of_path(folder)
+            in_name = terms_of_path(_named(name))
+            self.lengths.append(len(in_folder) + len(in_name))
+            for term in in_folder + in_name:
+                self.postings.setdefault(term, []).append(number)
+            self._by_stem.setdefault(stem_of(path), []).append(number)
 
     def find(self, place: tuple[str, ...], *, whole: bool) -> list[int]:
         """The files that a place such as `db.models.query.QuerySet`, in parts, names.
@@ -124,6 +82,25 @@ class Places:
                 if found:
                     return found
         return []
+
+
+@lru_cache(maxsize=4)
+def facts_of(paths: tuple[str, ...]) -> PathFacts:
+    """The facts of these paths, kept for the next question."""
+    return PathFacts(paths)
+
+
+def _named(name: str) -> str:
+    stem = name.rpartition(".")[0] or name
+    return "" if stem in _FOLDERS_OWN else stem
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def terms_of_path(text: str) -> tuple[str, ...]:
+    """The terms of a part of a path."""
+    return tuple(
+        term for word in _WORD.findall(text) for term in terms_of(word) or (word.casefold(),)
+    )
 
 
 def _parts(path: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.index.segments import EXACT
 from foldline.backends.index.terms import terms_of
-from foldline.backends.ranking.paths import PathField, Places, is_minor, stem_of
+from foldline.backends.ranking.paths import facts_of, stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -59,9 +59,8 @@ class Scores:
         self._postings = postings
         self._weights = weights
         known = {*corpus.paths}
-        self.paths = [*corpus.paths, *(path for path in paths if path not in known)]
-        self.places = Places(self.paths)
-        self._path_field = PathField(self.paths, question.terms)
+        self.paths = (*corpus.paths, *(path for path in paths if path not in known))
+        self.facts = facts_of(self.paths)
         self._body_factor = _factors(
             corpus.lengths, weights.body_length, weights.body, len(self.paths)
         )
@@ -69,7 +68,7 @@ class Scores:
             corpus.defined, weights.defined_length, weights.defined, len(self.paths)
         )
         self._path_factor = _factors(
-            self._path_field.lengths, weights.path_length, weights.path, len(self.paths)
+            self.facts.lengths, weights.path_length, weights.path, len(self.paths)
         )
         self.idf: dict[str, float] = {}
         self.values = [0.0] * len(self.paths)
@@ -77,7 +76,7 @@ class Scores:
             self._add(term)
         if not question.about_tests:
             for number, value in enumerate(self.values):
-                if value and is_minor(self.paths[number]):
+                if value and self.facts.minor[number]:
                     self.values[number] = value * weights.discount
         self.best = max(self.values, default=0.0)
         self.bonuses = self._bonuses()
@@ -134,7 +133,7 @@ class Scores:
                         amount += names_count * names[number]
                     if amount:
                         found[number] = amount
-        for number in self._path_field.postings.get(term, ()):
+        for number in self.facts.postings.get(term, ()):
             if weight := in_path[number]:
                 found[number] = found.get(number, 0.0) + weight
         return found
@@ -165,7 +164,7 @@ class Scores:
         total = sum(rarity.values()) or 1.0
         for name in question.names:
             defining = self._defining(name)
-            major = [number for number in defining if not is_minor(self.paths[number])]
+            major = [number for number in defining if not self.facts.minor[number]]
             if question.is_short:
                 for number in defining:
                     score = best * rarity[name] / total
@@ -202,7 +201,7 @@ class Scores:
             (False, question.dotted - question.paths),
         ):
             for place in places:
-                numbers = self.places.find(place, whole=written)
+                numbers = self.facts.find(place, whole=written)
                 part = Part("named", (".".join(place),), weight * best / max(len(numbers), 1))
                 for number in numbers:
                     known = strongest.get((number, written))
@@ -219,7 +218,7 @@ class Scores:
         rarity = {name.casefold(): (name, self._rarity(name)) for name in question.names}
         total = sum(value for _, value in rarity.values()) or 1.0
         for number, path in enumerate(self.paths):
-            minor = is_minor(path) and not question.about_tests
+            minor = self.facts.minor[number] and not question.about_tests
             for part in {*path.casefold().split("/")[:-1], stem_of(path).casefold()}:
                 if part in rarity:
                     name, value = rarity[part]
@@ -242,7 +241,7 @@ class Scores:
                     if (number := numbers_of[slot]) in wanted:
                         amounts[number]["words"] = counts[place] * self._body_factor[number]
                         amounts[number]["defines"] = defined[place] * self._defined_factor[number]
-            for number in self._path_field.postings.get(term, ()):
+            for number in self.facts.postings.get(term, ()):
                 if number in wanted:
                     known = amounts[number].get("path", 0.0)
                     amounts[number]["path"] = known + self._path_factor[number]
@@ -258,7 +257,7 @@ class Scores:
         return {number: self._parts(number, kinds) for number, kinds in shares.items()}
 
     def _parts(self, number: int, kinds: Mapping[str, Mapping[str, float]]) -> list[Part]:
-        minor = is_minor(self.paths[number]) and not self.question.about_tests
+        minor = self.facts.minor[number] and not self.question.about_tests
         factor = self._weights.discount if minor else 1.0
         totals = {kind: factor * sum(words.values()) for kind, words in kinds.items()}
         named = {kind: dict(words) for kind, words in kinds.items()}
