@@ -66,7 +66,7 @@ def test_twice_the_words_and_files_take_a_search_less_than_twice_the_work(
         access.close()
     few, many = counted
     assert many.total() < 1.6 * few.total()  # Most of it is for the files that are shown.
-    assert many["words"] == few["words"] == 1  # The postings are read once.
+    assert many["read_postings"] == few["read_postings"] == 1
 
 
 def walked(files: LocalFileBackend) -> Counter[str]:

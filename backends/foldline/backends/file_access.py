@@ -17,6 +17,7 @@ from foldline.backends.formatting.text import reference_line
 from foldline.backends.formatting.text_pages import page_text
 from foldline.backends.formatting.visible import visible
 from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
+from foldline.backends.models import COMPLETE
 from foldline.backends.navigation import CodeNavigation
 from foldline.backends.references_cache import ReferencesCache
 from foldline.backends.waiting import question_of, waits
@@ -203,23 +204,33 @@ class SmartFileAccess(CodeNavigation):
         path: str = ".",
         *,
         depth: int | None = None,
+        query: str | None = None,
         budget: int | None = None,
         cursor: str | None = None,
         no_ignore: bool = False,
     ) -> FileTree:
         """The folder's files with sizes; folders that do not fit are counted, not cut.
 
-        Of a huge folder, these are the files listed within a few seconds, and `coverage` says so.
+        With a `query`, folders open that lead to the files that it is about, as `search_files`
+        ranks them, and these have their ranks. Of a huge folder, these are the files listed within
+        a few seconds, and `coverage` says so.
         """
         start = self._files.resolve_folder(path, no_ignore=no_ignore)
         if self._index is not None and not no_ignore:
             self._index.recall()
+        ranked, coverage = None, COMPLETE
+        if query is not None:
+            from foldline.backends.search import rank_files
+
+            found = await rank_files(self._files, self._walks, self._index, query, start)
+            ranked, coverage = [*found.paths], found.coverage
         walked = await self._walks.below(start, no_ignore=no_ignore, by_level=True)
         return build_tree(
             start,
             walked.stamps,
             ignored=walked.ignored,
-            coverage=walked.coverage,
+            coverage=walked.coverage if coverage == COMPLETE else coverage,
+            ranked=ranked,
             problems=walked.problems,
             depth=depth,
             budget=budget,

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from foldline.backends.errors import BackendError, InvalidArgumentError
+from foldline.backends.errors import BackendError
 from foldline.ide.scoped_context import (
     LeftOut,
     ScopedContext,
@@ -88,10 +88,7 @@ async def search(reader: Reader, question: str) -> SearchResults:
     Raises:
         InvalidArgumentError: The question has no words.
     """
-    query = query_of(question)
-    if not query:
-        raise InvalidArgumentError("query", "holds no word to search for")
-    return await reader.search(query)
+    return await reader.search(question)
 
 
 async def outlines_of(

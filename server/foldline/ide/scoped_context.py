@@ -35,6 +35,8 @@ NO_ROOM = "no room is left"
 # Less holds nothing that is worth its header.
 _SMALLEST_PART = 100
 _NOTES = 600
+# Bytes of a search, of which the paths are used: those of many more than a context has.
+_SEARCHED = 4_000
 _MOST_NAMED = 40
 _SHORTEST_CUT = 40
 _BETWEEN = 2
@@ -59,7 +61,7 @@ class AccessReader:
     access: SmartFileAccess
 
     async def search(self, query: str) -> SearchResults:
-        return await run_query(self.access.search_files, query)
+        return await run_query(self.access.search_files, query, budget=_SEARCHED)
 
     async def outline(self, path: str) -> FileOutline:
         return await run_query(self.access.get_outline, path)

@@ -11,12 +11,14 @@ from foldline.backends.formatting.text import remarks, tree_header, tree_line, t
 from foldline.backends.models import COMPLETE, FileTree, TreeEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from foldline.backends.files.walk import FileStamp
 
 _KIND = "tree"
 _SHOWN_PROBLEMS = 2
+# Files whose ranks are shown, and whose folders open.
+_MOST_RANKED = 20
 
 
 @dataclass(slots=True)
@@ -41,17 +43,22 @@ def build_tree(
     budget: int | None = None,
     cursor: str | None = None,
     problems: Sequence[str] = (),
+    ranked: Sequence[str] | None = None,
 ) -> FileTree:
     """The tree of the folder `path` from all files below it.
 
     Folders open level by level while the text form fits `budget` bytes; those that do not open say
     how many files they hold. Where not even the first level fits, `cursor` goes on with the rest.
     `problems` says what was left out of the ignore files.
+
+    With `ranked`, the paths of files, best first, only folders open that lead to one of them, those
+    of the best first, and the entries of the best have their ranks.
     """
     budgets.check_budget(budget)
     first = budgets.read_cursor(_KIND, cursor)
     root = _collect(path, stamps)
-    entries = _entries(root, 0)
+    ranks = {file: rank for rank, file in enumerate((ranked or ())[:_MOST_RANKED], 1)}
+    entries = _entries(root, ranks)
     whole = FileTree(
         path,
         tuple(entries),
@@ -69,10 +76,13 @@ def build_tree(
         rest = tree_rest(last, len(entries)) if last < len(entries) else ""
         left = budget - _head_size(whole) - budgets.size_of(rest) - 2 - used
     shown_folders = [entry.name for entry in entries[first:last] if entry.folder]
-    _open_folders(root, shown_folders, depth, left)
+    if ranked is None:
+        _open_folders(root, shown_folders, depth, left)
+    else:
+        _open_ranked(root, shown_folders, depth, left, ranks)
     return FileTree(
         path,
-        tuple(_entries(root, depth)[first:last]),
+        tuple(_entries(root, ranks)[first:last]),
         root.count,
         root.size,
         ignored,
@@ -132,7 +142,7 @@ def _add_folder(by_path: dict[str, _Folder], folder: str, root: str) -> _Folder:
     return holder
 
 
-def _entries(folder: _Folder, depth: int | None) -> list[TreeEntry]:
+def _entries(folder: _Folder, ranks: Mapping[str, int]) -> list[TreeEntry]:
     """The entries of an opened folder, folders first; no recursion, trees may be deep."""
     order: list[_Folder] = [folder]
     for holder in order:
@@ -152,7 +162,8 @@ def _entries(folder: _Folder, depth: int | None) -> list[TreeEntry]:
                 )
             )
         entries.extend(
-            TreeEntry(name, prefix + name, False, size, 1) for name, size in sorted(holder.names)
+            TreeEntry(name, prefix + name, False, size, 1, rank=ranks.get(prefix + name, 0))
+            for name, size in sorted(holder.names)
         )
         made[id(holder)] = entries
     return made[id(folder)]
@@ -193,19 +204,53 @@ def _open_folders(root: _Folder, names: list[str], depth: int | None, left: int 
         if depth is not None and level >= depth:
             continue
         if left is not None:
-            lines = [
-                tree_line(
-                    TreeEntry(name, below.path, True, below.size, below.count, (), True), level
-                )
-                for name, below in folder.folders.items()
-            ]
-            lines += [
-                tree_line(TreeEntry(name, name, False, size, 1), level)
-                for name, size in folder.names
-            ]
-            cost = sum(budgets.size_of(line) + 1 for line in lines)
+            cost = _cost(folder, level, {})
             if cost > left:
                 continue
             left -= cost
         folder.opened = True
         waiting.extend((below, level + 1) for below in folder.folders.values())
+
+
+def _open_ranked(
+    root: _Folder,
+    names: list[str],
+    depth: int | None,
+    left: int | None,
+    ranks: Mapping[str, int],
+) -> None:
+    """Open the folders above each ranked file, the best first, where all of them fit."""
+    skip = len(root.path) + 1 if root.path else 0
+    for path in ranks:
+        closed: list[_Folder] = []
+        cost = 0
+        folder = root
+        parts = path[skip:].split("/")[:-1]
+        if not parts or parts[0] not in names or (depth is not None and len(parts) >= depth):
+            continue
+        for level, name in enumerate(parts, 1):
+            folder = folder.folders[name]
+            if not folder.opened:
+                closed.append(folder)
+                cost += _cost(folder, level, ranks)
+        if left is not None:
+            if cost > left:
+                continue
+            left -= cost
+        for folder in closed:
+            folder.opened = True
+
+
+def _cost(folder: _Folder, level: int, ranks: Mapping[str, int]) -> int:
+    """The bytes of the lines of a folder's entries."""
+    lines = [
+        tree_line(TreeEntry(name, below.path, True, below.size, below.count, (), True), level)
+        for name, below in folder.folders.items()
+    ]
+    lines += [
+        tree_line(
+            TreeEntry(name, name, False, size, 1, rank=ranks.get(f"{folder.path}/{name}", 0)), level
+        )
+        for name, size in folder.names
+    ]
+    return sum(budgets.size_of(line) + 1 for line in lines)

@@ -63,7 +63,8 @@ def tree_line(entry: TreeEntry, level: int) -> str:
     indent = "  " * level
     name = visible(entry.name)
     if not entry.folder:
-        return f"{indent}{name} {format_size(entry.size)}"
+        rank = f" #{entry.rank}" if entry.rank else ""
+        return f"{indent}{name} {format_size(entry.size)}{rank}"
     more = " …" if entry.collapsed else ""
     return f"{indent}{name}/ {_files(entry.files)}, {format_size(entry.size)}{more}"
 

@@ -43,7 +43,7 @@ class PathFacts:
     """
 
     def __init__(self, paths: tuple[str, ...]) -> None:
-        self._paths = paths
+        self._modules = list(map(_module, paths))
         self.minor = list(map(is_minor, paths))
         self.lengths: list[int] = []
         self.postings: dict[str, list[int]] = {}
@@ -70,15 +70,12 @@ class PathFacts:
         if place[-1] in _FOLDERS_OWN and len(place) > 1:
             place = place[:-1]
         for end in (len(place),) if whole else range(len(place), 1, -1):
-            candidates = [
-                (number, _parts(self._paths[number]))
-                for number in self._by_stem.get(place[end - 1], ())
-            ]
+            candidates = self._by_stem.get(place[end - 1], ())
             for start in range(end if candidates else 0):
                 if end - start == 1 and len(place) > 1:
                     break
-                part = place[start:end]
-                found = [number for number, parts in candidates if parts[-len(part) :] == part]
+                part = "/" + "/".join(place[start:end])
+                found = [number for number in candidates if self._modules[number].endswith(part)]
                 if found:
                     return found
         return []
@@ -103,7 +100,10 @@ def terms_of_path(text: str) -> tuple[str, ...]:
     )
 
 
-def _parts(path: str) -> tuple[str, ...]:
-    *folders, name = path.split("/")
+def _module(path: str) -> str:
+    """The path without the file's ending, or without the file that stands for its folder."""
+    folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0] or name
-    return tuple(folders) if stem in _FOLDERS_OWN and folders else (*folders, stem)
+    if stem not in _FOLDERS_OWN or not folder:
+        folder = f"{folder}/{stem}" if folder else stem
+    return f"/{folder}"

@@ -1,4 +1,4 @@
-"""`code.searchFiles`: the files that match some keywords."""
+"""`code.searchFiles`: the files that a question or some keywords are about."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments:
-    """Words to look for."""
+    """A question."""
 
-    query: Annotated[str, Doc("words to look for", "keywords"), Role.SYMBOL, Role.WORDS]
+    query: Annotated[
+        str, Doc("keywords, or a text of any length", "keywords"), Role.SYMBOL, Role.WORDS
+    ]
     budget: Budget = SEARCH_BUDGET
     cursor: Cursor = None
 
@@ -32,12 +34,12 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> SearchResults:
 
 OPERATION = Operation(
     "code.searchFiles",
-    "find files by words of paths and symbols",
+    "find the files that keywords or a text are about",
     Arguments,
     run,
     lambda results, _: format_search(results),
     tool="search_for_files",
-    description="Files whose path or symbols match keywords, best first, with the reason.",
+    description="Files that keywords or a whole report are about, best first, with reasons.",
     priority="high",
     verb="search",
     found=lambda results: results.total,

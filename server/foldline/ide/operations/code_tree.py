@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from foldline.backends.formatting.budget import TREE_BUDGET
 from foldline.backends.text import format_tree
 from foldline.ide.operations.arguments import Budget, Cursor, FolderPath
-from foldline.ide.operations.operation import Between, Doc, Operation, run_query
+from foldline.ide.operations.operation import Between, Doc, Operation, Role, run_query
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
@@ -21,6 +21,11 @@ class Arguments:
 
     path: FolderPath = "."
     depth: Annotated[int | None, Doc("how many levels to open"), Between(0)] = None
+    query: Annotated[
+        str | None,
+        Doc("a question or keywords: open what leads to the best files, and number these"),
+        Role.QUESTION,
+    ] = None
     budget: Budget = TREE_BUDGET
     cursor: Cursor = None
 
@@ -30,6 +35,7 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> FileTree:
         access.get_tree,
         arguments.path or ".",
         depth=arguments.depth,
+        query=arguments.query,
         budget=arguments.budget,
         cursor=arguments.cursor,
     )
