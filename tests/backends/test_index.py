@@ -5,7 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,8 @@ from foldline.backends.files.walk import FileStamp
 from foldline.backends.formatting.visible import visible
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.index.location import index_location
+from foldline.backends.index.postings import Corpus, LiveIndex
+from foldline.backends.index.segments import Postings
 from foldline.backends.index.store import KnownFile, Store
 from foldline.backends.index.words import NOTHING, words_of
 from foldline.backends.models import COMPLETE
@@ -537,6 +539,50 @@ def test_a_watcher_keeps_the_index_up_to_date(root: Path, monkeypatch: pytest.Mo
     access.close()
 
 
+Row = tuple[str, str, int, int]
+
+
+def rows(corpus: Corpus, postings: Mapping[str, list[Postings]]) -> set[Row]:
+    """The term, the path, how often it has the term, and how often it defines it."""
+    return {
+        (term, corpus.paths[number], count, defined)
+        for term, found in postings.items()
+        for segment, slots, counts, names in found
+        for slot, count, defined in zip(slots, counts, names, strict=True)
+        if (number := corpus.numbers(segment, slots)[slot]) >= 0
+    }
+
+
+def test_many_small_changes_are_merged_and_lose_nothing(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foldline.backends.files.walk._TICK_NS", -(10**12))
+    index = WorkspaceIndex(LocalFileBackend(root))
+    for number in range(30):
+        (root / "src" / f"m{number % 10}.py").write_text(f"def f{number}x(): word\n")
+        index.refresh()
+    assert len(index.vocabulary()) <= 10
+    corpus, postings, _ = index.look_up(["word", *(f"=f{number}x" for number in range(30))])
+    found = rows(corpus, postings)
+    index.close()
+    assert {path for term, path, *_ in found if term == "word"} == {
+        f"src/m{number}.py" for number in range(10)
+    }
+    # What the first twenty wrote was replaced.
+    assert {term for term, *_ in found} == {"word", *(f"=f{n}x" for n in range(20, 30))}
+    assert "f3x" not in "".join(index.vocabulary()).split("\n")
+
+
+def test_a_search_reads_the_text_of_open_buffers(root: Path) -> None:
+    access = SmartFileAccess.for_workspace(root)
+    assert access.search_files("first").hits[0].path == "src/a.py"
+    access.file_backend.set_overlay("src/b.py", "class Buffer: ...\n")
+    access.file_backend.set_overlay("src/a.py", "pass\n")
+    assert [hit.path for hit in access.search_files("Buffer")] == ["src/b.py"]
+    assert access.search_files("first").total == 0
+    access.close()
+
+
 class Changes(RuleBasedStateMachine):
     """Whatever happens to the files, the index holds what a fresh one would."""
 
@@ -556,7 +602,7 @@ class Changes(RuleBasedStateMachine):
     @rule(name=names, word=st.sampled_from(["one", "two"]))
     def write(self, name: str, word: str) -> None:
         (self.root / name).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / name).write_text(f"{word}\n")
+        (self.root / name).write_text(f"def f_{word}(): {word}\n")
 
     @rule(name=names)
     def delete(self, name: str) -> None:
@@ -576,9 +622,18 @@ class Changes(RuleBasedStateMachine):
             expected = sorted(
                 path.relative_to(self.root).as_posix()
                 for path in self.root.rglob("*.py")
-                if path.read_text().strip() == word
+                if path.read_text().strip() == f"def f_{word}(): {word}"
             )
             assert list(self.index.files_with(word).paths) == expected
+        terms = ["one", "two", "=f_one", "=f_two"]
+        corpus, postings, coverage = self.index.look_up(terms)
+        texts = {
+            path.relative_to(self.root).as_posix(): path.read_bytes()
+            for path in self.root.rglob("*.py")
+        }
+        assert coverage == COMPLETE
+        assert rows(corpus, postings) == rows(*LiveIndex(texts).look_up(terms))
+        assert sorted(corpus.paths) == sorted(texts)
 
     def teardown(self) -> None:
         if hasattr(self, "index"):

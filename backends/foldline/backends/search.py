@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.errors import InvalidArgumentError, PathError
 from foldline.backends.formatting import budget as budgets
-from foldline.backends.formatting.text import search_line, search_room
+from foldline.backends.formatting.text import (
+    brief_search_lines,
+    remarks,
+    search_line,
+    search_room,
+)
 from foldline.backends.formatting.visible import visible
 from foldline.backends.index.definitions import definitions
 from foldline.backends.index.postings import LiveIndex
@@ -184,7 +189,7 @@ def _page(
 ) -> tuple[tuple[SearchHit, ...], bool]:
     """The hits from `first` on that fit, at least one, and whether only their paths do."""
     hits: list[SearchHit] = []
-    left = _NO_LIMIT if budget is None else budget - search_room(query, brief=False)
+    left = _NO_LIMIT if budget is None else budget - search_room(query)
     page = ranked.order[first:]
     at_once = _AT_ONCE if budget is not None else max(len(page), 1)
     for start in range(0, len(page), at_once):
@@ -197,9 +202,14 @@ def _page(
             break
     if left >= 0 or len(hits) >= _HEAD or budget is None:
         return tuple(hits), False
-    room = budget - search_room(query, brief=True)
-    paths = (ranked.scores.paths[number] for number in page)
-    count = budgets.how_many_fit(map(visible, paths), room)
+    paths = [ranked.scores.paths[number] for number in page[: budget // 2]]
+    count = 1
+    while count < len(paths):
+        cursor = budgets.make_cursor(_KIND, first + count + 1)
+        lines = brief_search_lines(paths[: count + 1], len(ranked.order), cursor)
+        if budgets.size_of("\n".join([*lines, *remarks("", ranked.coverage)])) > budget:
+            break
+        count += 1
     return tuple(_hits(files, ranked.scores, page[:count], 0)), True
 
 

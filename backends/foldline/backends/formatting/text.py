@@ -12,6 +12,8 @@ from foldline.backends.formatting.contexts import column_in
 from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from foldline.backends.models import (
         FileOutline,
         FileText,
@@ -151,13 +153,31 @@ def format_file_text(found: FileText) -> str:
 
 def format_search(results: SearchResults) -> str:
     """The files by rank, each with its reasons; of a brief answer the paths alone."""
-    lines = [f"{_cut_query(results.query, brief=results.brief)}: {_files(results.total)}"]
-    lines.extend(
-        visible(hit.path) if results.brief else search_line(hit) for hit in results.hits
-    )  # fmt: skip
-    if results.cursor is not None:
-        lines.append(f"… more: ask with cursor {results.cursor}")
+    if results.brief:
+        paths = [hit.path for hit in results.hits]
+        lines = brief_search_lines(paths, results.total, results.cursor)
+    else:
+        lines = [f"{_cut_query(results.query)}: {_files(results.total)}"]
+        lines.extend(search_line(hit) for hit in results.hits)
+        if results.cursor is not None:
+            lines.append(f"… more: ask with cursor {results.cursor}")
     return "\n".join([*lines, *remarks(results.reason, results.coverage)])
+
+
+def brief_search_lines(paths: Sequence[str], total: int, cursor: str | None) -> list[str]:
+    """The paths, without the folder that all of them are in, which the first line names."""
+    folder = _folder_of_all(paths)
+    where = f", the best below {visible(folder)}:" if folder else ""
+    lines = [f"{_files(total)}{where}", *(visible(path[len(folder) :]) for path in paths)]
+    return lines if cursor is None else [*lines, f"… cursor {cursor}"]
+
+
+def _folder_of_all(paths: Sequence[str]) -> str:
+    """The longest folder, with its slash, that several paths are in."""
+    common = paths[0].rpartition("/")[0] if len(paths) > 1 else ""
+    while common and not all(path.startswith(f"{common}/") for path in paths):
+        common = common.rpartition("/")[0]
+    return common and f"{common}/"
 
 
 def search_line(hit: SearchHit) -> str:
@@ -166,16 +186,15 @@ def search_line(hit: SearchHit) -> str:
     return visible(f"{where} ({' · '.join(hit.why)})")
 
 
-def search_room(query: str, *, brief: bool) -> int:
+def search_room(query: str) -> int:
     """The bytes of a search's text besides its hits."""
-    return len(_cut_query(query, brief=brief).encode("utf-8", "replace")) + 70
+    return len(_cut_query(query).encode("utf-8", "replace")) + 70
 
 
-def _cut_query(query: str, *, brief: bool) -> str:
+def _cut_query(query: str) -> str:
     """The beginning of a question, which may be a whole report."""
     text = visible(" ".join(query.split()))
-    most = _MOST_QUERY // 4 if brief else _MOST_QUERY
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= _MOST_QUERY else f"{text[: _MOST_QUERY - 1]}…"
 
 
 def format_grep(results: GrepResults) -> str:

@@ -28,6 +28,8 @@ _WORD = re.compile(r"\w+")
 _QUOTED = re.compile(r"`([^`\n]{1,200})`")
 # Names with an underscore inside, or with a capital behind a small letter, or some before one.
 _LIKE_CODE = re.compile(r"\w_\w|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
+# Of a frame in a traceback, the path and the function.
+_FRAME = re.compile(r'File ("[^"\n]+"), line \d+(?:, in (\w+))?')
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+")
 _PATH = re.compile(r"(?:[\w.@+-]+[\\/])*[\w.@+-]*\w\.[A-Za-z]\w{0,9}\b|(?:[\w.@+-]+/)+[\w.@+-]+")
 _ABOUT_TESTS = frozenset({"test", "tests", "spec", "specs", "doc", "docs", "example", "examples"})
@@ -78,7 +80,7 @@ class Question(NamedTuple):
 
 def read_question(text: str, title_weight: float) -> Question | None:
     """Read a question of any length; None if it has no word."""
-    text = text.strip()[:_MOST_TEXT]
+    text = _FRAME.sub(r"\1 \2", text.strip()[:_MOST_TEXT])
     title, _, rest = text.partition("\n")
     all_words = _WORD.findall(text)
     words = [word for word in all_words if word.lower() not in STOP_WORDS] or all_words
