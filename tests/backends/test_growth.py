@@ -8,7 +8,7 @@ from types import FrameType
 
 import pytest
 
-from foldline.backends import LocalFileBackend, SmartFileAccess
+from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files import local
 
 
@@ -67,6 +67,44 @@ def test_twice_the_words_and_files_take_a_search_less_than_twice_the_work(
     few, many = counted
     assert many.total() < 1.6 * few.total()  # Most of it is for the files that are shown.
     assert many["read_postings"] == few["read_postings"] == 1
+
+
+def test_an_index_of_twice_the_files_takes_twice_the_work_and_the_room(tmp_path: Path) -> None:
+    counted, sizes = [], []
+    for size in (600, 1200):  # Several segments.
+        index = WorkspaceIndex(
+            LocalFileBackend(modules(tmp_path / str(size), size)), tmp_path / f"{size}.sqlite3"
+        )
+        counted.append(calls(index.refresh))
+        index.close()
+        sizes.append((tmp_path / f"{size}.sqlite3").stat().st_size)
+    few, many = counted
+    assert many.total() < 2.2 * few.total()
+    assert many["words_of"] == 2 * few["words_of"] == 1200
+    assert sizes[1] < 2.2 * sizes[0]
+
+
+@pytest.mark.parametrize("size", [100, 200])
+def test_a_changed_file_costs_its_own_words(tmp_path: Path, size: int) -> None:
+    access = workspace(tmp_path, size)
+    (tmp_path / "package3" / "m31x.py").write_text("def changed(): ...\n")
+    assert access.index is not None
+    counted = calls(access.index.refresh)
+    access.close()
+    assert (counted["words_of"], counted["_write"]) == (1, 1)
+    assert counted["_add"] < 10
+
+
+def test_a_longer_question_reads_no_file_more(tmp_path: Path) -> None:
+    access = workspace(tmp_path, 100)
+    opened = []
+    for lines in (10, 400):
+        report = "f3x3 fails\n" + "\n".join(f"the word {n} of f{n}x2" for n in range(lines))
+        counted = calls(lambda: access.search_files(report, budget=300))  # noqa: B023
+        opened.append((counted["_open_regular"], counted["read_postings"]))
+    access.close()
+    assert opened[0][1] == opened[1][1] == 1
+    assert max(number for number, _ in opened) < 40
 
 
 def walked(files: LocalFileBackend) -> Counter[str]:

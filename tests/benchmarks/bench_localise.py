@@ -1,6 +1,6 @@
 """How well a search finds the file that a question is about.
 
-    uv run python -m tests.benchmarks.bench_localise [--sdists] [--limit N] [--json]
+    uv run python -m tests.benchmarks.bench_localise [--sdists] [--ablate] [--limit N] [--json]
 
 114 reports of faults in Django, matplotlib and scikit-learn are searched for, each in the release
 before its repair; the file that was changed is the gold one. The reports are those of these three
@@ -9,7 +9,8 @@ wheels; with `--sdists` Django's tests and documentation are there too.
 
 *Recall* is how often the gold file is among the first 1, 5, 10 or 20. *Identifiers* asks with the
 words of a report that look like names in code only. *In 300 bytes* is what fits an answer of that
-size: how often it has the gold file, and which part of its files are gold ones.
+size: how often it has the gold file, and which part of its files are gold ones. The questions about
+other languages (`localise_others.py`) were written before the sources were searched.
 """
 
 from __future__ import annotations
@@ -22,16 +23,19 @@ import statistics
 import tempfile
 import time
 from collections import defaultdict
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.backends.corpora import sdist, wheel
+from tests.benchmarks.localise_others import OTHERS, other_sources
 from tests.benchmarks.measurement import Measurement, as_json
 
 from foldline.backends import SmartFileAccess
 from foldline.backends.formatting.budget import SEARCH_BUDGET
+from foldline.backends.ranking import weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,6 +44,17 @@ TASKS = Path(__file__).with_name("localise_tasks.jsonl")
 FIRST = (1, 5, 10, 20)
 SMALL = 300
 GOAL = 300.0
+SIGNALS: dict[str, dict[str, Any]] = {
+    "all signals": {},
+    "without the path": {"path": 0},
+    "without the names that are defined": {"defined": 0},
+    "without the words": {"body": 0},
+    "the first line like the others": {"title": 0},
+    "tests and documents like the others": {"discount": 1},
+    "without symbols as anchors": {"symbol": 0},
+    "without paths as anchors": {"place": 0},
+    "without imports": {"imports": 0},
+}
 _LINUX = ("--platform=manylinux1_x86_64", "--platform=manylinux_2_17_x86_64")
 PYTHONS = {"scikit-learn-0.21.1": "37"}
 _NAME = re.compile(r"[A-Za-z_][\w.]*\w(?:\(\))?")
@@ -131,26 +146,56 @@ def run(*, sdists: bool = False, limit: int | None = None) -> dict[str, Outcome]
     """Ask everything, and return the outcomes by what was asked."""
     outcomes: dict[str, Outcome] = defaultdict(Outcome)
     for root, some in releases(sdists=sdists, limit=limit):
-        access = SmartFileAccess.for_workspace(root, patience=None)
-        access.search_files("nothing")
-        for task in some:
-            outcome = ask(access, task.issue, task)
-            for name in ("reports", f"reports, {task.package}"):
-                add(outcomes[name], outcome)
-            add(outcomes["identifiers"], ask(access, task.identifiers, task))
-        access.close()
+        with workspace(root) as access:
+            for task in some:
+                outcome = ask(access, task.issue, task.files)
+                for name in ("reports", f"reports, {task.package}"):
+                    add(outcomes[name], outcome)
+                add(outcomes["identifiers"], ask(access, task.identifiers, task.files))
+    for language, questions in groupby(OTHERS, key=lambda other: other.language):
+        with workspace(other_sources(language)) as access:
+            for other in questions:
+                outcome = ask(access, other.question, other.files)
+                add(outcomes[f"questions, {language}"], outcome)
     return outcomes
 
 
-def ask(access: SmartFileAccess, question: str, task: Task) -> Outcome:
+def ablate(*, sdists: bool = False, limit: int | None = None) -> dict[str, Outcome]:
+    """The outcomes of all reports without one signal after the other."""
+    outcomes: dict[str, Outcome] = defaultdict(Outcome)
+    whole = weights.HAND_SET
+    for root, some in releases(sdists=sdists, limit=limit):
+        with workspace(root) as access:
+            for name, change in SIGNALS.items():
+                weights.HAND_SET = replace(whole, **change)
+                for task in some:
+                    found = access.search_files(task.issue, budget=4 * SEARCH_BUDGET)
+                    place = place_of(task.files, (hit.path for hit in found))
+                    add(outcomes[name], Outcome([place]))
+            weights.HAND_SET = whole
+    return outcomes
+
+
+@contextmanager
+def workspace(root: Path) -> Iterator[SmartFileAccess]:
+    """Access to an indexed folder."""
+    access = SmartFileAccess.for_workspace(root, patience=None)
+    access.search_files("nothing")
+    try:
+        yield access
+    finally:
+        access.close()
+
+
+def ask(access: SmartFileAccess, question: str, files: tuple[str, ...]) -> Outcome:
     """One search, without a limit and in a small answer."""
     started = time.perf_counter()
     access.search_files(question, budget=SEARCH_BUDGET)
     took = 1000 * (time.perf_counter() - started)
     found = access.search_files(question)
     small = [hit.path for hit in access.search_files(question, budget=SMALL)]
-    place = place_of(task.files, (hit.path for hit in found))
-    return Outcome([place], [took], [(len({*small} & {*task.files}), len(small))])
+    place = place_of(files, (hit.path for hit in found))
+    return Outcome([place], [took], [(len({*small} & {*files}), len(small))])
 
 
 def place_of(gold: Iterable[str], paths: Iterable[str]) -> float:
@@ -171,11 +216,13 @@ def main() -> None:
     )
     parser.add_argument("--sdists", action="store_true", help="Django with tests and documentation")
     parser.add_argument("--limit", type=int, help="only the first tasks")
+    parser.add_argument("--ablate", action="store_true", help="without one signal after the other")
     parser.add_argument("--json", action="store_true", help="measurements for the page")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as cache:
         os.environ["FOLDLINE_CACHE_DIR"] = cache
-        outcomes = run(sdists=options.sdists, limit=options.limit)
+        ask_all = ablate if options.ablate else run
+        outcomes = ask_all(sdists=options.sdists, limit=options.limit)
         if options.json:
             print(as_json(measurements(outcomes)))
             return
