@@ -22,10 +22,12 @@ from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.section import Section
 from foldline.prompts.structured_output import StructuredOutputConfig
+from foldline.prompts.tags import fallback_tags
 from foldline.prompts.task import Task, TaskSection
 from foldline.prompts.template import PromptTemplate
 from foldline.prompts.tool import Tool, ToolContext, ToolExample, ToolResult, ToolTelemetry
 from foldline.prompts.visibility import SectionPath, SectionVisibility
+from foldline.prompts.wording import ENGLISH, Wording
 
 if TYPE_CHECKING:
     from foldline.prompts.context import ContextPolicy, Priority
@@ -38,10 +40,13 @@ if TYPE_CHECKING:
     from foldline.prompts.expansion import ChapterDecision, ChaptersExpansionPolicy
     from foldline.prompts.intent import ChapterVerdict, IntentClassifier, IntentQuery, term_overlap
     from foldline.prompts.overrides import (
+        OverrideIssue,
+        OverrideSource,
         PromptOverride,
         SectionOverride,
         ToolOverride,
         apply_overrides,
+        load_overrides,
         seed_override,
     )
     from foldline.prompts.overrides_store import OverridesStore
@@ -54,6 +59,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "ENGLISH",
     "Block",
     "Chapter",
     "ChapterDecision",
@@ -72,6 +78,8 @@ __all__ = [
     "IntentQuery",
     "MarkdownSection",
     "OpenSectionsParams",
+    "OverrideIssue",
+    "OverrideSource",
     "OverridesStore",
     "ParsedOutput",
     "Priority",
@@ -99,11 +107,14 @@ __all__ = [
     "ToolOverride",
     "ToolResult",
     "ToolTelemetry",
+    "Wording",
     "apply_expansion",
     "apply_overrides",
     "build_expansion_instructions",
     "dotted_heading",
     "evaluate_with_expansions",
+    "fallback_tags",
+    "load_overrides",
     "parse_output",
     "parse_structured_output",
     "rebind_tasks",
@@ -123,10 +134,13 @@ _LATER = {
     "expansion": ("ChapterDecision", "ChaptersExpansionPolicy"),
     "intent": ("ChapterVerdict", "IntentClassifier", "IntentQuery", "term_overlap"),
     "overrides": (
+        "OverrideIssue",
+        "OverrideSource",
         "PromptOverride",
         "SectionOverride",
         "ToolOverride",
         "apply_overrides",
+        "load_overrides",
         "seed_override",
     ),
     "overrides_store": ("OverridesStore",),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from foldline.prompts.chapter import Chapter
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.visibility import SectionVisibility
+from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +99,7 @@ def describe(template: PromptTemplate[object]) -> PromptDescriptor:
     """Return the descriptor of a template as declared."""
     survey = _Survey()
     survey.visit(template.sections, (), ())
-    identity = (
+    identity: tuple[object, ...] = (
         template.ns,
         template.key,
         survey.sections,
@@ -109,6 +110,8 @@ def describe(template: PromptTemplate[object]) -> PromptDescriptor:
         # Only where there are some: the hashes of other prompts stay as they were.
         *([survey.other_texts] if survey.other_texts else []),
     )
+    if template.wording != ENGLISH:
+        identity = (*identity, template.wording)
     return PromptDescriptor(
         ns=template.ns,
         key=template.key,

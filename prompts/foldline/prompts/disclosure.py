@@ -15,6 +15,7 @@ from foldline.prompts.errors import (
 from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION, assemble
 from foldline.prompts.tool import Tool, ToolContext, ToolResult, ToolTelemetry
 from foldline.prompts.visibility import SectionVisibility
+from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from foldline.prompts.rendering import RenderPass
     from foldline.prompts.tree import Node
     from foldline.prompts.visibility import SectionPath
+    from foldline.prompts.wording import Wording
 
 __all__ = [
     "MAX_REASON_LENGTH",
@@ -40,51 +42,27 @@ MAX_REASON_LENGTH = 256
 class OpenSectionsParams:
     """Parameters for the open_sections tool."""
 
-    section_keys: tuple[str, ...] = field(
-        metadata={
-            "description": (
-                "Section keys to open. Each key identifies a summarized section. "
-                "Use the keys shown in section summaries. Nested sections use "
-                "dot notation (e.g., 'parent.child')."
-            ),
-        },
-    )
-    reason: str = field(
-        metadata={
-            "description": (
-                "Brief explanation of why these sections need to be expanded. "
-                "Helps the caller understand the model's information needs."
-            ),
-        },
-    )
+    section_keys: tuple[str, ...] = field(metadata={"description": ENGLISH.open_sections_keys})
+    reason: str = field(metadata={"description": ENGLISH.open_sections_reason})
 
 
 @dataclass(slots=True, frozen=True)
 class ReadSectionParams:
     """Parameters for the read_section tool."""
 
-    section_key: str = field(
-        metadata={
-            "description": (
-                "The key of the summarized section to read, as shown in its summary. "
-                "Nested sections use dot notation (e.g., 'parent.child')."
-            ),
-        },
-    )
+    section_key: str = field(metadata={"description": ENGLISH.read_section_key})
 
 
-def build_expansion_instructions(section_keys: Sequence[str], reason: str) -> str:
+def build_expansion_instructions(
+    section_keys: Sequence[str], reason: str, wording: Wording = ENGLISH
+) -> str:
     """Return the instructions that tell a model how to continue after sections were opened.
 
     >>> build_expansion_instructions(("docs",), "Need the API")  # doctest: +ELLIPSIS
     'Sections expanded: `docs`. Reason: Need the API. Continue with your task using ...'
     """
     keys = ", ".join(f"`{key}`" for key in section_keys)
-    return (
-        f"Sections expanded: {keys}. "
-        f"Reason: {reason}. "
-        "Continue with your task using the newly visible content."
-    )
+    return wording.text("expansion_instructions", keys=keys, reason=reason)
 
 
 def disclosure_tools(
@@ -97,15 +75,13 @@ def disclosure_tools(
         if piece.enabled and piece.visibility is SectionVisibility.SUMMARY
     }
     disclosure = _Disclosure(source, pieces)
+    wording = source.plan.wording
     tools: list[Tool[object, object]] = []
     if OPEN_SECTIONS in needed:
         tools.append(
             Tool[OpenSectionsParams, None](
                 name=OPEN_SECTIONS,
-                description=(
-                    "Open summarized sections of this prompt to see their full content and get "
-                    "their tools. The turn ends and starts again with the sections open."
-                ),
+                description=wording.open_sections,
                 handler=disclosure.open_sections,
                 accepts_overrides=False,
             )
@@ -114,15 +90,28 @@ def disclosure_tools(
         tools.append(
             Tool[ReadSectionParams, str](
                 name=READ_SECTION,
-                description=(
-                    "Read the full content of a summarized section of this prompt. "
-                    "The section stays summarized."
-                ),
+                description=wording.read_section,
                 handler=disclosure.read_section,
                 accepts_overrides=False,
             )
         )
     return tools
+
+
+def disclosure_param_descriptions(
+    wording: Wording, tools: Sequence[Tool[object, object]]
+) -> Mapping[str, Mapping[str, str]]:
+    """Return what a wording says of these tools' parameters, by tool; nothing for English."""
+    if wording is ENGLISH:
+        return {}
+    descriptions = {
+        OPEN_SECTIONS: {
+            "section_keys": wording.open_sections_keys,
+            "reason": wording.open_sections_reason,
+        },
+        READ_SECTION: {"section_key": wording.read_section_key},
+    }
+    return {tool.name: descriptions[tool.name] for tool in tools}
 
 
 def requested_expansion(
@@ -232,7 +221,9 @@ class _Disclosure:
             requested_overrides=self._overrides(keys),
             reason=reason,
             section_keys=keys,
-            expansion_instructions=build_expansion_instructions(keys, reason),
+            expansion_instructions=build_expansion_instructions(
+                keys, reason, self._source.plan.wording
+            ),
         )
 
     def read_section(
@@ -253,7 +244,8 @@ class _Disclosure:
         except PromptError as error:
             _publish(context, READ_SECTION, params, ToolResult(str(error), success=False))
             raise
-        result = ToolResult(f"The full content of section {params.section_key!r}.", text)
+        wording = self._source.plan.wording
+        result = ToolResult(wording.text("read_section_result", key=params.section_key), text)
         _publish(context, READ_SECTION, params, result)
         return result
 

@@ -19,11 +19,11 @@ from foldline.prompts.intent import IntentQuery
 from foldline.prompts.rendering import RenderPass, without_arguments
 from foldline.prompts.specialise import type_name
 from foldline.prompts.thread import Thread, ThreadSource
-from foldline.prompts.tree import replan
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from foldline.prompts.binding import Bindings
     from foldline.prompts.intent import IntentClassifier
     from foldline.prompts.section import Section
     from foldline.prompts.template import PromptTemplate
@@ -60,7 +60,7 @@ def expand(
     template: PromptTemplate[OutputT],
     policy: ChaptersExpansionPolicy | str,
     *,
-    bound: Mapping[type, object],
+    bindings: Bindings,
     chapter_params: Mapping[str, object] | None,
     goal_section_key: str | None,
     classifier: IntentClassifier,
@@ -87,19 +87,14 @@ def expand(
     gate = _Gate(
         template,
         _policy(policy),
-        bound=bound,
+        bindings=bindings,
         chapter_params=given,
         goal_section_key=goal_section_key,
         classifier=classifier,
         only=only,
         session=session,
     )
-    sections = gate.dissolved(template.sections)
-    fresh = copy.copy(template)
-    fresh.sections = sections
-    fresh.plan = replan(
-        template.plan, sections, heading=template.heading, disclosure=template.disclosure
-    )
+    fresh = template.with_sections(gate.dissolved(template.sections))
     fresh.chapter_decisions = tuple(gate.decisions)
     return fresh
 
@@ -112,7 +107,7 @@ class _Gate:
         template: PromptTemplate[object],
         policy: ChaptersExpansionPolicy,
         *,
-        bound: Mapping[type, object],
+        bindings: Bindings,
         chapter_params: Mapping[str, object],
         goal_section_key: str | None,
         classifier: IntentClassifier,
@@ -122,7 +117,7 @@ class _Gate:
         self.decisions: list[ChapterDecision] = []
         self._template = template
         self._classify = policy is ChaptersExpansionPolicy.INTENT_CLASSIFIER
-        self._bound = bound
+        self._bindings = bindings
         self._chapter_params = chapter_params
         self._classifier = classifier
         self._only = only
@@ -180,8 +175,8 @@ class _Gate:
         kind = chapter.params_type
         if kind is None:
             return None
-        if kind in self._bound:
-            return self._bound[kind]
+        if kind in self._bindings.by_type:
+            return self._bindings.by_type[kind]
         given = self._chapter_params.get(chapter.key, chapter.default_params)
         if given is None:
             given = self._template.plan.defaults.get(kind)
@@ -214,7 +209,7 @@ class _Gate:
             )
         source = RenderPass(
             self._template.plan,
-            self._bound,
+            self._bindings,
             overrides={},
             session=self._session,
             session_overrides={},

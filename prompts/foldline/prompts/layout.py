@@ -163,7 +163,7 @@ def piece(
     node: PlaceT,
     visibility: SectionVisibility,
     body: Sequence[Segment],
-    subsections: Sequence[str] | None = None,
+    note: str | None = None,
 ) -> Piece[PlaceT]:
     """Return the piece of an enabled section: its heading, body and, for a summary, suffix.
 
@@ -171,15 +171,16 @@ def piece(
         node: The section's place.
         visibility: FULL or SUMMARY.
         body: Its text or summary; blank text is omitted.
-        subsections: The keys that the suffix lists; None for no suffix.
+        note: The suffix's note on opening the section; None for no suffix.
     """
     segments = [] if node.heading is None else [node.heading]
     if _has_text(body):
         if segments:
             segments.append(BLANK_LINE)
         segments += body
-    if subsections is not None:
-        segments.append(_suffix(node, subsections, after_text=bool(segments)))
+    if note is not None:
+        before = "\n\n---\n" if segments else "---\n"
+        segments.append(Segment(SegmentKind.SUFFIX, before + note))
     return Piece(node, True, visibility, segments)
 
 
@@ -236,14 +237,3 @@ def _has_text(body: Sequence[Segment]) -> bool:
         if text and not text.isspace():
             return True
     return False
-
-
-def _suffix(node: PlaceT, subsections: Sequence[str], *, after_text: bool) -> Segment:
-    call = f'call `{node.opened_by}` with key "{node.dotted}"'
-    note = (
-        f"[This section is summarized. C{call[1:]} to view full content including "
-        f"subsections: {', '.join(subsections)}.]"
-        if subsections
-        else f"[This section is summarized. To view full content, {call}.]"
-    )
-    return Segment(SegmentKind.SUFFIX, ("\n\n" if after_text else "") + f"---\n{note}")

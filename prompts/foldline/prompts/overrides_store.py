@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.files import read_text_file
 from foldline.prompts.overrides import PromptOverride, seed_override
+from foldline.prompts.tags import LATEST
 from foldline.prompts.values import Mismatch, convert
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class OverridesStore:
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.directory = Path(root) / ".foldline" / "prompts" / "overrides"
 
-    def path_for(self, ns: str, key: str, tag: str = "latest") -> Path:
+    def path_for(self, ns: str, key: str, tag: str = LATEST) -> Path:
         """Return the file of one prompt and tag, which may not exist.
 
         Raises:
@@ -63,7 +64,7 @@ class OverridesStore:
         directory = self.path_for(ns, key).parent
         return tuple(sorted(path.stem for path in directory.glob("*.json")))
 
-    def load(self, ns: str, key: str, tag: str = "latest") -> PromptOverride | None:
+    def load(self, ns: str, key: str, tag: str = LATEST) -> PromptOverride | None:
         """Return the overrides of a prompt under a tag; None if there are none.
 
         Raises:
@@ -109,7 +110,7 @@ class OverridesStore:
             raise
         return path
 
-    def seed(self, template: PromptTemplate[object], *, tag: str = "latest") -> Path:
+    def seed(self, template: PromptTemplate[object], *, tag: str = LATEST) -> Path:
         """Write a file with all texts of a prompt, ready to edit, and return its path.
 
         Raises:
@@ -122,7 +123,7 @@ class OverridesStore:
             )
         return self.save(seed_override(template, tag=tag))
 
-    def delete(self, ns: str, key: str, tag: str = "latest") -> bool:
+    def delete(self, ns: str, key: str, tag: str = LATEST) -> bool:
         """Remove the overrides of a prompt under a tag; returns True if there were any."""
         path = self.path_for(ns, key, tag)
         existed = path.exists()

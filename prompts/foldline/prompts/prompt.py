@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Generic, Never, NoReturn
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Generic, NamedTuple, Never, NoReturn
 
-from foldline.prompts.disclosure import disclosure_tools
-from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
+from foldline.prompts.binding import Bindings
+from foldline.prompts.disclosure import disclosure_param_descriptions, disclosure_tools
+from foldline.prompts.errors import (
+    PromptConfigurationError,
+    PromptValidationError,
+    did_you_mean,
+    near_names,
+)
 from foldline.prompts.layout import assemble
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.rendering import RenderPass, checked_overrides
 from foldline.prompts.specialise import field_names, type_name
+from foldline.prompts.tags import LATEST
 from foldline.prompts.template import OutputT_co, PromptTemplate
 from foldline.prompts.visibility import SectionVisibility, VisibilityOverrideSource
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Mapping
     from typing import Self
 
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.errors import ErrorHandler
     from foldline.prompts.expansion import ChaptersExpansionPolicy
     from foldline.prompts.intent import IntentClassifier
+    from foldline.prompts.overrides import OverrideSource
     from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath
+    from foldline.prompts.wording import Wording
 
 __all__ = ["Prompt"]
+
+_BIND_KEYWORDS = ("section_params", "overrides", "tag", "wording")
+_RENDER_KEYWORDS = (
+    "section_params",
+    "visibility_overrides",
+    "session",
+    "deadline",
+    "on_error",
+)
 
 
 class Prompt(Generic[OutputT_co]):
@@ -55,8 +73,9 @@ class Prompt(Generic[OutputT_co]):
                 f"Prompt(…) wraps a PromptTemplate, not {type_name(type(template))}."
             )
         self.template = template
-        self._bound: dict[type, object] = {}
-        self._repeated: set[type] = set()
+        """The template that is rendered: with the bound overrides and wording."""
+        self._texts = _Texts(template)
+        self._bindings = Bindings()
 
     @property
     def ns(self) -> str:
@@ -76,23 +95,73 @@ class Prompt(Generic[OutputT_co]):
     @property
     def params(self) -> tuple[object, ...]:
         """The bound instances, in the order in which their types were first bound."""
-        return tuple(self._bound.values())
+        return tuple(self._bindings.by_type.values())
 
-    def bind(self, *params: object) -> Self:
+    @property
+    def section_params(self) -> Mapping[str, object]:
+        """The instances bound to single sections, by dotted key."""
+        return MappingProxyType(dict(self._bindings.by_section))
+
+    def bind(
+        self,
+        *params: object,
+        section_params: Mapping[str, object] | None = None,
+        overrides: OverrideSource | None = None,
+        tag: str | None = None,
+        wording: Wording | None = None,
+        **unknown: Never,
+    ) -> Self:
         """Bind instances in this prompt, replacing those of the same type, and return the prompt.
 
         Two instances of one type in one call are ambiguous, and make the next render fail until
-        that type is bound again.
+        that type is bound again. Sections that share a dataclass and not its values get theirs by
+        key:
+
+        >>> from foldline.prompts import MarkdownSection, PromptTemplate
+        >>> from foldline.prompts.dataclasses import FrozenDataclass
+        >>> @FrozenDataclass()
+        ... class Person:
+        ...     name: str
+        >>> def person(key: str) -> MarkdownSection[Person]:
+        ...     return MarkdownSection[Person](title=key.title(), key=key, template="${name}")
+        >>> template = PromptTemplate(
+        ...     ns="demo", key="people", sections=[person("buyer"), person("seller")]
+        ... )
+        >>> prompt = Prompt(template).bind(Person("Ada"), section_params={"seller": Person("Bob")})
+        >>> [line for line in prompt.render().text.splitlines() if line in ("Ada", "Bob")]
+        ['Ada', 'Bob']
+
+        Args:
+            params: Instances for all sections of their type.
+            section_params: Instances for one section each, by dotted key; they replace those of
+                the same section, and take precedence over `params`. Sections inside of that one
+                need their own.
+            overrides: Stored replacements of texts, such as an `OverridesStore`. They are loaded
+                now, and stay until others are bound; `template.override_issues` says which weren't
+                applied.
+            tag: The tag of the overrides, such as `shorter` or the language `de-CH`; `latest` by
+                default. Texts that it lacks are those of the tags that it falls back to, see
+                `fallback_tags`. Without `overrides`, another tag of those that are bound.
+            wording: The library's own sentences, in place of the template's.
+            unknown: Refused: the values of fields are bound as instances of their dataclass.
 
         Raises:
-            PromptValidationError: An argument isn't an instance of a dataclass.
+            PromptValidationError: An argument isn't an instance of a dataclass, or
+                `section_params` has a key that no section has or an instance that its section
+                doesn't take; or there are no overrides for a tag, or they aren't the prompt's.
         """
-        self._bound, self._repeated = self._with(params)
+        if unknown:
+            self._refuse_keywords("bind", unknown, _BIND_KEYWORDS)
+        bindings = self._bound_with(params, section_params)
+        if not (overrides is None and tag is None and wording is None):
+            self._change_texts(overrides, tag, wording)
+        self._bindings = bindings
         return self
 
     def render(
         self,
         *params: object,
+        section_params: Mapping[str, object] | None = None,
         visibility_overrides: Mapping[SectionPath, SectionVisibility] | None = None,
         session: object | None = None,
         deadline: Deadline | None = None,
@@ -103,6 +172,7 @@ class Prompt(Generic[OutputT_co]):
 
         Args:
             params: Instances for this render only, replacing bound ones of the same type.
+            section_params: Instances for single sections, for this render only, by dotted key.
             visibility_overrides: Sections to show in full or summarized, by path.
             session: Passed to visibility callables that ask for it. A `VisibilityOverrideSource`
                 also overrides visibilities; explicit overrides take precedence.
@@ -114,17 +184,17 @@ class Prompt(Generic[OutputT_co]):
 
         Raises:
             PromptValidationError: A type is bound twice or not used by any section, or an override
-                is for an unknown section or one without a summary.
+                or an instance of `section_params` doesn't fit a section.
             PromptRenderError: Parameters are missing, or an author's callable raised.
         """
         if unknown:
-            self._refuse_keywords(unknown)
-        bound, repeated = self._with(params) if params else (self._bound, self._repeated)
+            self._refuse_keywords("render", unknown, _RENDER_KEYWORDS)
+        bindings = self._bound_with(params, section_params)
         plan = self.template.plan
-        self._check(bound, repeated)
+        bindings.check(plan, f"{self.ns}/{self.key}")
         source = RenderPass(
             plan,
-            dict(bound),
+            bindings,
             overrides=checked_overrides(visibility_overrides, plan),
             session=session,
             session_overrides=(
@@ -141,14 +211,19 @@ class Prompt(Generic[OutputT_co]):
             if piece.enabled and piece.visibility is SectionVisibility.FULL
             for tool in piece.node.section.tools
         ]
+        disclosing = disclosure_tools(source, pieces)
         return RenderedPrompt(
             text=text,
             structured_output=self.template.structured_output,
             deadline=deadline,
             descriptor=self.template.descriptor,
             blocks=blocks,
-            _tools=(*tools, *disclosure_tools(source, pieces)),
-            _tool_param_descriptions=self.template.tool_param_descriptions,
+            _tools=(*tools, *disclosing),
+            override_issues=self.template.override_issues,
+            _tool_param_descriptions={
+                **disclosure_param_descriptions(plan.wording, disclosing),
+                **(self.template.tool_param_descriptions or {}),
+            },
             _source=source,
         )
 
@@ -170,6 +245,7 @@ class Prompt(Generic[OutputT_co]):
             self.template.expand_chapters(
                 policy,
                 params=self.params,
+                section_params=self.section_params,
                 chapter_params=chapter_params,
                 goal_section_key=goal_section_key,
                 classifier=classifier,
@@ -177,62 +253,88 @@ class Prompt(Generic[OutputT_co]):
                 session=session,
             )
         )
-        expanded._bound, expanded._repeated = dict(self._bound), set(self._repeated)
+        expanded._bindings = self._bindings
+        if self.template is not self._texts.declared:
+            # With the chapters, the texts that overrides refer to are gone.
+            has_chapters = bool(self.template.plan.chapter_paths)
+            expanded._texts = self._texts._replace(dissolved=has_chapters)
         return expanded
 
     def __repr__(self) -> str:
-        bound = ", ".join(type_name(kind) for kind in self._bound)
-        return f"<Prompt {self.ns}/{self.key} bound to ({bound})>"
+        types = (type_name(kind) for kind in self._bindings.by_type)
+        return (
+            f"<Prompt {self.ns}/{self.key} bound to ({', '.join((*types, *self.section_params))})>"
+        )
 
-    def _with(self, params: Iterable[object]) -> tuple[dict[type, object], set[type]]:
-        given = tuple(params)
-        for item in given:
-            if isinstance(item, type) or not hasattr(type(item), "__dataclass_fields__"):
-                shown = type_name(item) if isinstance(item, type) else repr(item)
-                raise PromptValidationError(
-                    f"Only instances of dataclasses can be bound, not {shown}.",
-                    dataclass_type=item if isinstance(item, type) else type(item),
+    def _change_texts(
+        self, overrides: OverrideSource | None, tag: str | None, wording: Wording | None
+    ) -> None:
+        texts = self._texts
+        if texts.dissolved:
+            raise PromptConfigurationError(
+                f"{self.ns}/{self.key}: the chapters of a prompt with overrides are expanded; bind "
+                "other overrides before `expand_chapters`."
+            )
+        if overrides is not None:
+            if not callable(getattr(overrides, "load", None)):
+                raise PromptConfigurationError(
+                    f"{self.ns}/{self.key}: `overrides` is an OverridesStore, or has its method "
+                    f"`load`; it can't be {overrides!r}."
                 )
-        counts = Counter(type(item) for item in given)
-        bound = {**self._bound, **{type(item): item for item in given}}
-        repeated = (self._repeated - counts.keys()) | {k for k, n in counts.items() if n > 1}
-        return bound, repeated
+            texts = texts._replace(overrides=overrides, tag=LATEST)
+        if tag is not None:
+            if texts.overrides is None:
+                raise PromptConfigurationError(
+                    f"{self.ns}/{self.key}: the tag {tag!r} is that of overrides; give "
+                    "`overrides`, such as an OverridesStore."
+                )
+            texts = texts._replace(tag=tag)
+        if wording is not None:
+            texts = texts._replace(wording=wording)
+        self.template, self._texts = texts.template(), texts
 
-    def _refuse_keywords(self, unknown: Mapping[str, object]) -> NoReturn:
+    def _bound_with(
+        self, params: tuple[object, ...], section_params: Mapping[str, object] | None
+    ) -> Bindings:
+        bindings = self._bindings
+        if params:
+            bindings = bindings.with_params(params)
+        if section_params is not None:
+            bindings = bindings.with_section_params(section_params, self.template.plan)
+        return bindings
+
+    def _refuse_keywords(
+        self, method: str, unknown: Mapping[str, object], options: tuple[str, ...]
+    ) -> NoReturn:
         name = next(iter(unknown))
-        options = ("visibility_overrides", "session", "deadline", "on_error")
         near = near_names(name, options)
         owners = sorted(
             type_name(kind) for kind in self.template.plan.known_types if name in field_names(kind)
         )
         if owners:
-            hint = f"; bind an instance: render({owners[0]}({name}=…))"
+            hint = f"; bind an instance: {method}({owners[0]}({name}=…))"
         else:
             hint = did_you_mean(near, f"; its keywords are {', '.join(options)}.")
-        raise PromptValidationError(f"`render` has no keyword {name!r}{hint}", near=near)
+        raise PromptValidationError(f"`{method}` has no keyword {name!r}{hint}", near=near)
 
-    def _check(self, bound: Mapping[type, object], repeated: set[type]) -> None:
-        for kind in repeated:
-            raise PromptValidationError(
-                f"{type_name(kind)} was bound twice in one call; bind one instance.",
-                dataclass_type=kind,
-            )
-        known = self.template.plan.known_types
-        for kind in bound:
-            if kind not in known:
-                names = sorted(type_name(k) for k in known)
-                base = next((k for k in kind.__mro__ if k in known), None)
-                if base is not None:
-                    raise PromptValidationError(
-                        f"{type_name(kind)} is a subclass of {type_name(base)}, and sections take "
-                        f"instances of their own type: bind a {type_name(base)}, or specialise the "
-                        f"sections with {type_name(kind)}.",
-                        dataclass_type=kind,
-                        near=(type_name(base),),
-                    )
-                raise PromptValidationError(
-                    f"No section of {self.ns}/{self.key} takes {type_name(kind)}; its sections "
-                    f"take {', '.join(names) or 'no parameters'}.",
-                    dataclass_type=kind,
-                    near=near_names(type_name(kind), names),
-                )
+
+class _Texts(NamedTuple, Generic[OutputT_co]):
+    """The template of a prompt, and where its texts come from instead."""
+
+    declared: PromptTemplate[OutputT_co]
+    overrides: OverrideSource | None = None
+    tag: str = LATEST
+    wording: Wording | None = None
+    dissolved: bool = False
+    """True if the chapters of the prompt's template dissolved, and those of `declared` didn't."""
+
+    def template(self) -> PromptTemplate[OutputT_co]:
+        """Return the template with the other texts; loads the overrides."""
+        template = self.declared
+        if self.wording is not None:
+            template = template.with_wording(self.wording)
+        if self.overrides is None:
+            return template
+        from foldline.prompts.overrides import bind_overrides
+
+        return bind_overrides(template, self.overrides, self.tag)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
 from foldline.prompts.layout import assemble
+from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
     from foldline.prompts.blocks import Block
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.descriptor import PromptDescriptor
+    from foldline.prompts.overrides import OverrideIssue
     from foldline.prompts.rendering import RenderPass
     from foldline.prompts.structured_output import StructuredOutputConfig
     from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath
+    from foldline.prompts.wording import Wording
 
 __all__ = ["RenderedPrompt"]
 
@@ -46,8 +49,16 @@ class RenderedPrompt(Generic[OutputT_co]):
     )
     _source: RenderPass | None = field(default=None, repr=False, compare=False)
 
+    override_issues: tuple[OverrideIssue, ...] = field(default=(), repr=False, compare=False)
+    """Stored overrides that weren't applied as they are, with reasons."""
+
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def wording(self) -> Wording:
+        """The library's own sentences in this prompt."""
+        return ENGLISH if self._source is None else self._source.plan.wording
 
     @property
     def tools(self) -> tuple[Tool[object, object], ...]:

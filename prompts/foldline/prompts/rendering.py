@@ -24,6 +24,7 @@ from foldline.prompts.visibility import SectionVisibility
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from foldline.prompts.binding import Bindings
     from foldline.prompts.errors import ErrorHandler
     from foldline.prompts.tree import Node, Plan
     from foldline.prompts.visibility import SectionPath
@@ -37,19 +38,19 @@ class RenderPass:
     The result keeps it, to show a section later as it would be if opened.
     """
 
-    __slots__ = ("_built", "_session_overrides", "bound", "overrides", "plan", "session")
+    __slots__ = ("_built", "_session_overrides", "bindings", "overrides", "plan", "session")
 
     def __init__(
         self,
         plan: Plan,
-        bound: Mapping[type, object],
+        bindings: Bindings,
         *,
         overrides: Mapping[SectionPath, SectionVisibility],
         session: object | None,
         session_overrides: Mapping[SectionPath, SectionVisibility],
     ) -> None:
         self.plan = plan
-        self.bound = bound
+        self.bindings = bindings
         self.overrides = overrides
         self.session = session
         self._session_overrides = session_overrides
@@ -105,11 +106,12 @@ class RenderPass:
                 return Piece(node, False, node.declared or SectionVisibility.FULL, [])
             visibility = SectionVisibility.FULL if node is opened else self.visibility(node, params)
             if visibility is SectionVisibility.FULL:
-                body, subsections = as_segments(section.render_body(params)), None
+                body, note = as_segments(section.render_body(params)), None
             else:
                 body = self._summary(node, params)
-                subsections = [child.section.key for child in node.children if self.is_shown(child)]
-            return piece(node, visibility, body if bound else _as_defaults(body), subsections)
+                keys = [child.section.key for child in node.children if self.is_shown(child)]
+                note = self.plan.wording.note(node.opened_by, node.dotted, keys)
+            return piece(node, visibility, body if bound else _as_defaults(body), note)
         except PromptError as error:
             raise located(error, node) from error.__cause__
         except Exception as error:
@@ -133,8 +135,11 @@ class RenderPass:
         kind = node.params_type
         if kind is None:
             return None, True
-        if kind in self.bound:
-            return self.bound[kind], True
+        bindings = self.bindings
+        if bindings.by_section and node.dotted in bindings.by_section:
+            return bindings.by_section[node.dotted], True
+        if kind in bindings.by_type:
+            return bindings.by_type[kind], True
         default = node.section.default_params
         if default is None:
             default = self.plan.defaults.get(kind)

@@ -102,9 +102,17 @@ def apply_expansion(
 
 def rebind_tasks(prompt: Prompt[OutputT], request: VisibilityExpansionRequired) -> Prompt[OutputT]:
     """Return the prompt with the request's expansion instructions in its bound tasks."""
-    tasks = [param for param in prompt.params if isinstance(param, Task)]
+
+    def instructed(task: Task) -> Task:
+        return replace(task, expansion_instructions=request.expansion_instructions)
+
     return prompt.bind(
-        *(replace(t, expansion_instructions=request.expansion_instructions) for t in tasks)
+        *(instructed(param) for param in prompt.params if isinstance(param, Task)),
+        section_params={
+            key: instructed(param)
+            for key, param in prompt.section_params.items()
+            if isinstance(param, Task)
+        },
     )
 
 

@@ -12,6 +12,7 @@ from foldline.prompts.errors import PromptRenderError, PromptValidationError
 from foldline.prompts.specialise import Specialised, dataclass_of, field_names, type_name
 from foldline.prompts.tool import Tool
 from foldline.prompts.visibility import SectionVisibility, Selector, VisibilitySelector
+from foldline.prompts.wording import ENGLISH, Wording
 
 if TYPE_CHECKING:
     from typing import Self
@@ -64,6 +65,12 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
 
     params_base: ClassVar[type | None] = None
     """The dataclass that the parameters must be or inherit from, if there is one."""
+
+    has_wording: ClassVar[bool] = False
+    """True if the section's text has sentences of its `wording`."""
+
+    wording: Wording = ENGLISH
+    """The library's own sentences; a template gives its sections those of the prompt."""
 
     constructor_arguments: ClassVar[tuple[str, ...]] = (
         "title",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from foldline.prompts.section import Section
     from foldline.prompts.tool import Tool
+    from foldline.prompts.wording import Wording
 
 __all__ = ["Task", "TaskSection"]
 
@@ -47,11 +48,15 @@ class TaskBlock(NamedTuple):
     """A text that a task section derives from an optional field."""
 
     field: str
-    form: str
+    sentence: str
+    placeholder: str
+    end: str = ""
 
-    def text(self, value: str | None) -> str:
+    def text(self, value: str | None, wording: Wording) -> str:
         """Return the text for a value of the field; empty for None."""
-        return self.form.format(value) if value else ""
+        if not value:
+            return ""
+        return wording.text(self.sentence, **{self.placeholder: value}) + self.end
 
 
 TaskT_co = TypeVar("TaskT_co", bound=Task, covariant=True)
@@ -71,6 +76,7 @@ class TaskSection(MarkdownSection[TaskT_co]):
     """
 
     params_base: ClassVar[type | None] = Task
+    has_wording: ClassVar[bool] = True
     derived_placeholders: ClassVar[tuple[str, ...]] = ("_expansion_block", "_background_block")
 
     def __init__(
@@ -102,7 +108,8 @@ class TaskSection(MarkdownSection[TaskT_co]):
     def derive(self, params: TaskT_co) -> Mapping[str, str]:  # type: ignore[misc]  # The renderer passes the section's own type only.
         """Return the expansion block and the background block; empty if the task lacks them."""
         return {
-            name: block.text(getattr(params, block.field)) for name, block in TASK_BLOCKS.items()
+            name: block.text(getattr(params, block.field), self.wording)
+            for name, block in TASK_BLOCKS.items()
         }
 
     def render_body(self, params: TaskT_co) -> Sequence[Segment]:  # type: ignore[misc]  # As above.
@@ -114,8 +121,10 @@ TASK_BLOCKS: Mapping[str, TaskBlock] = dict(
     zip(
         TaskSection.derived_placeholders,
         (
-            TaskBlock("expansion_instructions", "**Expansion Context:** {}\n\n---\n\n"),
-            TaskBlock("background", "**Background:** {}"),
+            TaskBlock(
+                "expansion_instructions", "expansion_context", "instructions", end="\n\n---\n\n"
+            ),
+            TaskBlock("background", "background", "background"),
         ),
         strict=True,
     )

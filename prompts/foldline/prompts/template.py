@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import typing
 from typing import TYPE_CHECKING, Generic, Literal, Never
 
@@ -11,7 +12,8 @@ from foldline.prompts.headings import HeadingFormatter, dotted_heading
 from foldline.prompts.section import Section, checked_sections
 from foldline.prompts.specialise import Specialised
 from foldline.prompts.structured_output import declared_output
-from foldline.prompts.tree import build_plan
+from foldline.prompts.tree import build_plan, replan
+from foldline.prompts.wording import ENGLISH, Wording
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from foldline.prompts.errors import ErrorHandler
     from foldline.prompts.expansion import ChapterDecision, ChaptersExpansionPolicy
     from foldline.prompts.intent import IntentClassifier
+    from foldline.prompts.overrides import OverrideIssue, OverrideSource
     from foldline.prompts.prompt import Prompt
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.visibility import SectionPath, SectionVisibility
@@ -52,6 +55,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         disclosure: With `auto`, the model can open summarized sections that have tools, and read
             the others; with `open`, it can open all.
         heading: Formats the headings; `undotted_heading` is the older format.
+        wording: The library's own sentences in the prompt.
 
     Raises:
         PromptValidationError: The prompt can never work.
@@ -68,10 +72,12 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         allow_extra_keys: bool = False,
         disclosure: Literal["auto", "open"] = "auto",
         heading: HeadingFormatter = dotted_heading,
+        wording: Wording = ENGLISH,
     ) -> None:
         self.ns = _named(ns, "ns")
         self.key = _named(key, "key")
         self.name = name
+        self.wording = _checked_wording(wording)
         self.sections: tuple[Section[object], ...] = (
             *checked_sections(sections, key),
             *checked_sections(chapters, key),
@@ -95,8 +101,13 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         )
         self.chapter_decisions: tuple[ChapterDecision, ...] = ()
         self.tool_param_descriptions: Mapping[str, Mapping[str, str]] | None = None
+        self.override_issues: tuple[OverrideIssue, ...] = ()
+        """Stored overrides that weren't applied as they are, with reasons."""
         self._descriptor: PromptDescriptor | None = None
-        self.plan = build_plan(self.sections, heading=heading, disclosure=disclosure)
+        self.sections = _worded(self.sections, wording)
+        self.plan = build_plan(
+            self.sections, heading=heading, disclosure=disclosure, wording=wording
+        )
 
     @property
     def descriptor(self) -> PromptDescriptor:
@@ -108,11 +119,35 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
             self._descriptor = describe(self)
         return self._descriptor
 
+    def with_sections(self, sections: tuple[Section[object], ...]) -> PromptTemplate[OutputT_co]:
+        """Return a copy with changed sections, and the descriptor of this template."""
+        _ = self.descriptor
+        fresh = copy.copy(self)
+        fresh.sections = sections
+        fresh.plan = replan(
+            self.plan,
+            sections,
+            heading=self.heading,
+            disclosure=self.disclosure,
+            wording=self.wording,
+        )
+        return fresh
+
+    def with_wording(self, wording: Wording) -> PromptTemplate[OutputT_co]:
+        """Return a copy in which the library's own sentences are these."""
+        if _checked_wording(wording) == self.wording:
+            return self
+        _ = self.descriptor
+        fresh = copy.copy(self)
+        fresh.wording = wording
+        return fresh.with_sections(_worded(self.sections, wording))
+
     def expand_chapters(
         self,
         policy: ChaptersExpansionPolicy | str = "all_included",
         *,
         params: Sequence[object] = (),
+        section_params: Mapping[str, object] | None = None,
         chapter_params: Mapping[str, object] | None = None,
         goal_section_key: str | None = None,
         classifier: IntentClassifier | None = None,
@@ -127,6 +162,8 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         Args:
             policy: The policy that opens chapters.
             params: Bound parameters; a chapter uses the one of its type.
+            section_params: Parameters bound to single sections, by dotted key; the goal section may
+                need them.
             chapter_params: Parameters by chapter key, for types that are not bound.
             goal_section_key: The section with the user's goal; required by the policy
                 INTENT_CLASSIFIER.
@@ -141,15 +178,16 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
                 `chapter_params` one without parameters.
             PromptRenderError: A chapter's `enabled` raised or lacks its parameters.
         """
+        from foldline.prompts.binding import Bindings
         from foldline.prompts.expansion import expand
         from foldline.prompts.intent import term_overlap
 
-        # The descriptor describes the declaration, so compute it before chapters dissolve.
-        _ = self.descriptor
         return expand(
             self,
             policy,
-            bound={type(item): item for item in params},
+            bindings=Bindings()
+            .with_params(tuple(params))
+            .with_section_params(section_params or {}, self.plan),
             chapter_params=chapter_params,
             goal_section_key=goal_section_key,
             classifier=term_overlap if classifier is None else classifier,
@@ -157,15 +195,31 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
             session=session,
         )
 
-    def bind(self, *params: object) -> Prompt[OutputT_co]:
-        """Return a new prompt of this template with these parameters bound."""
+    def bind(
+        self,
+        *params: object,
+        section_params: Mapping[str, object] | None = None,
+        overrides: OverrideSource | None = None,
+        tag: str | None = None,
+        wording: Wording | None = None,
+        **unknown: Never,
+    ) -> Prompt[OutputT_co]:
+        """Return a new prompt of this template with these parameters bound; see `Prompt.bind`."""
         from foldline.prompts.prompt import Prompt
 
-        return Prompt(self).bind(*params)
+        return Prompt(self).bind(
+            *params,
+            section_params=section_params,
+            overrides=overrides,
+            tag=tag,
+            wording=wording,
+            **unknown,
+        )
 
     def render(
         self,
         *params: object,
+        section_params: Mapping[str, object] | None = None,
         visibility_overrides: Mapping[SectionPath, SectionVisibility] | None = None,
         session: object | None = None,
         deadline: Deadline | None = None,
@@ -173,7 +227,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         **unknown: Never,
     ) -> RenderedPrompt[OutputT_co]:
         """Render the template with these parameters: `bind` and `Prompt.render` in one."""
-        return self.bind(*params).render(
+        return self.bind(*params, section_params=section_params).render(
             visibility_overrides=visibility_overrides,
             session=session,
             deadline=deadline,
@@ -183,6 +237,26 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.ns}/{self.key}>"
+
+
+def _worded(sections: tuple[Section[object], ...], wording: Wording) -> tuple[Section[object], ...]:
+    """Return the sections, copied where they or those inside have sentences of the library."""
+    result: list[Section[object]] = []
+    for section in sections:
+        children = _worded(section.children, wording)
+        if (section.has_wording and section.wording != wording) or children != section.children:
+            twin = copy.copy(section)
+            vars(twin).update(children=children, wording=wording)
+            result.append(twin)
+        else:
+            result.append(section)
+    return tuple(result)
+
+
+def _checked_wording(wording: object) -> Wording:
+    if not isinstance(wording, Wording):
+        raise PromptValidationError(f"`wording` is a Wording, not {wording!r}.")
+    return wording
 
 
 def _named(value: str, what: str) -> str:

@@ -10,24 +10,29 @@ from typing import TYPE_CHECKING
 from foldline.prompts.errors import ToolValidationError
 from foldline.prompts.schema import JsonSchema, schema_of
 from foldline.prompts.values import Mismatch, convert
+from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from foldline.prompts.tool import Tool
+    from foldline.prompts.wording import Wording
 
 __all__ = ["decode_arguments", "described", "json_text", "parameters_schema", "to_json"]
 
 
-def described(tool: Tool[object, object]) -> str:
+def described(tool: Tool[object, object], wording: Wording = ENGLISH) -> str:
     """Return a tool's description and its examples, as models read them."""
     examples = []
     for example in tool.examples:
-        call = json_text(to_json(example.params))
-        shown = f"{example.description.strip()} {call}"
-        if example.result is not None:
-            shown += f" returns {json_text(to_json(example.result))}"
-        examples.append(f"Example: {shown}")
+        description, call = example.description.strip(), json_text(to_json(example.params))
+        if example.result is None:
+            examples.append(wording.text("tool_example", description=description, call=call))
+            continue
+        result = json_text(to_json(example.result))
+        examples.append(
+            wording.text("tool_example_result", description=description, call=call, result=result)
+        )
     return "\n\n".join([tool.description, *examples])
 
 

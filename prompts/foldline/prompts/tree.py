@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.prompts.chapter import Chapter
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION, Place, arrange
 from foldline.prompts.section import Section
 from foldline.prompts.visibility import SectionVisibility
+from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +18,16 @@ if TYPE_CHECKING:
     from foldline.prompts.headings import HeadingFormatter
     from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath
+    from foldline.prompts.wording import Wording
 
-__all__ = ["Node", "Plan", "build_plan", "replan"]
+__all__ = ["DeclaredSection", "Node", "Plan", "build_plan", "replan"]
+
+
+class DeclaredSection(NamedTuple):
+    """A section that is part of a template, in a closed chapter or outside of chapters."""
+
+    path: SectionPath
+    params_type: type | None
 
 
 @dataclass(slots=True, eq=False)
@@ -45,10 +54,13 @@ class Plan:
     """All sections of a template at their positions; immutable."""
 
     roots: tuple[Node, ...]
+    wording: Wording = ENGLISH
     by_path: dict[SectionPath, Node] = field(default_factory=dict)
     by_dotted: dict[str, Node] = field(default_factory=dict)
     defaults: dict[type, object] = field(default_factory=dict)
     """The first default parameters of each type."""
+    declared: dict[str, DeclaredSection] = field(default_factory=dict)
+    """All sections by dotted key, including those of closed chapters."""
     known_types: frozenset[type] = frozenset()
     """Parameter types that may be bound, including those of closed chapters."""
     inert_paths: frozenset[SectionPath] = frozenset()
@@ -58,7 +70,11 @@ class Plan:
 
 
 def build_plan(
-    sections: Sequence[Section[object]], *, heading: HeadingFormatter, disclosure: str
+    sections: Sequence[Section[object]],
+    *,
+    heading: HeadingFormatter,
+    disclosure: str,
+    wording: Wording,
 ) -> Plan:
     """Return the plan of these sections, with chapters closed.
 
@@ -68,7 +84,7 @@ def build_plan(
     """
     everything = _Everything(sections)
     roots = arrange(sections, Node, heading=heading, disclosure=disclosure)
-    plan = Plan(roots)
+    plan = Plan(roots, wording)
     for root in roots:
         for node in root.walk():
             plan.by_path[node.path] = node
@@ -77,16 +93,23 @@ def build_plan(
             if node.params_type is not None and default is not None:
                 plan.defaults.setdefault(node.params_type, default)
     plan.known_types = frozenset(everything.types)
+    plan.declared = everything.sections
     plan.inert_paths = frozenset(everything.paths - plan.by_path.keys())
     plan.chapter_paths = frozenset(everything.chapter_paths)
     return plan
 
 
 def replan(
-    before: Plan, sections: Sequence[Section[object]], *, heading: HeadingFormatter, disclosure: str
+    before: Plan,
+    sections: Sequence[Section[object]],
+    *,
+    heading: HeadingFormatter,
+    disclosure: str,
+    wording: Wording,
 ) -> Plan:
     """Return the plan of changed sections, keeping the declarations from before the change."""
-    plan = build_plan(sections, heading=heading, disclosure=disclosure)
+    plan = build_plan(sections, heading=heading, disclosure=disclosure, wording=wording)
+    plan.declared = {**before.declared, **plan.declared}
     plan.known_types |= before.known_types
     declared = before.by_path.keys() | before.inert_paths | plan.inert_paths
     plan.inert_paths = frozenset(declared - plan.by_path.keys())
@@ -108,7 +131,7 @@ class _Everything:
         self.paths: set[SectionPath] = set()
         self.chapter_paths: set[SectionPath] = set()
         self.types: set[type] = set()
-        self._dotted: dict[str, SectionPath] = {}
+        self.sections: dict[str, DeclaredSection] = {}
         self._tools: dict[str, SectionPath] = {}
         self._chapters: set[str] = set()
         self._visit(sections, ())
@@ -127,7 +150,7 @@ class _Everything:
                 self.chapter_paths.add(path)
                 self._visit(section.sections, parent)
                 continue
-            self._place(path)
+            self._place(path, section.params_type)
             for tool in section.tools:
                 self._tool(tool, path)
             self._visit(section.children, path)
@@ -148,20 +171,21 @@ class _Everything:
         if section.params_type is not None:
             self.types.add(section.params_type)
 
-    def _place(self, path: SectionPath) -> None:
+    def _place(self, path: SectionPath, params_type: type | None) -> None:
         dotted = ".".join(path)
         if path in self.paths:
             raise PromptValidationError(
                 f"Two sections have the key {dotted!r}; rename one of them.", section_path=path
             )
-        if dotted in self._dotted:
+        if dotted in self.sections:
+            other = self.sections[dotted].path
             raise PromptValidationError(
-                f"The dotted key {dotted!r} could mean the sections {self._dotted[dotted]} or "
-                f"{path}; rename one of them.",
+                f"The dotted key {dotted!r} could mean the sections {other} or {path}; rename one "
+                "of them.",
                 section_path=path,
             )
         self.paths.add(path)
-        self._dotted[dotted] = path
+        self.sections[dotted] = DeclaredSection(path, params_type)
 
     def _tool(self, tool: Tool[object, object], path: SectionPath) -> None:
         if tool.name in (OPEN_SECTIONS, READ_SECTION):

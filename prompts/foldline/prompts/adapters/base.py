@@ -37,11 +37,13 @@ if TYPE_CHECKING:
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.intent import IntentClassifier
+    from foldline.prompts.overrides import OverrideSource
     from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.runtime.dispatch import ToolOutcome
     from foldline.prompts.runtime.events import EventBus
     from foldline.prompts.runtime.session import Session
     from foldline.prompts.visibility import SectionPath, SectionVisibility
+    from foldline.prompts.wording import Wording
 
 __all__ = ["BaseAdapter", "render_for_evaluation"]
 
@@ -91,6 +93,10 @@ class BaseAdapter(ABC):
         cancellation: Cancellation | None = None,
         on_text: Callable[[str], object] | None = None,
         context_policy: ContextPolicy | None = None,
+        section_params: Mapping[str, object] | None = None,
+        overrides: OverrideSource | None = None,
+        tag: str | None = None,
+        wording: Wording | None = None,
     ) -> PromptResponse[OutputT]:
         """Send a prompt, run the model's tool calls, and return its answer.
 
@@ -114,6 +120,12 @@ class BaseAdapter(ABC):
                 arrives. Without it, answers aren't streamed.
             context_policy: How much the conversation keeps of its tool results, in place of the
                 adapter's policy.
+            section_params: Instances to bind to single sections for this evaluation only, by dotted
+                key.
+            overrides: Stored overrides for this evaluation only; see `Prompt.bind`. Those that
+                aren't applied are in the answer's `rendered.override_issues`.
+            tag: Their tag; also without `overrides`, for those that are bound.
+            wording: The library's own sentences for this evaluation only.
 
         Raises:
             VisibilityExpansionRequired: The model asks to open sections; render again with them.
@@ -133,6 +145,10 @@ class BaseAdapter(ABC):
             deadline=deadline,
             chapter_params=chapter_params,
             intent_classifier=intent_classifier,
+            section_params=section_params,
+            overrides=overrides,
+            tag=tag,
+            wording=wording,
         )
         run = _Run(
             self,
@@ -159,6 +175,10 @@ def render_for_evaluation(
     deadline: Deadline | None = None,
     chapter_params: Mapping[str, object] | None = None,
     intent_classifier: IntentClassifier | None = None,
+    section_params: Mapping[str, object] | None = None,
+    overrides: OverrideSource | None = None,
+    tag: str | None = None,
+    wording: Wording | None = None,
 ) -> RenderedPrompt[OutputT]:
     """Return the rendered prompt that `evaluate` would send for these arguments.
 
@@ -168,7 +188,8 @@ def render_for_evaluation(
         PromptRenderError: It can't be rendered with its parameters.
     """
     if isinstance(prompt, RenderedPrompt):
-        if params or visibility_overrides or chapter_params:
+        given = (params, visibility_overrides, chapter_params, section_params)
+        if any(given) or not (overrides is None and tag is None and wording is None):
             raise PromptConfigurationError(
                 "A rendered prompt is sent as is; give parameters and overrides to `render`, "
                 "or evaluate the Prompt."
@@ -177,14 +198,17 @@ def render_for_evaluation(
             _check_goal(prompt, goal_section_key)
         return prompt
     if isinstance(prompt, PromptTemplate):
-        bound = prompt.bind(*params)
+        bound = Prompt(prompt)
     elif isinstance(prompt, Prompt):
         # A copy: these parameters are for this evaluation only.
-        bound = copy.copy(prompt).bind(*params)
+        bound = copy.copy(prompt)
     else:
         raise PromptConfigurationError(
             f"evaluate() takes a Prompt, a PromptTemplate or a RenderedPrompt, not {prompt!r}."
         )
+    bound.bind(
+        *params, section_params=section_params, overrides=overrides, tag=tag, wording=wording
+    )
     return bound.expand_chapters(
         chapters_expansion_policy,
         chapter_params=chapter_params,

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.intent import IntentClassifier
+    from foldline.prompts.overrides import OverrideSource
     from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.runtime.dispatch import ToolCall, ToolOutcome
     from foldline.prompts.runtime.events import EventBus
     from foldline.prompts.runtime.response import PromptResponse
     from foldline.prompts.runtime.session import Session
     from foldline.prompts.visibility import SectionPath, SectionVisibility
+    from foldline.prompts.wording import Wording
 
 __all__ = ["Conversation", "Evaluable", "ModelTurn", "ProviderAdapter"]
 
@@ -51,6 +53,10 @@ class ProviderAdapter(Protocol):
         cancellation: Cancellation | None = None,
         on_text: Callable[[str], object] | None = None,
         context_policy: ContextPolicy | None = None,
+        section_params: Mapping[str, object] | None = None,
+        overrides: OverrideSource | None = None,
+        tag: str | None = None,
+        wording: Wording | None = None,
     ) -> PromptResponse[OutputT]:
         """Send a prompt, run the model's tool calls, and return its answer.
 

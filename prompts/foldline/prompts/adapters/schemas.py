@@ -47,6 +47,10 @@ def output_schema(rendered: RenderedPrompt[object]) -> StrictSchema | None:
 def _tools(rendered: RenderedPrompt[object]) -> list[tuple[str, str, JsonSchema]]:
     params = rendered.tool_param_descriptions
     return [
-        (tool.name, described(tool), parameters_schema(tool, params.get(tool.name)))
+        (
+            tool.name,
+            described(tool, rendered.wording),
+            parameters_schema(tool, params.get(tool.name)),
+        )
         for tool in rendered.tools
     ]

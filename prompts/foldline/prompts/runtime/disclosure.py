@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.intent import IntentClassifier
+    from foldline.prompts.overrides import OverrideSource
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.runtime.events import EventBus
     from foldline.prompts.runtime.session import Session
     from foldline.prompts.visibility import SectionPath, SectionVisibility
+    from foldline.prompts.wording import Wording
 
 __all__ = ["estimated_tokens", "evaluate_with_disclosure"]
 
@@ -59,6 +61,10 @@ def evaluate_with_disclosure(
     count_tokens: Callable[[str], int] = estimated_tokens,
     rollback_session: bool = False,
     on_expansion: Callable[[VisibilityExpansionRequired], object] | None = None,
+    section_params: Mapping[str, object] | None = None,
+    overrides: OverrideSource | None = None,
+    tag: str | None = None,
+    wording: Wording | None = None,
 ) -> PromptResponse[OutputT]:
     """Evaluate a prompt until the model answers, opening the sections that it asks for.
 
@@ -89,6 +95,10 @@ def evaluate_with_disclosure(
         rollback_session: Undo the tools' changes to the session when an evaluation ends in a
             request.
         on_expansion: Called with each request that is granted.
+        section_params: Instances to bind to single sections for these evaluations only.
+        overrides: Stored overrides for these evaluations only; loaded once.
+        tag: Their tag.
+        wording: The library's own sentences for these evaluations only.
 
     Raises:
         ExpansionLimitError: The model asked too often or for too much; its cause is the request.
@@ -116,13 +126,15 @@ def evaluate_with_disclosure(
         on_text=on_text,
         context_policy=context_policy,
     )
-    bound = copy.copy(prompt).bind(*params)
-    overrides = dict(visibility_overrides or {})
+    bound = copy.copy(prompt).bind(
+        *params, section_params=section_params, overrides=overrides, tag=tag, wording=wording
+    )
+    visible = dict(visibility_overrides or {})
     budget = ExpansionBudget(max_requests=max_expansions)
     granted: list[Expansion] = []
 
     def size() -> int:
-        return count_tokens(options.render(bound, overrides).text)
+        return count_tokens(options.render(bound, visible).text)
 
     allowed = before = None
     if expansion_budget is not None:
@@ -131,13 +143,13 @@ def evaluate_with_disclosure(
     while True:
         snapshot = session.snapshot() if session is not None and rollback_session else None
         try:
-            response = options.evaluate(adapter, bound, overrides)
+            response = options.evaluate(adapter, bound, visible)
         except VisibilityExpansionRequired as request:
             budget.spend(request)
             if session is not None and snapshot is not None:
                 session.restore(snapshot)
             # Measured with the overrides alone: the session gets only granted requests.
-            overrides.update(request.requested_overrides)
+            visible.update(request.requested_overrides)
             bound = rebind_tasks(bound, request)
             grown = None
             if before is not None and allowed is not None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis import instances, operators
+from foldline.ide.analysis.binding import bound
 from foldline.ide.analysis.budget import STEP, text_cost
 from foldline.ide.analysis.syntax import Block, Call, Expression, Return, Statement
 from foldline.ide.analysis.values import (
     UNKNOWN,
     External,
     FunctionValue,
-    Item,
     Items,
     LambdaValue,
     MethodValue,
@@ -91,10 +92,8 @@ def _method(evaluator: Evaluator, func: MethodValue, node: Call, scope: Scope) -
             operators.text_method(owner, name, node, items) if evaluator.affords(cost) else UNKNOWN
         )
     if isinstance(owner, TemplateValue | PromptValue) and name == "bind":
-        template = owner.template if isinstance(owner, PromptValue) else owner
-        bound = owner.bound if isinstance(owner, PromptValue) else ()
-        added = tuple(Item(argument, evaluator.value(argument, scope)) for argument in node.args)
-        return PromptValue(template, node, (*bound, *added))
+        prompt = owner if isinstance(owner, PromptValue) else PromptValue(owner, node)
+        return bound(evaluator, replace(prompt, node=node), node, scope)
     if isinstance(owner, SectionValue) and name == "clone":
         return instances.clone(evaluator, owner, node, scope)
     return UNKNOWN

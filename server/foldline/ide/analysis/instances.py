@@ -26,7 +26,6 @@ from foldline.ide.analysis.values import (
     Dataclass,
     External,
     InstanceValue,
-    Item,
     Items,
     PromptValue,
     SectionValue,
@@ -413,8 +412,3 @@ def declared_in(evaluator: Evaluator, value: ClassValue) -> SectionValue | None:
     if not isinstance(made, SectionValue):
         return None
     return replace(made, opaque=True, specialised=None, class_name=value.definition.name.id)
-
-
-def bound_items(prompt: PromptValue) -> tuple[Item, ...]:
-    """The arguments bound to a prompt."""
-    return tuple(item for item in prompt.bound if not isinstance(item.node, Starred))

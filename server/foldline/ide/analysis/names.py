@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis import operators
+from foldline.ide.analysis.binding import bound as with_bound
 from foldline.ide.analysis.budget import STEP, text_cost
 from foldline.ide.analysis.scopes import BodyScope, Bound, ModuleScope, Scope
 from foldline.ide.analysis.source_map import join
@@ -142,10 +143,7 @@ def _changed(evaluator: Evaluator, value: Value, bound: Bound, scope: Scope) -> 
             return value
         if bound.conditional:
             return replace(value, maybe=True)
-        items = tuple(
-            Item(argument, evaluator.value(argument, scope)) for argument in bound.value.args
-        )
-        return replace(value, bound=(*value.bound, *items))
+        return with_bound(evaluator, value, bound.value, scope)
     if not isinstance(value, Items):
         if isinstance(value, Text) and bound.change == "+=" and bound.value is not None:
             added = evaluator.value(bound.value, scope)

@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.params import number_text
-from foldline.ide.analysis.values import UNKNOWN as NOT_KNOWN
 from foldline.ide.analysis.values import (
+    EMPTY_RECORD,
     Dataclass,
     InstanceValue,
     Nothing,
     Plain,
+    PromptValue,
     SectionValue,
     Text,
 )
+from foldline.ide.analysis.values import UNKNOWN as NOT_KNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from foldline.ide.analysis.values import Items, TemplateValue, Value
 
@@ -39,18 +41,32 @@ UNKNOWN = FieldValue(None)
 class ParamValues:
     """The parameters that a prompt renders with, resolved as an executed render does."""
 
-    def __init__(self, template: TemplateValue, bound: Iterable[Value]) -> None:
-        values = list(bound)
+    def __init__(self, prompt: TemplateValue | PromptValue) -> None:
+        values: list[Value] = []
+        self._own, self._key = EMPTY_RECORD, ""
+        if isinstance(prompt, PromptValue):
+            values = [item.value for item in prompt.bound]
+            self._own = prompt.section_params
+            prompt = prompt.template
         self._bound = {
             value.dataclass.identity: value for value in values if isinstance(value, InstanceValue)
         }
         # A bound value that isn't a known instance may be of any type.
         self._all_known = all(isinstance(value, InstanceValue) for value in values)
         self._defaults: dict[object, Value] = {}
-        for section in _walk(template.items("sections")):
+        for section in _walk(prompt.items("sections")):
             default = _default_of(section)
             if default is not None and isinstance(section.params, Dataclass):
                 self._defaults.setdefault(section.params.identity, default)
+
+    def enter(self, key: str) -> None:
+        """Answer for the section with this dotted key: a `SectionValue` can be in two places."""
+        self._key = key
+
+    @property
+    def own_key(self) -> str | None:
+        """The key of the section, if there are parameters for it alone."""
+        return self._key if self._key in self._own.arguments else None
 
     def value(self, section: SectionValue, name: str) -> FieldValue:
         """Return the value of a section's field."""
@@ -77,6 +93,11 @@ class ParamValues:
 
         None for those made of the fields' defaults.
         """
+        own = self._own.arguments.get(self._key)
+        if own is not None:
+            return own.value, True
+        if not self._own.complete:
+            return NOT_KNOWN, False
         instance = self._bound.get(params.identity)
         if instance is not None:
             return instance, True

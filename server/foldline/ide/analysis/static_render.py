@@ -26,13 +26,13 @@ from foldline.ide.analysis.values import (
     SectionValue,
     TemplateValue,
     Text,
-    Value,
     kept,
 )
 from foldline.prompts import Segment, SegmentKind, dotted_heading, undotted_heading
 from foldline.prompts.layout import Place, arrange, assemble, piece
 from foldline.prompts.task import TASK_BLOCKS, without_absent_end
 from foldline.prompts.visibility import SectionVisibility
+from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -275,22 +275,23 @@ def _renderer(
     overrides: Mapping[tuple[str, ...], Visibility] | None = None,
 ) -> _Renderer:
     template = prompt.template if isinstance(prompt, PromptValue) else prompt
-    bound = prompt.bound if isinstance(prompt, PromptValue) else ()
-    return _Renderer(template, [item.value for item in bound], overrides or {})
+    return _Renderer(template, ParamValues(prompt), overrides or {})
 
 
 class _Renderer:
     def __init__(
         self,
         template: TemplateValue,
-        bound: list[Value],
+        param_values: ParamValues,
         overrides: Mapping[tuple[str, ...], Visibility],
     ) -> None:
         self.template = template
         self.overrides = overrides
-        self.param_values = ParamValues(template, bound)
-        self.lists = StaticLists(self.param_values)
-        self.certain = not (template.opaque or template.maybe)
+        self.param_values = param_values
+        self.lists = StaticLists(param_values)
+        # The sentences of another wording aren't read from the source.
+        english = "wording" not in template.arguments
+        self.certain = english and not (template.opaque or template.maybe)
         self.heading = self._heading()
         self.disclosure = self._disclosure()
         self.values: dict[object, StaticSegment] = {}
@@ -370,6 +371,7 @@ class _Renderer:
     def _section(self, place: _Place, section: SectionValue) -> None:
         visibility = self.overrides.get(place.path) or section.visibility
         self.shown.append((section, visibility))
+        self.param_values.enter(place.dotted)
         if visibility is Visibility.UNKNOWN or section.known("title") is None:
             self.certain = False
         if visibility is Visibility.SUMMARY:
@@ -382,7 +384,8 @@ class _Renderer:
                 self.certain = False
             keys = [child.key for child in children if child.value is not None]
             body = self._body(section, "summary")
-            self.pieces.append(piece(place, SectionVisibility.SUMMARY, body, keys))
+            note = ENGLISH.note(place.opened_by, place.dotted, keys)
+            self.pieces.append(piece(place, SectionVisibility.SUMMARY, body, note))
         else:
             body = self._body(section, "template")
             self.pieces.append(piece(place, SectionVisibility.FULL, body))
@@ -417,7 +420,7 @@ class _Renderer:
         for name, block in TASK_BLOCKS.items():
             value = self.param_values.value(section, block.field)
             shown = f"${{{block.field}}}" if value.text is None else value.text
-            text = block.text(None if value.is_none else shown)
+            text = block.text(None if value.is_none else shown, ENGLISH)
             derived[name] = StaticSegment(
                 SegmentKind.DERIVED, text, name, known=value.is_none or value.text is not None
             )
@@ -433,7 +436,8 @@ class _Renderer:
             return derived[name]
         # Sections with the same parameters show the same.
         default = section.arguments.get("default_params")
-        key = (id(section.params), section.opaque, id(default), name, written)
+        own = self.param_values.own_key
+        key = (own, id(section.params), section.opaque, id(default), name, written)
         known = self.values.get(key)
         if known is None:
             known = self.values[key] = self._value(section, name, written)

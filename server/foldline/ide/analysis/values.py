@@ -91,6 +91,9 @@ class Record:
     complete: bool = True
 
 
+EMPTY_RECORD = Record({})
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
     """A list or tuple; unless `complete`, unknown items may be among these."""
@@ -311,7 +314,10 @@ class PromptValue:
     template: TemplateValue
     node: Node
     bound: tuple[Item, ...] = ()
+    section_params: Record = EMPTY_RECORD
+    """Those for single sections, by dotted key."""
     maybe: bool = False
+    """True if it may be another, or if overrides may have replaced its texts."""
     derived: dict[str, object] = field(default_factory=dict, init=False, repr=False)
     """What is kept of it; see `kept`."""
 
