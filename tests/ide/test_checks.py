@@ -223,7 +223,7 @@ X = PromptTemplate(ns="a", key="b", sections=[
     [
         '''
 Prompt(X).bind(P("a"), Q(), P("b")).render()
-#                           ^^^^^^ bound-twice `P` is bound twice in one call, and either could be meant: bind one instance, or give the sections different types.
+#                           ^^^^^^ bound-twice `P` is bound twice in one call, and either could be meant: bind one instance, and those of single sections with `section_params`.
 ''',
         '''
 X.render(P("a"), R("b"))
@@ -244,6 +244,29 @@ prompt.render()
 X.render(P("a"), visibility_overrides={("one", "tow"): 1, ("one", "two"): 2, ("three",): 3, (k,): 4})
 #                                      ^^^^^^^^^^^^^^ unknown-section No section has the path `one.tow`. Did you mean `one.two` or `one`?
 #                                                                            ^^^^^^^^^^ unknown-section No section has the path `three`.
+''',
+        '''
+X.bind(P("a"), section_params={"one.tow": Q(), "two": Q(), "zzz": Q(), "more": Q(), "one": P("b"), k: 1})
+#                              ^^^^^^^^^ unknown-section No section has the key `one.tow`. Did you mean `one.two` or `one`?
+#                                                     ^^^ unknown-params The section `two` takes no parameters.
+#                                                          ^^^^^ unknown-section No section has the key `zzz`.
+#                                                                      ^^^^^^ unknown-section `more` is a chapter: give its parameters in `chapter_params`.
+X.render(section_params={"one": Q(), "one.two": P("b"), "two": Q()})
+#                               ^^^ unknown-params The section `one` takes `P`, not `Q`.
+#                                               ^^^^^^ unknown-params The section `one.two` takes `Q`, not `P`.
+#                                                              ^^^ unknown-params The section `two` takes no parameters.
+adapter.evaluate(X, P("a"), section_params={"oen": P("b")})
+#                                           ^^^^^ unknown-section No section has the key `oen`. Did you mean `one`?
+''',
+        '''
+X.render(section_params={"one": P("a")})
+X.render(section_params={"one.two": Q()})
+# ^^^^^^ missing-params The section `one` needs `P`, which is not bound and has no default for `name`.
+Prompt(X).bind(section_params={"one": P("a")}).render()
+X.render(section_params=given)
+X.render(**given)
+X.render(section_params={key: P("a")})
+X.bind(section_params={**given}).render()
 ''',
         '''
 adapter.evaluate(Prompt(X), goal_section_key="one")

@@ -241,3 +241,101 @@ async def test_a_project_denies_the_network(editor: Viewer, tmp_path: Path) -> N
     state = await shown(editor, f"import socket\nsocket.getaddrinfo('localhost', 1)\n{PROMPT}")
     assert state["stale"]["line"] == 2
     assert "the setting preview.network denies it" in state["stale"]["message"]
+
+
+# Values for one section
+
+KEYED = """
+from dataclasses import dataclass
+from foldline.prompts import Chapter, MarkdownSection, PromptTemplate, Task, TaskSection
+
+@dataclass(frozen=True)
+class Doc:
+    title: str
+    year: int = 2020
+
+def doc(key, **more):
+    return MarkdownSection[Doc](title=key, key=key, template="${title} ${year}", **more)
+
+hello = PromptTemplate(ns="demo", key="hello", sections=[
+    doc("old"), doc("new", children=[doc("in")]),
+    Chapter[None](key="c", title="C", sections=[doc("more")]),
+])
+bound = hello.bind(section_params={"old": Doc("A"), "new": Doc("B", 1), "new.in": Doc("C")})
+"""
+
+
+async def test_a_section_is_given_values_of_its_own_by_its_key(editor: Viewer) -> None:
+    editor.open("hello.py", KEYED)
+    params = {"Doc": {"title": "T"}, "new.in": {"title": "I", "year": 1}}
+    answer = await editor.command("prompt.render", name="hello", params=params, chapters=["c"])
+    assert bodies(answer) == ["T 2020", "T 2020", "I 1", "T 2020"]
+    assert [(kind["type"], kind["section"]) for kind in answer["parameters"]] == [
+        ("Doc", None),
+        ("Doc", "new.in"),
+    ]
+    assert origins(answer) == {"Doc.title": "given", "Doc.year": "given"}
+
+
+async def test_what_the_author_binds_by_key_is_shown_and_changed_by_key(editor: Viewer) -> None:
+    editor.open("hello.py", KEYED)
+    answer = await editor.command("prompt.render", name="bound")
+    assert bodies(answer) == ["A 2020", "B 1", "C 2020"]
+    # The section of the closed chapter needs a value of its type.
+    assert answer["generated"] == ["Doc.title"]
+    assert [kind["section"] for kind in answer["parameters"]] == [None, "old", "new", "new.in"]
+    params = {"new": {"title": "N"}}
+    answer = await editor.command("prompt.render", name="bound", params=params, chapters=["c"])
+    assert bodies(answer) == ["A 2020", "N 1", "C 2020", "\u2039title\u203a 2020"]
+
+
+async def test_made_up_values_of_a_section_are_named_by_its_key(editor: Viewer) -> None:
+    editor.open("hello.py", KEYED)
+    own = {name: {"title": "T"} for name in ("old", "new", "more")}
+    answer = await editor.command(
+        "prompt.render", name="hello", params={**own, "new.in": {"year": 7}}
+    )
+    assert bodies(answer) == ["T 2020", "T 2020", "\u2039title\u203a 7"]
+    assert answer["generated"] == ["new.in.title"]
+
+
+async def test_what_a_section_has_no_value_for_is_that_of_its_type(editor: Viewer) -> None:
+    editor.open("hello.py", KEYED)
+    params = {"Doc": {"title": "T", "year": 3}, "new.in": {"year": 7}}
+    answer = await editor.command("prompt.render", name="hello", params=params)
+    assert bodies(answer) == ["T 3", "T 3", "T 7"]
+    assert answer["generated"] == []
+
+
+async def test_functions_and_files_have_values_by_key(editor: Viewer, tmp_path: Path) -> None:
+    text = (
+        KEYED
+        + """
+def preview_two():
+    yield Doc("T")
+    yield {"new": Doc("N", 5)}
+
+def preview_one():
+    return {"new.in": Doc("I")}
+
+def preview_wrong():
+    return {"nwe": Doc("I")}
+"""
+    )
+    (tmp_path / "hello.preview.toml").write_text(
+        'Doc.title = "F"\n[old]\ntitle = "O"\n["new.in"]\nyear = 9\n', encoding="utf-8"
+    )
+    state = await shown(editor, text)
+    assert bodies(state) == ["O 2020", "N 5", "T 9"]
+    state = await editor.command("prompt.setParams", parameter_set="one")
+    assert bodies(state) == ["O 2020", "F 2020", "I 2020"]
+    message, _ = await editor.refusal("prompt.setParams", parameter_set="wrong")
+    assert "preview_wrong() returns Doc for 'nwe', and the prompt takes Doc" in message
+
+
+async def test_a_name_that_is_neither_lists_both_kinds(editor: Viewer) -> None:
+    editor.open("hello.py", KEYED)
+    params = {"new.on": {"title": "x"}}
+    message, data = await editor.refusal("prompt.render", name="hello", params=params)
+    assert "the prompt has no parameters new.on; it has Doc" in message
+    assert data["near"] == ["Doc", "more", "new", "new.in", "old"]

@@ -65,6 +65,11 @@ class Node:
             arguments.append(f"children=[\n{indent(written, '    ')}]")
         return f"{self.made}({', '.join(arguments)})"
 
+    def keys(self, key: str) -> list[str]:
+        """The dotted keys of the section and of those in it."""
+        inner = (child.keys(f"{key}.c{number}") for number, child in enumerate(self.children))
+        return [key, *(name for names in inner for name in names)]
+
 
 TASK = 'TaskSection[Review](key="task", summary="To review ${focus}."%s)'
 
@@ -96,20 +101,29 @@ REVIEWS = TASKS.map("Review({})".format) | TASKS.map(
 VALUES = st.sampled_from(
     [[], ["P()"], ["P('you')"], ["P(count=7)"], ["replace(P(count=1), name='x')"]]
 )
+OWN = st.dictionaries(
+    st.integers(0, 5), st.sampled_from(["P()", "P('own')", "replace(P('x'), count=9)"]), max_size=3
+)
+"""Parameters for single sections, by the number of the section."""
 DEFAULTS = st.sampled_from(["", ", default_params=P(name='default')", ", default_params=None"])
 
 
 @given(
     st.lists(NODES, min_size=1, max_size=3),
     st.tuples(REVIEWS, st.sampled_from(["", ", visibility=SectionVisibility.SUMMARY"])) | st.none(),
-    VALUES,
+    st.tuples(VALUES, OWN, OWN),
     DEFAULTS,
     st.sampled_from(["", ", heading=undotted_heading", ", disclosure='open'"]),
 )
 @settings(max_examples=120, deadline=None)
 def test_generated_prompts_are_shown_as_they_render(
-    nodes: list[Node], task: tuple[str, str] | None, values: list[str], default: str, options: str
+    nodes: list[Node],
+    task: tuple[str, str] | None,
+    bound: tuple[list[str], dict[int, str], dict[int, str]],
+    default: str,
+    options: str,
 ) -> None:
+    values, *own = bound
     sources = [node.source(f"s{n}") for n, node in enumerate(nodes)]
     # The default of one section is that of all sections of its type.
     sources[-1] = f"{sources[-1][:-1]}{default})"
@@ -118,7 +132,13 @@ def test_generated_prompts_are_shown_as_they_render(
         values = [*values, task[0]]
     sections = "".join(f"    {source},\n" for source in sources)
     source = f"{HEAD}\nt = PromptTemplate(ns='n', key='k'{options}, sections=[\n{sections}])\n"
-    source += f"p = t.bind({', '.join(values)})\n"
+    keys = [key for number, node in enumerate(nodes) for key in node.keys(f"s{number}")]
+    first, second = (
+        ", ".join(f"'{keys[at % len(keys)]}': {value}" for at, value in given.items())
+        for given in own
+    )
+    arguments = ", ".join([*values, f"section_params={{{first}}}"])
+    source += f"p = t.bind({arguments})\np.bind(section_params={{{second}}})\n"
     module: dict[str, Any] = {"__name__": __name__}
     exec(source, module)
     executed = module["p"].render()
@@ -319,6 +339,49 @@ def test_a_render_is_not_certain_of_options_that_only_code_tells(option: str) ->
     value = UNKNOWN.format({"heading": "dotted_heading", "disclosure": "'auto'"}[option])
     source = f"t = PromptTemplate(ns='n', key='k', {option}={value}, sections=[])"
     assert not static_render(source).certain
+
+
+BOUND = (
+    "t = PromptTemplate(ns='n', key='k', sections=["
+    "MarkdownSection[P](key='a', title='A', template='${name}')])\n"
+)
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        "t.bind(overrides=store)",
+        "t.bind(overrides=store, tag='de').bind(P())",
+        "t.bind().bind(tag='de')",
+        "t.bind(wording=Wording(background='${background}'))",
+        "t.bind(**options)",
+        "PromptTemplate(ns='n', key='k', wording=GERMAN, sections=t.sections)",
+    ],
+)
+def test_a_render_is_not_certain_of_other_texts(bound: str) -> None:
+    assert not static_render(f"{BOUND}p = {bound}").certain
+
+
+def test_a_render_is_not_certain_of_a_prompt_that_gets_overrides_later() -> None:
+    assert not static_render(f"{BOUND}p = t.bind()\np.bind(overrides=store)").certain
+    assert static_render(f"{BOUND}p = t.bind()\np.bind(overrides=None, tag=None)").certain
+
+
+@pytest.mark.parametrize(
+    ("bound", "text"),
+    [
+        ("section_params={'a': P('x')}", "x"),
+        ("section_params={'a': P('x'), **more}", None),
+        ("section_params={key: P('x')}", None),
+        ("section_params=given", None),
+        ("section_params={'a': made()}", None),
+        ("section_params=dict(a=P('x'))", None),
+    ],
+)
+def test_values_by_key_are_known_where_the_source_has_them(bound: str, text: str | None) -> None:
+    static = static_render(f"{BOUND}p = t.bind({bound})")
+    assert (static.certain, static.exact) == (True, text is not None)
+    assert static.text.endswith("${name}" if text is None else text)
 
 
 def test_a_render_is_certain_of_a_summary_whose_tools_are_known() -> None:

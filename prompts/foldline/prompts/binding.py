@@ -11,9 +11,11 @@ from foldline.prompts.errors import PromptValidationError, did_you_mean, near_na
 from foldline.prompts.specialise import type_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from foldline.prompts.tree import Plan
 
-__all__ = ["Bindings"]
+__all__ = ["Bindings", "near_keys"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,14 @@ class Bindings:
             )
 
 
+def near_keys(key: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Return at most three of the dotted keys that `key` may stand for, best first."""
+    known = list(known)
+    # Who writes the last part of a key means a section that has it.
+    ends = [other for other in known if other.endswith(f".{key}")]
+    return tuple(dict.fromkeys((*ends, *near_names(key, known))))[:3]
+
+
 def _check_for_section(key: object, item: object, plan: Plan) -> None:
     if key not in plan.declared:
         raise _unknown_section(key, plan)
@@ -129,9 +139,7 @@ def _unknown_section(key: object, plan: Plan) -> PromptValidationError:
         return PromptValidationError(
             f"`section_params`: {key!r} is a chapter; give its parameters in `chapter_params`."
         )
-    # Who writes the last part of a key means a section that has it.
-    ends = [known for known in plan.declared if known.endswith(f".{key}")]
-    near = tuple(dict.fromkeys((*ends, *near_names(str(key), plan.declared))))[:3]
+    near = near_keys(str(key), plan.declared)
     return PromptValidationError(
         f"`section_params`: there is no section {key!r}" + did_you_mean(near, "."), near=near
     )

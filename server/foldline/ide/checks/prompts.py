@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from foldline.ide.analysis.binding import section_params
 from foldline.ide.analysis.model import Visibility
 from foldline.ide.analysis.module_analysis import in_template
 from foldline.ide.analysis.section_tree import sections_of
@@ -27,6 +28,7 @@ from foldline.ide.checks.diagnostic import (
     at_node,
     replacement,
 )
+from foldline.ide.checks.section_params import check_section_params
 from foldline.prompts.errors import near_names
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ def check_call(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]
         if template is not None:
             yield from _overrides(call, template, evaluator)
             yield from _goal(call, template, evaluator)
+            yield from check_section_params(call, template, evaluator)
         return
     owner = evaluator.value(func, call.scope)
     if not isinstance(owner, MethodValue):
@@ -59,6 +62,7 @@ def check_call(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]
     bound_here = _instances(call, evaluator)
     yield from _twice(bound_here)
     yield from _unknown(bound_here, template, evaluator)
+    yield from check_section_params(call, template, evaluator)
     if name == "render":
         yield from _overrides(call, template, evaluator)
         yield from _missing(call, owner.owner, template, bound_here, evaluator)
@@ -91,7 +95,7 @@ def _twice(bound_here: Sequence[tuple[Expression, InstanceValue]]) -> Iterator[L
             yield LazyDiagnostic(
                 Code.BOUND_TWICE,
                 f"`{value.dataclass.name}` is bound twice in one call, and either could be meant: "
-                "bind one instance, or give the sections different types.",
+                "bind one instance, and those of single sections with `section_params`.",
                 at_node(node),
                 related=((at_node(seen[kind]), "It is bound here, too."),),
             )
@@ -139,6 +143,12 @@ def _missing(
     evaluator: Evaluator,
 ) -> Iterator[LazyDiagnostic]:
     """Report the types that a render lacks, if everything that is bound is visible here."""
+    keywords, opaque = evaluator.keywords(call.node, call.scope)
+    own = [section_params(keywords, opaque=opaque)]
+    if isinstance(owner, PromptValue):
+        own.append(owner.section_params)
+    if not all(record.complete for record in own):
+        return
     func = call.node.func
     inline = isinstance(func, Attribute) and (
         isinstance(func.value, Call) or isinstance(owner, TemplateValue)
@@ -157,9 +167,11 @@ def _missing(
         if "default_params" in section.arguments and isinstance(section.params, Dataclass):
             present.add(section.params.identity)
     reported: set[object] = set()
-    for section in _visible(template.items("sections")):
+    for path, section in _visible(template.items("sections")):
         kind = section.params
         if not isinstance(kind, Dataclass) or not kind.complete:
+            continue
+        if any(".".join(path) in record.arguments for record in own):
             continue
         required = [field.id for field in kind.fields if field.init and not field.has_default]
         identity = kind.identity
@@ -186,15 +198,18 @@ def _made_here(func: Expression) -> bool:
     return False
 
 
-def _visible(items: Items) -> Iterator[SectionValue]:
-    """Yield the sections whose parameters every render needs."""
+def _visible(
+    items: Items, parent: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], SectionValue]]:
+    """Yield the sections whose parameters every render needs, with their paths."""
     for item in items.items:
         section = item.value
         if not isinstance(section, SectionValue) or section.kind == "chapter":
             continue
-        yield section
+        path = (*parent, section.key or "?")
+        yield path, section
         if section.visibility is Visibility.FULL and not section.gated:
-            yield from _visible(section.children)
+            yield from _visible(section.children, path)
 
 
 # Names of sections

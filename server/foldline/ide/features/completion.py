@@ -304,7 +304,7 @@ def _label(path: tuple[str, ...], section: SectionValue, context: KeyContext) ->
         return section.key if chapter else None
     if chapter or not section.key:
         return None
-    if context.kind is KeyKind.DOTTED:
+    if context.kind in (KeyKind.DOTTED, KeyKind.EXACT):
         return ".".join(path)
     return section.key if path[:-1] == context.before else None
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from foldline.ide.analysis.binding import SECTION_PARAMS
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.syntax import Dictionary, Display, String
 from foldline.ide.analysis.values import PromptValue, SectionValue, TemplateValue, Text
@@ -27,7 +28,9 @@ class KeyKind(StrEnum):
     PATH = "path"
     """One key of a path tuple: `("context", "examples")`."""
     DOTTED = "dotted"
-    """A whole path: `"context.examples"`."""
+    """A whole path, or the last key of one: `"context.examples"`."""
+    EXACT = "exact"
+    """A whole path and nothing shorter."""
     CHAPTER = "chapter"
 
 
@@ -37,6 +40,7 @@ ARGUMENTS = {
     "section_key": KeyKind.DOTTED,
     "goal_section_key": KeyKind.DOTTED,
     "chapter_params": KeyKind.CHAPTER,
+    SECTION_PARAMS: KeyKind.EXACT,
 }
 """The keyword arguments whose strings name sections."""
 
@@ -162,7 +166,9 @@ def _means(candidate: PlacedSection, kind: KeyKind, known: str, before: tuple[st
         return False
     if kind is KeyKind.PATH:
         return candidate.path == (*before, known)
-    return ".".join(candidate.path) == known or candidate.section.key == known
+    if ".".join(candidate.path) == known:
+        return True
+    return kind is KeyKind.DOTTED and candidate.section.key == known
 
 
 _KEY_STRING = rf"""["']([{KEY_CHARACTERS}]*)["']"""
@@ -195,6 +201,8 @@ def key_context(text: str, offset: int) -> KeyContext | None:
     kind = ARGUMENTS[found[1]]
     if found[1] == "visibility_overrides" and between.rstrip().endswith(":"):
         return None
+    if found[1].endswith("_params") and not _KEY_OF_VALUES.search(_without_values(between)):
+        return None
     before: tuple[str, ...] = ()
     keys = _KEYS_BEFORE.search(between)
     if kind is KeyKind.PATH and keys is not None:
@@ -203,7 +211,17 @@ def key_context(text: str, offset: int) -> KeyContext | None:
 
 
 _ARGUMENT = re.compile(rf"\b({'|'.join(ARGUMENTS)})\s*=(?!=)\s*")
+_KEY_OF_VALUES = re.compile(r"\A\{(?:[^(\[{,]*,)*\s*\Z")
+_BRACKETS = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]")
 _STRINGS = re.compile(r"""("[^"\n]*"|'[^'\n]*')""")
+
+
+def _without_values(between: str) -> str:
+    """Return the text without strings and what is in brackets that are closed."""
+    between = _STRINGS.sub("", between)
+    while (shorter := _BRACKETS.sub("", between)) != between:
+        between = shorter
+    return between
 
 
 def _inside(between: str) -> bool:

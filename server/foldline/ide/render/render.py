@@ -216,9 +216,15 @@ class ParameterField:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """A dataclass that sections of the prompt take."""
+    """A dataclass that sections of the prompt take.
+
+    Attributes:
+        section: The dotted key of the section that these are for alone; None for all sections of
+            the type. Values are given under this key, else under the type's name.
+    """
 
     type: str
+    section: str | None
     doc: str
     fields: tuple[ParameterField, ...]
 

@@ -1,7 +1,6 @@
 """The actions on a prompt, carried out with the user's own foldline."""
 
 import contextlib
-import copy
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 from types import ModuleType
@@ -12,6 +11,7 @@ import _foldline_job
 import _foldline_parameters
 import _foldline_values
 from _foldline_failures import RequestError, describe
+from _foldline_slots import Slot
 from foldline.prompts import (
     Block,
     Prompt,
@@ -53,7 +53,7 @@ class _Session:
         self.name, self.prompt = _find_prompt(module, request["name"])
         self.values = _foldline_values.values_for(module, self.name, self.prompt, request)
         self.prompt, self.chapters = _foldline_chapters.open_chapters(
-            self.prompt, self.values.bound, request.get("chapters") or ()
+            self.prompt, self.values, request.get("chapters") or ()
         )
         self.paths = dict(_paths(self.prompt.template.sections))
         self.overrides = self._read_overrides(request["overrides"])
@@ -75,8 +75,7 @@ class _Session:
         """Render the prompt; if the request is tolerant, failed sections go into `errors`."""
         self.errors = {}
         try:
-            return self.prompt.render(
-                *self.values.bound.values(),
+            return self.values.bind(self.prompt).render(
                 visibility_overrides=self.overrides,
                 on_error=self._record_error if self._request.get("tolerant") else None,
             )
@@ -90,9 +89,13 @@ class _Session:
 
     def instruct(self, instructions: str | None) -> None:
         """Give every task of the prompt its expansion instructions, as an agent loop does."""
-        for value in (*self.prompt.params, *self.values.bound.values()):
+        bound = self.values.bind(self.prompt)
+        slots = {Slot(type(value)): value for value in bound.params} | {
+            Slot(type(value), key): value for key, value in bound.section_params.items()
+        }
+        for slot, value in slots.items():
             if isinstance(value, Task):
-                self.values.bound[type(value)] = replace(value, expansion_instructions=instructions)
+                self.values.bound[slot] = replace(value, expansion_instructions=instructions)
 
     def _record_error(self, path: Path, error: PromptError) -> str:
         failure = describe(error, self._request)
@@ -138,7 +141,7 @@ def _read(session: _Session, request: _foldline_job.Request) -> dict[str, object
 
 def _call(session: _Session, request: _foldline_job.Request) -> dict[str, object]:
     rendered = _render_opened(session, request)
-    prompt = copy.copy(session.prompt).bind(*session.values.bound.values())
+    prompt = session.values.bind(session.prompt)
     call = ToolCall("call", request["tool"], request["tool_arguments"])
     try:
         (outcome,) = dispatch_tool_calls(
@@ -261,7 +264,7 @@ def _render_result(session: _Session, rendered: RenderedPrompt[Any]) -> dict[str
         "tools": [
             {
                 "name": tool.name,
-                "description": described(tool),
+                "description": described(tool, rendered.wording),
                 "parameters": {
                     field.name: field.metadata.get("description", "")
                     for field in (fields(tool.params_type) if tool.params_type else ())

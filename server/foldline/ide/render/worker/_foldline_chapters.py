@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from _foldline_values import Values
 from foldline.prompts import Chapter, Prompt, Section
 from foldline.prompts.errors import PromptError
 
@@ -17,7 +18,7 @@ class NestedChapter:
 
 
 def open_chapters(
-    prompt: Prompt[Any], values: dict[type, object], wanted: Collection[str]
+    prompt: Prompt[Any], values: Values, wanted: Collection[str]
 ) -> tuple[Prompt[Any], list[dict[str, object]]]:
     """Open the `wanted` chapters and their enclosing ones; returns the prompt and descriptions.
 
@@ -26,8 +27,7 @@ def open_chapters(
     places = list(_chapters(prompt.template.sections, ()))
     if not places:
         return prompt, []
-    held = {type(value): value for value in prompt.params}
-    bound = Prompt(prompt.template).bind(*{**held, **values}.values())
+    bound = values.bind(prompt)
     wanted_keys = {
         key for place in places if place.chapter.key in wanted for key in _keys_of(place)
     }

@@ -15,6 +15,7 @@ from typing import Any
 import _foldline_job
 import _foldline_modules
 from _foldline_failures import RequestError
+from _foldline_slots import Slot, Slots
 from foldline.prompts import Prompt, PromptTemplate
 
 PREFIX = "preview_"
@@ -95,46 +96,64 @@ class Fixtures:
     def sets(self) -> list[ParameterSet]:
         return list(self._sets.values())
 
-    def instances(self, kinds: list[type]) -> dict[type, tuple[object, Origin]]:
-        """Return the instances from the chosen set's functions, by type."""
-        found: dict[type, tuple[object, Origin]] = {}
+    def instances(self, slots: Slots) -> dict[Slot, tuple[object, Origin]]:
+        """Return the instances from the chosen set's functions, by slot."""
+        found: dict[Slot, tuple[object, Origin]] = {}
         chosen = self._sets.get(self.chosen or "")
         for function in chosen.functions if chosen else ():
             instances = list(_call(function))
-            for value in instances:
-                if type(value) in kinds:
-                    found.setdefault(type(value), (value, _function_origin(function)))
-            if instances and not any(type(value) in kinds for value in instances):
-                names = ", ".join(sorted({type(value).__name__ for value in instances}))
-                takes = ", ".join(kind.__name__ for kind in kinds) or "no parameters"
-                message = f"returns {names}, and the prompt takes {takes}"
+            placed = [(slots.of(value, section), value) for value, section in instances]
+            for slot, value in placed:
+                if slot is not None:
+                    found.setdefault(slot, (value, _function_origin(function)))
+            if instances and all(slot is None for slot, _ in placed):
+                names = sorted(
+                    {
+                        f"{type(value).__name__}{f' for {section!r}' if section else ''}"
+                        for value, section in instances
+                    }
+                )
+                takes = ", ".join(slots.names) or "no parameters"
+                message = f"returns {', '.join(names)}, and the prompt takes {takes}"
                 raise _refused(function, message)
         return found
 
-    def fields(self, kind: type) -> list[FieldValues]:
-        """Return the values that files have for the fields of `kind`; later ones win."""
+    def named(self) -> list[str]:
+        """Return the names that files have values under, in the chosen set and outside of sets."""
+        return [
+            name
+            for file in self._files
+            for used in self._used_sets()
+            for name in file["sets"].get(used, {})
+        ]
+
+    def _used_sets(self) -> tuple[str, ...]:
         if self.chosen == NONE:
-            return []
-        found = []
+            return ()
         # Values outside of sets belong to all of them.
-        for name in dict.fromkeys((DEFAULT, self.chosen or DEFAULT)):
+        return tuple(dict.fromkeys((DEFAULT, self.chosen or DEFAULT)))
+
+    def fields(self, slot: Slot) -> list[FieldValues]:
+        """Return the values that files have for the fields of a slot; later ones win."""
+        found = []
+        for name in self._used_sets():
             for file in reversed(self._files):
-                values = file["sets"].get(name, {}).get(kind.__name__)
+                values = file["sets"].get(name, {}).get(slot.name)
                 if values:
                     origin: Origin = {"source": "file", "name": name, "file": file["file"]}
                     found.append(FieldValues(Path(file["file"]).name, values, origin))
         return found
 
-    def check_names(self, kinds: list[type]) -> None:
+    def check_names(self, slots: Slots) -> None:
         """Refuse a file for this prompt alone that names parameters it doesn't have."""
-        known = {kind.__name__ for kind in kinds}
+        known = slots.by_name.keys()
         for file in self._own_files:
             unknown = {name for values in file["sets"].values() for name in values} - known
             if unknown:
                 raise RequestError(
                     "values",
                     f"{Path(file['file']).name}: the prompt has no parameters "
-                    f"{', '.join(sorted(unknown))}; it has {', '.join(sorted(known))}",
+                    f"{', '.join(sorted(unknown))}; it has {', '.join(slots.names)}",
                     file=file["file"],
                     near=sorted(known),
                 )
@@ -163,8 +182,11 @@ class Fixtures:
                 known.append(value)
 
 
-def _call(function: Callable[[], object]) -> Iterator[object]:
-    """Call a function and yield its instances: one, or those of a list, tuple or generator."""
+def _call(function: Callable[[], object]) -> Iterator[tuple[object, str | None]]:
+    """Call a function and yield its instances: one, or those of a list, tuple or generator.
+
+    Those of a dictionary are each for the section that has the key.
+    """
     needed = [
         parameter.name
         for parameter in inspect.signature(function).parameters.values()
@@ -177,12 +199,22 @@ def _call(function: Callable[[], object]) -> Iterator[object]:
         raise _refused(function, "must not be async")
     returned = function()
     several = isinstance(returned, Iterable) and not is_dataclass(returned)
-    for value in returned if several and isinstance(returned, Iterable) else (returned,):
+    for value, section in _placed(
+        returned if several and isinstance(returned, Iterable) else (returned,)
+    ):
         if not is_dataclass(value) or isinstance(value, type):
             raise _refused(
                 function, f"returns {value!r:.80}; return an instance of a dataclass, or several"
             )
-        yield value
+        yield value, section
+
+
+def _placed(values: Iterable[object]) -> Iterator[tuple[object, str | None]]:
+    for value in (values,) if isinstance(values, Mapping) else values:
+        if isinstance(value, Mapping):
+            yield from ((inner, str(key)) for key, inner in value.items())
+        else:
+            yield value, None
 
 
 def _refused(function: Callable[[], object], message: str) -> RequestError:

@@ -9,6 +9,7 @@ from json import dumps
 from typing import Any
 
 from _foldline_construct import is_required
+from _foldline_slots import Slot
 from _foldline_values import Values
 
 MAX_SHOWN = 200
@@ -21,12 +22,13 @@ class NotJsonError(Exception):
 
 def describe(values: Values) -> list[dict[str, object]]:
     """Describe each dataclass and its fields: type, default, value and origin."""
-    return [_describe(kind, values) for kind in values.kinds]
+    return [_describe(slot, values) for slot in values.slots]
 
 
-def _describe(kind: type, values: Values) -> dict[str, object]:
+def _describe(slot: Slot, values: Values) -> dict[str, object]:
+    kind = slot.kind
     hints = typing.get_type_hints(kind)
-    instance = values.shown.get(kind)
+    instance = values.shown.get(slot)
     if instance is None:
         try:
             instance = kind()
@@ -35,6 +37,7 @@ def _describe(kind: type, values: Values) -> dict[str, object]:
             instance = None
     return {
         "type": kind.__name__,
+        "section": slot.section,
         "doc": _doc(kind),
         "fields": [
             {
@@ -45,7 +48,7 @@ def _describe(kind: type, values: Values) -> dict[str, object]:
                 "default": _repr(_default(field)),
                 "choices": _choices(hints[field.name]),
                 **_value(MISSING if instance is None else getattr(instance, field.name, MISSING)),
-                "origin": values.origins.get(kind, {}).get(field.name),
+                "origin": values.origins.get(slot, {}).get(field.name),
             }
             for field in fields(kind)
             if field.init

@@ -5,7 +5,7 @@ author has bound, a section's `default_params`, the dataclass's own default, and
 made up from the field's type.
 """
 
-from collections.abc import Iterable, Mapping
+import copy
 from dataclasses import dataclass, field, fields
 from types import ModuleType
 from typing import Any
@@ -13,9 +13,9 @@ from typing import Any
 import _foldline_fixtures
 import _foldline_job
 from _foldline_construct import construct, convert_fields, init_values, is_required
-from _foldline_failures import RequestError
 from _foldline_fixtures import Origin
-from foldline.prompts import Prompt, Section
+from _foldline_slots import Slot, Slots, walk
+from foldline.prompts import Prompt
 
 
 @dataclass
@@ -23,22 +23,32 @@ class Values:
     """The values to bind besides those that the author has bound.
 
     Attributes:
-        kinds: The params dataclasses of the sections, in order.
-        bound: The instances to bind, by type, without those that the prompt already has.
-        shown: The instances that the prompt renders with, by type; None if unknown.
-        origins: Origins of the fields' values, by type and name.
+        slots: The places for parameters: dataclasses in the order of their sections, then sections
+            with parameters of their own.
+        bound: The instances to bind, by slot, without those that the prompt already has.
+        shown: The instances that the prompt renders with, by slot; None if unknown.
+        origins: Origins of the fields' values, by slot and name.
         generated: Paths of the fields whose values were made up.
         chosen: The name of the parameter set in use, or None.
         sets: All parameter sets.
     """
 
-    kinds: list[type]
-    bound: dict[type, object] = field(default_factory=dict)
-    shown: dict[type, object] = field(default_factory=dict)
-    origins: dict[type, dict[str, Origin]] = field(default_factory=dict)
+    slots: list[Slot] = field(default_factory=list)
+    bound: dict[Slot, object] = field(default_factory=dict)
+    shown: dict[Slot, object] = field(default_factory=dict)
+    origins: dict[Slot, dict[str, Origin]] = field(default_factory=dict)
     generated: list[str] = field(default_factory=list)
     chosen: str | None = None
     sets: list[_foldline_fixtures.ParameterSet] = field(default_factory=list)
+
+    def bind(self, prompt: Prompt[Any]) -> Prompt[Any]:
+        """Return a copy of the prompt with these values."""
+        return copy.copy(prompt).bind(
+            *(value for slot, value in self.bound.items() if slot.section is None),
+            section_params={
+                slot.section: value for slot, value in self.bound.items() if slot.section
+            },
+        )
 
 
 def values_for(
@@ -49,58 +59,63 @@ def values_for(
     A type without any values that needs arguments gets its required fields generated, so that there
     is a preview.
     """
-    sections = list(walk(prompt.template.sections))
-    kinds = [kind for kind in dict.fromkeys(section.params_type for section in sections) if kind]
-    values = Values(kinds)
+    slots = Slots(prompt)
     fixtures = _foldline_fixtures.Fixtures(module, name, prompt, request)
-    values.sets = fixtures.sets
-    values.chosen = fixtures.chosen
-    fixtures.check_names(kinds)
-    instances = fixtures.instances(kinds)
-    requested = _known_only(request["params"], kinds)
-    for kind in kinds:
-        own, origins = _own(kind, prompt, sections)
+    fixtures.check_names(slots)
+    instances = fixtures.instances(slots)
+    requested = request["params"]
+    slots.check(requested)
+    given = [*requested, *fixtures.named(), *(slot.name for slot in instances)]
+    values = Values(slots.used(given), chosen=fixtures.chosen, sets=fixtures.sets)
+    for slot in values.slots:
+        own, origins = _own(slot, prompt, values)
         base = own
-        if kind in instances:
-            base, origin = instances[kind]
+        if slot in instances:
+            base, origin = instances[slot]
             origins = dict.fromkeys(init_values(base), origin)
         changes: dict[str, object] = {}
         generated: list[str] = []
-        sources = [] if kind in instances else fixtures.fields(kind)
-        if kind in requested:
+        sources = [] if slot in instances else fixtures.fields(slot)
+        if slot.name in requested and slots.by_name[slot.name] == slot:
             sources.append(
-                _foldline_fixtures.FieldValues("params", requested[kind], {"source": "given"})
+                _foldline_fixtures.FieldValues("params", requested[slot.name], {"source": "given"})
             )
         for source in sources:
-            changes |= convert_fields(kind, source.values, generated, kind.__name__, source.label)
+            changes |= convert_fields(slot.kind, source.values, generated, slot.name, source.label)
             origins |= dict.fromkeys(source.values, source.origin)
-        if sources or (base is None and any(map(is_required, fields(kind)))):
+        if sources or (base is None and any(map(is_required, fields(slot.kind)))):
             start = {} if base is None else init_values(base)
-            base = construct(kind, {**start, **changes}, generated, kind.__name__)
+            base = construct(slot.kind, {**start, **changes}, generated, slot.name)
             for path in generated:
-                origins.setdefault(path.split(".")[1], {"source": "generated"})
+                inner = path.removeprefix(f"{slot.name}.").partition(".")[0]
+                origins.setdefault(inner, {"source": "generated"})
             values.generated += generated
-        if base is not own:
-            values.bound[kind] = base
-        values.shown[kind] = base
-        values.origins[kind] = origins
+        if base is not own or (
+            slot.section is not None and slot.section not in prompt.section_params
+        ):
+            values.bound[slot] = base
+        values.shown[slot] = base
+        values.origins[slot] = origins
     return values
 
 
-def walk(sections: Iterable[Section[object]]) -> Iterable[Section[object]]:
-    for section in sections:
-        yield section
-        yield from walk(section.children)
-
-
-def _own(
-    kind: type, prompt: Prompt[Any], sections: list[Section[object]]
-) -> tuple[object, dict[str, Origin]]:
-    """Return the prompt's own instance, if any, and the origins of its values."""
+def _own(slot: Slot, prompt: Prompt[Any], values: Values) -> tuple[object, dict[str, Origin]]:
+    """Return what is shown without further values, if anything, and the origins of its values."""
+    kind = slot.kind
+    bound: Origin = {"source": "bound"}
+    if slot.section is not None and slot.section in prompt.section_params:
+        value = prompt.section_params[slot.section]
+        return value, dict.fromkeys(init_values(value), bound)
+    shared = Slot(kind)
+    if slot != shared and shared in values.bound:
+        return values.bound[shared], dict(values.origins[shared])
     for value in prompt.params:
         if type(value) is kind:
-            bound: Origin = {"source": "bound"}
             return value, dict.fromkeys(init_values(value), bound)
+    sections = list(walk(prompt.template.sections))
+    node = prompt.template.plan.by_dotted.get(slot.section or "")
+    if node is not None:
+        sections.insert(0, node.section)
     for section in sections:
         if type(section.default_params) is kind:
             value = section.default_params
@@ -109,18 +124,3 @@ def _own(
     return None, {
         field.name: {"source": "default"} for field in fields(kind) if not is_required(field)
     }
-
-
-def _known_only(
-    params: Mapping[str, Mapping[str, object]], kinds: list[type]
-) -> dict[type, Mapping[str, object]]:
-    by_name = {kind.__name__: kind for kind in kinds}
-    unknown = [name for name in params if name not in by_name]
-    if unknown:
-        known = sorted(by_name)
-        raise RequestError(
-            "prompt",
-            f"params: the prompt has no parameters {', '.join(unknown)}; it has {', '.join(known)}",
-            near=known,
-        )
-    return {by_name[name]: requested for name, requested in params.items()}
