@@ -107,6 +107,25 @@ def test_what_the_author_has_bound_is_not_required(tmp_path: Path) -> None:
     assert not any(parameter.required for parameter in found.parameters)
 
 
+def test_a_section_with_values_of_its_own_asks_for_none(tmp_path: Path) -> None:
+    keyed = (
+        GREETING
+        + """
+one = template.bind(section_params={"who": Who("Ada", 3)})
+other = template.bind(section_params={"where": Where("there")})
+open = template.bind(section_params=given)
+"""
+    )
+    found = prompts_of(write(tmp_path, greeting=keyed))
+    names = {
+        prompt.prompt.name: {item.name: item.required for item in prompt.parameters}
+        for prompt in found.values()
+    }
+    assert names["one"] == {"name": False}
+    assert names["other"] == {"name": True, "times": True, "tone": False, "places": False}
+    assert not any(names["open"].values())
+
+
 def test_a_broken_module_lists_what_can_be_read(tmp_path: Path) -> None:
     root = write(tmp_path, broken=PLAIN.format(ns="demo") + "\ndef half(:\n")
     assert list(prompts_of(root)) == ["demo/greeting"]

@@ -182,6 +182,30 @@ async def test_vd_33_reading_leaves_sections_below_as_they_are(workspace: Path) 
         assert hidden == "### 3.1. Deeper\n\n2.\n\n#### 3.1.1. Deepest\n\n3."
 
 
+@pytest.mark.parametrize("trusted", [True, False])
+async def test_a_section_with_values_of_its_own_is_read_with_them(
+    workspace: Path, trusted: bool
+) -> None:
+    keyed = """
+def who(key):
+    return MarkdownSection[Who](
+        title=key, key=key, template="Of ${name}.", summary="s", visibility=SUMMARY
+    )
+
+two = PromptTemplate(ns="demo", key="two", sections=[who("a"), who("b")]).bind(
+    Who("all"), section_params={"b": Who("B alone")}
+)
+"""
+    (workspace / "manual.py").write_text(MANUAL + keyed)
+    async with connect_here(Options(roots=(workspace,), trusted=trusted)) as client:
+        for key, text in (("a", "Of Ada."), ("b", "Of B alone.")):
+            found, is_error = await call(
+                client, "read_section", prompt="demo/two", arguments=ADA, section_key=key
+            )
+            assert not is_error
+            assert text in found
+
+
 async def test_what_the_prompts_argument_opened_is_open_for_the_tools(workspace: Path) -> None:
     async with connect_here(Options(roots=(workspace,), trusted=True)) as client:
         opened = {**ADA, "open_sections": "rules.tools"}

@@ -45,7 +45,10 @@ def register(verbs: Verbs) -> None:
         help="open a summarised section, as a model does; may be repeated",
     )
     parser.add_argument(
-        "--params", metavar="FILE", type=Path, help="values by dataclass name, in JSON or TOML"
+        "--params",
+        metavar="FILE",
+        type=Path,
+        help="values by dataclass name or section key, in JSON or TOML",
     )
     parser.add_argument(
         "--set", metavar="NAME", dest="parameter_set", help="the parameter set, or `none`"

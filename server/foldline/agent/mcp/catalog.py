@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline.ide.analysis.module_analysis import in_template
 from foldline.ide.analysis.modules import prompt_values
 from foldline.ide.analysis.values import (
+    EMPTY_RECORD,
     TEXT_KINDS,
     Dataclass,
     InstanceValue,
@@ -17,9 +18,10 @@ from foldline.ide.analysis.values import (
     Nothing,
     PromptValue,
 )
+from foldline.ide.features.keys import sections_with_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from foldline.agent.folders import Folder, Folders
@@ -164,9 +166,10 @@ def _facts(analysis: ModuleAnalysis) -> Mapping[str, _Facts]:
             bound = [item.value for item in value.bound] if isinstance(value, PromptValue) else []
             types = {value.dataclass.name for value in bound if isinstance(value, InstanceValue)}
             # An unknown bound value may be of any type.
-            needed = not is_prompt or len(types) == len(bound)
+            own = value.section_params if isinstance(value, PromptValue) else EMPTY_RECORD
+            needed = not is_prompt or (len(types) == len(bound) and own.complete)
             found[name.id] = _Facts(
-                tuple(_of_template(template, types, needed=needed)),
+                tuple(_of_template(template, types, own.arguments, needed=needed)),
                 any(map(_declares_tools, in_template(template))),
             )
     return found
@@ -181,10 +184,16 @@ def _declares_tools(section: SectionValue) -> bool:
     return not (isinstance(items, Nothing) or (isinstance(items, Items) and items == Items(())))
 
 
-def _of_template(template: TemplateValue, bound: set[str], *, needed: bool) -> Iterator[Parameter]:
+def _of_template(
+    template: TemplateValue, bound: set[str], own: Collection[str], *, needed: bool
+) -> Iterator[Parameter]:
+    """Yield the parameters, except for those of sections that have `own`, by dotted key."""
     kinds: dict[str, Dataclass] = {}
     given = set(bound)
-    for section in in_template(template):
+    for placed in sections_with_paths(template):
+        section = placed.section
+        if section.kind != "chapter" and ".".join(placed.path) in own:
+            continue
         if isinstance(section.params, Dataclass) and section.params.name:
             kinds.setdefault(section.params.name, section.params)
             if "default_params" in section.arguments:

@@ -20,7 +20,7 @@ class RenderOptions:
     Attributes:
         overrides: `FULL` or `SUMMARY` by section key.
         opened: The sections that were opened in this preview.
-        params: Values for fields by dataclass name.
+        params: Values for fields by dataclass name or section key.
         parameter_set: The parameter set; None for the one that a preview begins with.
         chapters: The chapters that were opened.
         budget: The most that the text may cost; None for the project's budget, 0 for none.

@@ -107,7 +107,10 @@ class _Disclosure:
 
     def __init__(self, prompt: PromptFacts, params: Mapping[str, Mapping[str, object]]) -> None:
         from foldline.ide.analysis.static_render import places_of
+        from foldline.ide.analysis.values import EMPTY_RECORD, PromptValue
 
+        value = prompt.value
+        self._own = value.section_params if isinstance(value, PromptValue) else EMPTY_RECORD
         self._prompt = prompt
         self._params = params
         self.places = {
@@ -191,8 +194,13 @@ class _Disclosure:
         from foldline.ide.analysis.values import Dataclass
         from foldline.prompts import SegmentKind
 
-        kind = block.section.params
-        given = self._params.get(kind.name, {}) if isinstance(kind, Dataclass) else {}
+        kind, key = block.section.params, ".".join(block.path)
+        given: Mapping[str, object] = {}
+        if isinstance(kind, Dataclass):
+            # What is bound for one section takes precedence over what is given for its type.
+            has_own = key in self._own.arguments or not self._own.complete
+            of_type = {} if has_own else self._params.get(kind.name, {})
+            given = {**of_type, **self._params.get(key, {})}
         for segment in block.segments:
             of_field = segment.kind in (SegmentKind.PARAM, SegmentKind.DEFAULT)
             if not of_field or segment.field is None or segment.field not in given:

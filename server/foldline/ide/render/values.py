@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 DEFAULT_SET = "default"
 SETS = "sets"
 SUFFIXES = (".toml", ".json")
+EXPECTED = "give an object of fields for each dataclass, by its name, or section, by its key"
 
 Sets = dict[str, dict[str, dict[str, Any]]]
-"""For each parameter set, fields by dataclass name."""
+"""For each parameter set, fields by dataclass name or section key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def read_values(file: Path, root: Path | None = None) -> Sets:
     except PathError as error:
         raise ValuesError(file, error.problem) from error
     if not isinstance(values, dict):
-        raise ValuesError(file, "give an object of fields for each dataclass, by its name")
+        raise ValuesError(file, EXPECTED)
     sets = values.pop(SETS, {})
     if not isinstance(sets, dict):
         raise ValuesError(file, f"{SETS}: give an object of dataclasses for each set, by its name")
@@ -124,6 +125,5 @@ def read_values(file: Path, root: Path | None = None) -> Sets:
     for name, item in found.items():
         where = "" if item is values else f"{SETS}.{name}: "
         if not isinstance(item, dict) or not all(isinstance(one, dict) for one in item.values()):
-            message = f"{where}give an object of fields for each dataclass, by its name"
-            raise ValuesError(file, message)
+            raise ValuesError(file, where + EXPECTED)
     return found

@@ -24,7 +24,7 @@ class Arguments:
     Attributes:
         uri: The document.
         name: The prompt's variable, or `ns/key`.
-        params: Fields by dataclass name.
+        params: Fields by dataclass name or section key.
         parameter_set: The name of a parameter set, or `none`.
         chapters: The chapters that are open, as far as the prompt lets them.
         overrides: `FULL` or `SUMMARY` by section key.

@@ -24,7 +24,7 @@ class Arguments:
     """What to show; without a `sessionId` in the preview last opened.
 
     Attributes:
-        params: Fields by dataclass name, in place of those that were set before.
+        params: Fields by dataclass name or section key, in place of those that were set before.
         parameter_set: The name of a parameter set, or `none`.
         budget: What the text may cost; 0 for no budget, not even the project's.
         budget_unit: What it costs; tokens unless it was set.

@@ -11,7 +11,7 @@ from _foldline_json import encoded
 
 
 class ValuesFile(TypedDict):
-    """A file of values: for each parameter set, fields by dataclass name."""
+    """A file of values: for each parameter set, fields by dataclass name or section key."""
 
     file: str
     sets: dict[str, dict[str, dict[str, object]]]
@@ -46,7 +46,7 @@ class Request(TypedDict):
         token: A text that the answer starts with.
         pycache: The folder for compiled modules of the workspace.
         name: The prompt's variable or `ns/key`; None for the module's first prompt.
-        params: Values of fields, by dataclass name.
+        params: Values of fields, by dataclass name or section key.
         overrides: Visibilities, by section key.
         network: `deny` if the module must not reach the network.
         tolerant: True if failed sections are reported beside the rendered ones.

@@ -90,9 +90,8 @@ def values_for(
                 inner = path.removeprefix(f"{slot.name}.").partition(".")[0]
                 origins.setdefault(inner, {"source": "generated"})
             values.generated += generated
-        if base is not own or (
-            slot.section is not None and slot.section not in prompt.section_params
-        ):
+        is_bound = slot.section is None or slot.section in prompt.section_params
+        if base is not None and not (base is own and is_bound):
             values.bound[slot] = base
         values.shown[slot] = base
         values.origins[slot] = origins
