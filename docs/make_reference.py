@@ -49,6 +49,8 @@ MODULES = (
     "overrides",
     "overrides_store",
     "tokens",
+    "tags",
+    "wording",
     "deadline",
     "dataclasses",
     "errors",

@@ -27,6 +27,7 @@ NAMES = (
     "previews",
     "context",
     "testing-prompts",
+    "overrides",
 )
 PAGES = [*(DOCS / f"{name}.md" for name in NAMES), ROOT / "llms.md"]
 

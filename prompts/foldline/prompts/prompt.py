@@ -124,9 +124,8 @@ class Prompt(Generic[OutputT_co]):
         ...     name: str
         >>> def person(key: str) -> MarkdownSection[Person]:
         ...     return MarkdownSection[Person](title=key.title(), key=key, template="${name}")
-        >>> template = PromptTemplate(
-        ...     ns="demo", key="people", sections=[person("buyer"), person("seller")]
-        ... )
+        >>> people = [person("buyer"), person("seller")]
+        >>> template = PromptTemplate(ns="demo", key="people", sections=people)
         >>> prompt = Prompt(template).bind(Person("Ada"), section_params={"seller": Person("Bob")})
         >>> [line for line in prompt.render().text.splitlines() if line in ("Ada", "Bob")]
         ['Ada', 'Bob']
