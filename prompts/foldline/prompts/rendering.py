@@ -110,7 +110,7 @@ class RenderPass:
             else:
                 body = self._summary(node, params)
                 keys = [child.section.key for child in node.children if self.is_shown(child)]
-                note = self.plan.wording.note(node.opened_by, node.dotted, keys)
+                note = node.note(self.plan.wording, keys)
             return piece(node, visibility, body if bound else _as_defaults(body), note)
         except PromptError as error:
             raise located(error, node) from error.__cause__

@@ -39,6 +39,7 @@ class Node(Place[Section[object]]):
     """True if the section can be disabled."""
     declared: SectionVisibility | None = field(init=False)
     """The declared visibility; None if a callable or a subclass decides."""
+    _note: str | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         section = self.section
@@ -47,6 +48,15 @@ class Node(Place[Section[object]]):
             section.enabled is not None or type(section).is_enabled is not Section.is_enabled
         )
         self.declared = _declared(section)
+
+    def note(self, wording: Wording, subsections: Sequence[str]) -> str:
+        """Return the note below the section's summary in the wording of its plan."""
+        if subsections:
+            return wording.note(self.opened_by, self.dotted, subsections)
+        if self._note is None:
+            # At worst, two threads compute the same.
+            self._note = wording.note(self.opened_by, self.dotted, ())
+        return self._note
 
 
 @dataclass(slots=True, eq=False)
