@@ -23,6 +23,7 @@ from foldline.prompts import (
     ToolContext,
     ToolOverride,
     ToolResult,
+    Wording,
     apply_overrides,
     fallback_tags,
     load_overrides,
@@ -321,8 +322,11 @@ def test_overrides_reach_chapters_and_are_kept_by_expansion() -> None:
     assert expanded.render().text == "## 1. In\n\nneu"
     with pytest.raises(PromptConfigurationError, match="before `expand_chapters`"):
         expanded.bind(tag="fr")
+    german = Wording(background="**Hintergrund:** ${background}")
+    assert expanded.bind(wording=german).render().wording == german
+    assert expanded.render().text == "## 1. In\n\nneu"
     # What was expanded without overrides can have some.
-    bound = template.bind().expand_chapters().bind(overrides=source, tag="de")
+    bound = template.bind(wording=german).expand_chapters().bind(overrides=source, tag="de")
     assert bound.render().text == "## 1. In\n\nneu"
     assert bound.expand_chapters().render().text == "## 1. In\n\nneu"
 

@@ -253,7 +253,7 @@ class Prompt(Generic[OutputT_co]):
             )
         )
         expanded._bindings = self._bindings
-        if self.template is not self._texts.declared:
+        if self._texts.overrides is not None:
             # With the chapters, the texts that overrides refer to are gone.
             has_chapters = bool(self.template.plan.chapter_paths)
             expanded._texts = self._texts._replace(dissolved=has_chapters)
@@ -269,6 +269,10 @@ class Prompt(Generic[OutputT_co]):
         self, overrides: OverrideSource | None, tag: str | None, wording: Wording | None
     ) -> None:
         texts = self._texts
+        if texts.dissolved and overrides is None and tag is None and wording is not None:
+            self.template = self.template.with_wording(wording)
+            self._texts = texts._replace(wording=wording)
+            return
         if texts.dissolved:
             raise PromptConfigurationError(
                 f"{self.ns}/{self.key}: the chapters of a prompt with overrides are expanded; bind "
