@@ -119,8 +119,12 @@ def replace_text(text="made"):
 TEMPLATES = ["${text}", "- ${number}: ${text}\n  (${note})", "${_number}", "same", "$$${number}"]
 ARGUMENTS: dict[str, st.SearchStrategy[str]] = {
     "separator": seldom(st.sampled_from(["'\\n'", "''", "'\\n\\n---\\n\\n'"])),
-    "empty": seldom(st.sampled_from(["''", "'Nothing on ${query}.'", "'''\n    No $$\n    '''"])),
-    "more": seldom(st.sampled_from(["'+'", "'${_left_out} of ${_total} on ${query}'", "''"])),
+    "empty": seldom(
+        st.sampled_from(["''", "None", "'Nothing on ${query}.'", "'''\n    No $$\n    '''"])
+    ),
+    "more": seldom(
+        st.sampled_from(["'+'", "None", "'${_left_out} of ${_total} on ${query}'", "''"])
+    ),
     "max_items": seldom(st.sampled_from(["1", "2", "3", "None", "MOST"])),
     "budget": seldom(st.sampled_from(["1", "5", "8", "12", "None"])),
     "count_tokens": st.just("len"),
@@ -195,6 +199,8 @@ def bound(draw: st.DrawFn) -> str:
     if draw(st.booleans()):
         shots = ", ".join(draw(st.lists(EXAMPLES, max_size=2)))
         values.append(f"Shots(shots=[{shots}])")
+    if draw(st.booleans()):
+        values.append(f"section_params={{'own': Found(passages={draw(ROWS)})}}")
     return ", ".join(values)
 
 
@@ -212,6 +218,7 @@ def test_lists_are_shown_as_they_render_or_are_not_certain(
         f"MarkdownSection[{kind}](title='X', key='{kind.lower()}', template='')"
         for kind in ("Found", "Shots")
     ]
+    takers.append(LIST.format("'passages'", "").replace('"t"', '"own"'))
     rows = "".join(f"    {section},\n" for section in (*sections, *takers))
     source = f"{HEAD}{EXTRA}MOST = 4\np = PromptTemplate(ns='n', key='k', sections=[\n{rows}])"
     source += f".bind({values})\n"

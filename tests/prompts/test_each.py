@@ -184,7 +184,7 @@ def test_as_many_items_as_fit_are_shown(
         ({"empty": "${text}"}, "`\\${text}` of `empty` isn't a field of Found"),
         ({"more": "${_lft_out}"}, "`\\${_lft_out}` of `more` isn't a field of Found. Did you mean"),
         ({"empty": "${_left_out}"}, "isn't a field of Found"),
-        ({"more": None}, "`more` must be a string, not None"),
+        ({"more": 5}, "`more` must be a string, not an int"),
         ({"empty": 3}, "`empty` must be a string, not an int"),
         ({"separator": None}, "`separator` must be a string, not None"),
         ({"budget": 0}, "`budget` must be a number above zero, or None for no limit, not 0"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from foldline.prompts import (
     ENGLISH,
+    EachSection,
     MarkdownSection,
     OpenSectionsParams,
     PromptTemplate,
@@ -31,6 +32,8 @@ from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptValidationError, VisibilityExpansionRequired
 
 GERMAN = Wording(
+    more_items="und ${_left_out} weitere",
+    no_items="Nichts.",
     summarized="[Zusammengefasst. Mit `${tool}` und dem Schlüssel „${key}“ ganz zu sehen.]",
     summarized_with_subsections="[Gekürzt: ${subsections}. `${tool}`, „${key}“.]",
     background="**Hintergrund:** ${background}",
@@ -187,6 +190,36 @@ def test_examples_of_tools_are_in_the_wording() -> None:
         function = openai_tools(rendered)[0]["function"]
         assert isinstance(function, dict)
         assert function["description"] == words
+
+
+@FrozenDataclass()
+class Found:
+    queries: tuple[Query, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("count", "english", "german"),
+    [(0, "None.", "Nichts."), (1, "- w", "- w"), (3, "- w\n… and 2 more", "- w\nund 2 weitere")],
+)
+def test_what_a_list_leaves_out_is_said_in_the_wording(
+    count: int, english: str, german: str
+) -> None:
+    section = EachSection[Found, Query](
+        title="Found",
+        key="found",
+        items="queries",
+        template="- ${word}",
+        separator="\n",
+        max_items=1,
+    )
+    plain = PromptTemplate(ns="n", key="k", sections=[section])
+    found = Found((Query("w"),) * count)
+    assert plain.render(found).text == f"## 1. Found\n\n{english}"
+    assert plain.bind(found, wording=GERMAN).render().text == f"## 1. Found\n\n{german}"
+    # A section's own words are those of its author.
+    own = section.clone(empty="Leer.", more="+${_left_out} of ${_total}")
+    rendered = PromptTemplate(ns="n", key="k", sections=[own], wording=GERMAN).render(found)
+    assert rendered.text.endswith({0: "Leer.", 1: "- w", 3: "- w\n+2 of 3"}[count])
 
 
 def test_a_wording_of_its_own_changes_the_hash_of_the_content() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections.abc
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, get_args, get_origin
 
 from foldline.prompts.blocks import Segment, SegmentKind
@@ -15,9 +16,7 @@ from foldline.prompts.errors import (
 )
 from foldline.prompts.fields import fields_of, plain, union_members
 from foldline.prompts.listing import (
-    EMPTY,
     LEFT_OUT,
-    MORE,
     NUMBER,
     SEPARATOR,
     TOTAL,
@@ -28,6 +27,7 @@ from foldline.prompts.listing import (
 from foldline.prompts.markdown import MarkdownSection
 from foldline.prompts.section import ParamsT_co
 from foldline.prompts.specialise import dataclass_of, field_names, type_name
+from foldline.prompts.templating import CompiledTemplate
 from foldline.prompts.tokens import estimated_tokens
 from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from foldline.prompts.section import Section
-    from foldline.prompts.templating import CompiledTemplate
     from foldline.prompts.tool import Tool
 
 __all__ = ["EachSection"]
@@ -79,11 +78,11 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         template: The text of one item. Its placeholders are the item's fields, and `${_number}`,
             counted from 1.
         separator: The text between two items, and before the note; by default a blank line.
-        empty: The text if there are no items, by default `None.`; its placeholders are fields of
-            the parameters.
-        more: The note after the items if some are left out, by default `… and ${_left_out} more`:
-            say in it how the model can get them. Its placeholders are fields of the parameters,
-            `${_left_out}` and `${_total}`.
+        empty: The text if there are no items, by default that of the prompt's `Wording`, `None.`;
+            its placeholders are fields of the parameters.
+        more: The note after the items if some are left out, by default that of the prompt's
+            `Wording`, `… and ${_left_out} more`: say in it how the model can get them. Its
+            placeholders are fields of the parameters, `${_left_out}` and `${_total}`.
         max_items: The most items to show; None for all.
         budget: The most tokens that the items and the note may have; items at the end are left out.
             The first item is always shown. None for no limit.
@@ -115,6 +114,8 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         "count_tokens",
     )
 
+    has_wording: ClassVar[bool] = True
+
     derived_item_placeholders: ClassVar[tuple[str, ...]] = (NUMBER,)
     """Placeholders of the template that the section computes; items can't have such fields."""
 
@@ -123,13 +124,13 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
 
     items: str | tuple[ItemT_co, ...]
     separator: str
-    empty: str
-    more: str
+    empty: str | None
+    more: str | None
     max_items: int | None
     budget: int | None
     count_tokens: Callable[[str], int]
-    _empty: CompiledTemplate
-    _more: CompiledTemplate
+    _empty: CompiledTemplate | None
+    _more: CompiledTemplate | None
 
     def __init__(
         self,
@@ -139,8 +140,8 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         items: str | Sequence[ItemT_co],
         template: str,
         separator: str = SEPARATOR,
-        empty: str = EMPTY,
-        more: str = MORE,
+        empty: str | None = None,
+        more: str | None = None,
         max_items: int | None = None,
         budget: int | None = None,
         count_tokens: Callable[[str], int] = estimated_tokens,
@@ -239,7 +240,8 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         """Return the items' texts, and the note if some are left out; `empty` without items."""
         items = self.all_items(params)
         if not items:
-            return self._empty.substitute(params, self.derive(params))
+            empty = self._empty or _compiled_sentence(self.wording.no_items)
+            return empty.substitute(params, self.derive(params))
         texts = [self._item(index, item) for index, item in enumerate(items)]
         return self._listing().joined(texts, self._noted(params, len(items)))
 
@@ -284,9 +286,11 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         return segments
 
     def _noted(self, params: ParamsT_co, total: int) -> Callable[[int], Sequence[Segment]]:  # type: ignore[misc]  # As above.
+        more = self._more or _compiled_sentence(self.wording.more_items)
+
         def note(left_out: int) -> Sequence[Segment]:
             counts = {LEFT_OUT: str(left_out), TOTAL: str(total)}
-            return self._more.substitute(params, {**self.derive(params), **counts})
+            return more.substitute(params, {**self.derive(params), **counts})
 
         return note
 
@@ -326,7 +330,7 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         for name, value in values.items():
             own[name] = _CHECKS[name](self, name, value)
             if name in ("empty", "more"):
-                own[f"_{name}"] = self._compiled(value, name)
+                own[f"_{name}"] = None if value is None else self._compiled(value, name)
 
     def _wrong(self, what: str) -> PromptRenderError:
         kind = self.params_type
@@ -341,6 +345,12 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
 
 
 Each = EachSection[object, object]
+
+
+@lru_cache(maxsize=64)
+def _compiled_sentence(sentence: str) -> CompiledTemplate:
+    """Return a sentence of a wording as a template; a wording has checked its placeholders."""
+    return CompiledTemplate(sentence, key="wording")
 
 
 def _checked_items(section: Each, name: str, items: object) -> object:
@@ -439,6 +449,10 @@ def _checked_text(section: Each, name: str, text: object) -> object:
     return text
 
 
+def _checked_note(section: Each, name: str, text: object) -> object:
+    return None if text is None else _checked_text(section, name, text)
+
+
 def _checked_limit(section: Each, name: str, limit: object) -> object:
     if limit is not None and (type(limit) is not int or limit < 1):
         raise PromptValidationError(
@@ -462,8 +476,8 @@ def _checked_counter(section: Each, name: str, counter: object) -> object:
 _CHECKS: Mapping[str, Callable[[Each, str, object], object]] = {
     "items": _checked_items,
     "separator": _checked_text,
-    "empty": _checked_text,
-    "more": _checked_text,
+    "empty": _checked_note,
+    "more": _checked_note,
     "max_items": _checked_limit,
     "budget": _checked_limit,
     "count_tokens": _checked_counter,

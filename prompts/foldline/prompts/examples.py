@@ -8,7 +8,7 @@ from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.each import EachSection
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.fields import plain, union_members
-from foldline.prompts.listing import EMPTY, MORE, NUMBER, SEPARATOR
+from foldline.prompts.listing import NUMBER, SEPARATOR
 from foldline.prompts.section import ParamsT_co
 from foldline.prompts.specialise import dataclass_of, type_name
 from foldline.prompts.tokens import estimated_tokens
@@ -94,7 +94,7 @@ class ExamplesSection(
             `${input}`, `${output}`, `${reasoning}`, `${_reasoning_block}` (with tags; empty without
             reasoning) and `${_number}`, counted from 1.
         separator: The text between two examples, and before the note; by default a blank line.
-        empty: The text if there are no examples, by default `None.`
+        empty: The text if there are no examples; see `EachSection`.
         more: The note after the examples if some are left out; see `EachSection`.
         max_items: The most examples to show; None for all.
         budget: The most tokens that the examples and the note may have; see `EachSection`.
@@ -124,8 +124,8 @@ class ExamplesSection(
         title: str = "Examples",
         template: str = EXAMPLE_TEMPLATE,
         separator: str = SEPARATOR,
-        empty: str = EMPTY,
-        more: str = MORE,
+        empty: str | None = None,
+        more: str | None = None,
         max_items: int | None = None,
         budget: int | None = None,
         count_tokens: Callable[[str], int] = estimated_tokens,

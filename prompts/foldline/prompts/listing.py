@@ -15,7 +15,7 @@ from foldline.prompts.tokens import estimated_tokens
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["EMPTY", "LEFT_OUT", "MORE", "NUMBER", "TOTAL", "Listing", "item_field"]
+__all__ = ["LEFT_OUT", "NUMBER", "TOTAL", "Listing", "item_field"]
 
 NUMBER = "_number"
 """The placeholder of an item's template for the item's number, counted from 1."""
@@ -25,8 +25,6 @@ TOTAL = "_total"
 """The placeholder of the note for the number of all items."""
 
 SEPARATOR = "\n\n"
-EMPTY = "None."
-MORE = f"… and ${{{LEFT_OUT}}} more"
 
 
 class Listing(NamedTuple):

@@ -34,6 +34,8 @@ class Wording:
     model what is wrong with a call of a tool.
 
     Attributes:
+        more_items: The note after a list that leaves some items out: `_left_out` is how many.
+        no_items: The text of a list without items.
         summarized: The note below a summary. `tool` is the tool that shows the section, `key` the
             section's dotted key.
         summarized_with_subsections: The same where the section contains others; `subsections` are
@@ -55,6 +57,8 @@ class Wording:
         PromptValidationError: A sentence is blank, lacks a placeholder or has an unknown one.
     """
 
+    more_items: str = "… and ${_left_out} more"
+    no_items: str = "None."
     summarized: str = (
         '[This section is summarized. To view full content, call `${tool}` with key "${key}".]'
     )

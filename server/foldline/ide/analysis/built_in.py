@@ -9,15 +9,16 @@ from foldline.ide.analysis.source_map import MappedText, Run
 from foldline.ide.analysis.syntax import Anchor
 from foldline.ide.analysis.values import Argument, Text
 from foldline.prompts.examples import ExamplesSection
-from foldline.prompts.listing import EMPTY, MORE, SEPARATOR
+from foldline.prompts.listing import SEPARATOR
 from foldline.prompts.task import Task, TaskSection
+from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.syntax import Call
 
 _TASK = TaskSection[Task]()
 _EXAMPLES = ExamplesSection[None, str, str](items=())
-_LIST = {"separator": SEPARATOR, "empty": EMPTY, "more": MORE}
+_LIST = {"separator": SEPARATOR, "empty": ENGLISH.no_items, "more": ENGLISH.more_items}
 _TEXTS = {
     "task": {"key": _TASK.key, "title": _TASK.title, "template": _TASK.template},
     "each": _LIST,
@@ -34,6 +35,11 @@ def default_texts(kind: str, node: Call) -> dict[str, Argument]:
     """Return the texts that a section of this kind has by default."""
     texts = _TEXTS.get(kind, {})
     return {name: Argument(node.func, Text(_mapped(text))) for name, text in texts.items()}
+
+
+def sentence(name: str) -> MappedText:
+    """Return the text around a list's items where the section's argument is None."""
+    return _mapped(_LIST[name])
 
 
 @lru_cache

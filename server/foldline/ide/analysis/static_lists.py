@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from foldline.ide.analysis.built_in import sentence
 from foldline.ide.analysis.param_values import argument_of, field_value
 from foldline.ide.analysis.params import EXAMPLE
 from foldline.ide.analysis.placeholders import Placeholder
@@ -101,7 +102,9 @@ def _text(
     section: SectionValue, role: str, filled: Filled, counts: Mapping[str, str]
 ) -> list[Segment] | None:
     """Return the segments of a text around the items."""
-    text = section.text(role)
+    argument = section.arguments.get(role)
+    is_none = argument is not None and isinstance(argument.value, Nothing)
+    text = sentence(role) if is_none else section.text(role)
     if text is None:
         return None
     derived = {
