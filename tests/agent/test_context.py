@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.benchmarks import bench_session
-from tests.prompts.adapters.providers import serving
+from tests.prompts.adapters.providers import Provider, serving
 from tests.prompts.adapters.test_context import results
 from tests.prompts.adapters.wires import AnthropicWire, Line, OpenAIWire, Said
 
@@ -137,7 +137,7 @@ def thirty_turns(line: Line, workspace: Workspace, **settings: object) -> list[l
 def test_cm_02_cm_05_cm_06_an_agent_of_thirty_turns(
     wire: OpenAIWire | AnthropicWire, streaming: bool, workspace: Workspace
 ) -> None:
-    with serving() as provider:
+    with serving(Provider()) as provider:
         line = Line(wire, provider, streaming)
         whole = thirty_turns(line, workspace, context_policy=ContextPolicy(keep_turns=None))
         provider.requests.clear()

@@ -17,7 +17,7 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with serving() as made:
+    with serving(Provider()) as made:
         yield made
     for left in threading.enumerate():
         if left.name == THREAD_NAME:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 
 Json = dict[str, Any]
 
@@ -45,15 +45,18 @@ class Provider:
     def will(self, *replies: Reply) -> None:
         self.replies.extend(replies)
 
+    def next_reply(self) -> Reply:
+        """The answer to the last of the requests."""
+        if not self.replies:
+            return Reply({"error": {"message": "nothing left", "type": "test"}}, 418)
+        return self.replies.pop(0)
+
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         length = int(handler.headers["content-length"])
         self.requests.append(json.loads(handler.rfile.read(length)))
         self.headers.append({name.lower(): value for name, value in handler.headers.items()})
         self.paths.append(handler.path)
-        if not self.replies:
-            _send(handler, Reply({"error": {"message": "nothing left", "type": "test"}}, 418))
-            return
-        reply = self.replies.pop(0)
+        reply = self.next_reply()
         if reply.hang:
             self.over.wait(30)
             return
@@ -71,10 +74,12 @@ class Provider:
         return drip
 
 
+ProviderT = TypeVar("ProviderT", bound=Provider)
+
+
 @contextlib.contextmanager
-def serving() -> Iterator[Provider]:
-    """A provider that answers until the end of the context."""
-    made = Provider()
+def serving(made: ProviderT) -> Iterator[ProviderT]:
+    """The provider, which answers until the end of the context."""
     thread = threading.Thread(target=made.server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

@@ -1,15 +1,11 @@
 """OpenAI's and Anthropic's adapters on the wire: what they send, and what they make of answers."""
 
-import functools
 import json
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from anthropic.types import message_create_params
-from openai.types.chat import completion_create_params
-from pydantic import TypeAdapter
 
 from foldline.prompts import (
     Deadline,
@@ -48,6 +44,7 @@ from foldline.prompts.runtime import (
 from foldline.prompts.runtime.bounded import THREAD_NAME
 
 from .providers import Json, Provider, Reply
+from .wire.validation import check
 from .wires import Line, Said, Wire
 
 FULL, SUMMARY = SectionVisibility
@@ -104,38 +101,9 @@ def failure(line: Line, **settings: Any) -> PromptEvaluationError:
     return caught.value
 
 
-def consumed(value: object) -> object:
-    """The value with its lazily checked parts checked."""
-    if isinstance(value, dict):
-        return {key: consumed(item) for key, item in value.items()}
-    if isinstance(value, str) or not hasattr(value, "__iter__"):
-        return value
-    return [consumed(item) for item in value]
-
-
-@functools.cache
-def checker(kind: Any) -> TypeAdapter[Any]:
-    """Kept, because what is checked lazily needs it; and building one takes a second."""
-    return TypeAdapter(kind)
-
-
 def check_request(wire: Wire, request: Json) -> None:
     """The request is what the SDK's own types say."""
-    streaming = request.get("stream", False)
-    if wire.name == "openai":
-        kind: object = (
-            completion_create_params.CompletionCreateParamsStreaming
-            if streaming
-            else completion_create_params.CompletionCreateParamsNonStreaming
-        )
-    else:
-        kind = (
-            message_create_params.MessageCreateParamsStreaming
-            if streaming
-            else message_create_params.MessageCreateParamsNonStreaming
-        )
-    checked = consumed(checker(kind).validate_python(request, strict=True))
-    assert json.loads(json.dumps(checked)) == request, "nothing is sent that the types do not know"
+    check(wire.api, request)
 
 
 def test_an_answer_comes_back_with_its_usage_and_ids(line: Line) -> None:

@@ -1,15 +1,17 @@
-"""The two protocols: the same things said in either, whole or as a stream."""
+"""The protocols: the same things said in each, whole or as a stream."""
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from foldline.prompts.adapters import BaseAdapter
 from foldline.prompts.adapters.anthropic import AnthropicAdapter
 from foldline.prompts.adapters.openai import OpenAIAdapter
 
 from .providers import Json, Provider, Reply
+
+MODEL = "test-model-1"
 
 
 @dataclass(frozen=True)
@@ -20,58 +22,100 @@ class Said:
     calls: tuple[tuple[str, object], ...] = ()
     stop: str = "end"
     """`end`, `length`, `refusal` or `none`."""
+    thought: str = ""
+    """Its reasoning, where the protocol gives that back to be sent again."""
+    tag: str = ""
+    """A part of the calls' ids, so that those of several messages differ."""
+
+    def ids(self) -> list[str]:
+        return [f"call_{self.tag}{index}" for index in range(len(self.calls))]
+
+
+class Wire(Protocol):
+    """One provider's protocol."""
+
+    name: str
+    api: str
+    """The name of the protocol for `wire.validation.check`."""
+
+    def adapter(self, provider: Provider, **settings: Any) -> BaseAdapter: ...
+
+    def whole(self, said: Said, usage: Json | None = None, model: str = MODEL) -> Reply: ...
+
+    def streamed(self, said: Said, usage: Json | None = None, model: str = MODEL) -> list[str]: ...
+
+    def error(self, message: str) -> Json: ...
+
+    def sent(self, request: Json) -> list[Json]:
+        """The messages of a request, its results included."""
+        ...
+
+    def tools(self, request: Json) -> list[Json]:
+        """The tools of a request: name, description and the schema as `parameters`."""
+        ...
+
+    def tool_results(self, request: Json) -> list[tuple[str, str, bool]]:
+        """The id, text and success of the tool results that a request tells last."""
+        ...
 
 
 class OpenAIWire:
     """How OpenAI's chat completions look."""
 
     name = "openai"
+    api = "openai"
 
     def adapter(self, provider: Provider, **settings: Any) -> BaseAdapter:
-        return OpenAIAdapter(
-            "test-model", base_url=f"{provider.url}/v1", api_key="test", **settings
-        )
+        settings = {"model": "test-model", "api_key": "test", **settings}
+        return OpenAIAdapter(base_url=f"{provider.url}/v1", **settings)
 
-    def whole(self, said: Said) -> Reply:
+    def whole(self, said: Said, usage: Json | None = None, model: str = MODEL) -> Reply:
         message: Json = {"role": "assistant", "content": said.text or None}
         if said.stop == "refusal":
             message = {"role": "assistant", "content": None, "refusal": said.text}
         if said.calls:
             message["tool_calls"] = [
                 {
-                    "id": f"call_{index}",
+                    "id": id_,
                     "type": "function",
-                    "function": {"name": name, "arguments": _text(arguments)},
+                    "function": {"name": name, "arguments": text_of_arguments(arguments)},
                 }
-                for index, (name, arguments) in enumerate(said.calls)
+                for id_, (name, arguments) in zip(said.ids(), said.calls, strict=True)
             ]
         choice: Json = {"index": 0, "message": message, "finish_reason": self._finish(said)}
-        return Reply(self._completion("chat.completion", [choice], self._usage()))
+        return Reply(self._completion("chat.completion", [choice], usage or self._usage(), model))
 
-    def streamed(self, said: Said) -> list[str]:
+    def streamed(self, said: Said, usage: Json | None = None, model: str = MODEL) -> list[str]:
         deltas: list[Json] = [{"role": "assistant", "content": ""}]
         field_name = "refusal" if said.stop == "refusal" else "content"
-        deltas += [{field_name: word} for word in _words(said.text)]
+        deltas += [{field_name: word} for word in words(said.text)]
         for index, (name, arguments) in enumerate(said.calls):
-            first = {"index": index, "id": f"call_{index}", "type": "function"}
+            first = {"index": index, "id": said.ids()[index], "type": "function"}
             deltas.append({"tool_calls": [{**first, "function": {"name": name, "arguments": ""}}]})
             deltas += [
                 {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
-                for piece in _halves(_text(arguments))
+                for piece in halves(text_of_arguments(arguments))
             ]
         chunks: list[list[Json]] = [
             [{"index": 0, "delta": delta, "finish_reason": None}] for delta in deltas
         ]
         chunks.append([{"index": 0, "delta": {}, "finish_reason": self._finish(said)}])
-        events = [self._completion("chat.completion.chunk", chunk, None) for chunk in chunks]
-        events.append(self._completion("chat.completion.chunk", [], self._usage()))
+        kind = "chat.completion.chunk"
+        events = [self._completion(kind, chunk, None, model) for chunk in chunks]
+        events.append(self._completion(kind, [], usage or self._usage(), model))
         return [*(f"data: {json.dumps(event)}\n\n" for event in events), "data: [DONE]\n\n"]
 
     def error(self, message: str) -> Json:
         return {"error": {"message": message, "type": "test", "code": None, "param": None}}
 
+    def sent(self, request: Json) -> list[Json]:
+        messages: list[Json] = request["messages"]
+        return messages
+
+    def tools(self, request: Json) -> list[Json]:
+        return [tool["function"] for tool in request.get("tools", ())]
+
     def tool_results(self, request: Json) -> list[tuple[str, str, bool]]:
-        """The id, text and success of the tool results that a request tells last."""
         told = []
         for message in reversed(request["messages"]):
             if message["role"] != "tool":
@@ -92,15 +136,15 @@ class OpenAIWire:
             "prompt_tokens": 20,
             "completion_tokens": 5,
             "total_tokens": 25,
-            "prompt_tokens_details": {"cached_tokens": 8},
+            "prompt_tokens_details": {"cached_tokens": 8, "cache_write_tokens": 3},
         }
 
-    def _completion(self, kind: str, choices: list[Json], usage: Json | None) -> Json:
+    def _completion(self, kind: str, choices: list[Json], usage: Json | None, model: str) -> Json:
         return {
             "id": "c",
             "object": kind,
             "created": 1,
-            "model": "test-model-1",
+            "model": model,
             "choices": choices,
             "usage": usage,
         }
@@ -110,32 +154,44 @@ class AnthropicWire:
     """How Anthropic's messages look."""
 
     name = "anthropic"
+    api = "anthropic"
 
     def adapter(self, provider: Provider, **settings: Any) -> BaseAdapter:
-        return AnthropicAdapter("test-model", base_url=provider.url, api_key="test", **settings)
+        settings = {"model": "test-model", "api_key": "test", **settings}
+        return AnthropicAdapter(base_url=provider.url, **settings)
 
-    def whole(self, said: Said) -> Reply:
-        content: list[Json] = [{"type": "text", "text": said.text}] if said.text else []
+    def whole(self, said: Said, usage: Json | None = None, model: str = MODEL) -> Reply:
+        content: list[Json] = [self._thinking(said)] if said.thought else []
+        content += [{"type": "text", "text": said.text}] if said.text else []
         content += [
-            {"type": "tool_use", "id": f"call_{index}", "name": name, "input": arguments}
-            for index, (name, arguments) in enumerate(said.calls)
+            {"type": "tool_use", "id": id_, "name": name, "input": arguments}
+            for id_, (name, arguments) in zip(said.ids(), said.calls, strict=True)
         ]
-        usage = {**self._usage(), "output_tokens": 5}
-        return Reply({**self._message(), "content": content, "usage": usage} | self._end(said))
+        usage = usage or {**self._usage(), "output_tokens": 5}
+        body = {**self._message(model), "content": content, "usage": usage}
+        return Reply(body | self._end(said))
 
-    def streamed(self, said: Said) -> list[str]:
+    def streamed(self, said: Said, usage: Json | None = None, model: str = MODEL) -> list[str]:
+        started = {**(usage or self._usage()), "output_tokens": 1}
         events: list[Json] = [
-            {"type": "message_start", "message": {**self._message(), "usage": self._usage()}}
+            {"type": "message_start", "message": {**self._message(model), "usage": started}}
         ]
         blocks: list[tuple[Json, list[Json]]] = []
+        if said.thought:
+            thinking = self._thinking(said)
+            pieces: list[Json] = [
+                {"type": "thinking_delta", "thinking": said.thought},
+                {"type": "signature_delta", "signature": thinking["signature"]},
+            ]
+            blocks.append(({"type": "thinking", "thinking": "", "signature": ""}, pieces))
         if said.text:
-            deltas = [{"type": "text_delta", "text": word} for word in _words(said.text)]
+            deltas = [{"type": "text_delta", "text": word} for word in words(said.text)]
             blocks.append(({"type": "text", "text": ""}, deltas))
-        for index, (name, arguments) in enumerate(said.calls):
-            start = {"type": "tool_use", "id": f"call_{index}", "name": name, "input": {}}
+        for id_, (name, arguments) in zip(said.ids(), said.calls, strict=True):
+            start = {"type": "tool_use", "id": id_, "name": name, "input": {}}
             pieces = [
                 {"type": "input_json_delta", "partial_json": piece}
-                for piece in _halves(_text(arguments))
+                for piece in halves(text_of_arguments(arguments))
             ]
             blocks.append((start, pieces))
         for index, (start, deltas) in enumerate(blocks):
@@ -145,19 +201,29 @@ class AnthropicWire:
             ]
             events.append({"type": "content_block_stop", "index": index})
         if said.stop != "none":
+            output = 5 if usage is None else usage["output_tokens"]
             end = {"type": "message_delta", "delta": self._end(said)}
-            events += [{**end, "usage": {"output_tokens": 5}}, {"type": "message_stop"}]
-        return [f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events]
+            events += [{**end, "usage": {"output_tokens": output}}, {"type": "message_stop"}]
+        return [_event(event) for event in events]
 
     def error(self, message: str) -> Json:
         return {"type": "error", "error": {"type": "test", "message": message}}
 
+    def sent(self, request: Json) -> list[Json]:
+        messages: list[Json] = request["messages"]
+        return messages
+
+    def tools(self, request: Json) -> list[Json]:
+        return [{**tool, "parameters": tool["input_schema"]} for tool in request.get("tools", ())]
+
     def tool_results(self, request: Json) -> list[tuple[str, str, bool]]:
-        """The id, text and success of the tool results that a request tells last."""
         return [
             (block["tool_use_id"], block["content"], not block["is_error"])
             for block in request["messages"][-1]["content"]
         ]
+
+    def _thinking(self, said: Said) -> Json:
+        return {"type": "thinking", "thinking": said.thought, "signature": f"of {said.thought}"}
 
     def _end(self, said: Said) -> Json:
         reasons = {"length": "max_tokens", "refusal": "refusal", "none": None}
@@ -172,19 +238,20 @@ class AnthropicWire:
             "output_tokens": 1,
         }
 
-    def _message(self) -> Json:
+    def _message(self, model: str) -> Json:
         return {
             "id": "m",
             "type": "message",
             "role": "assistant",
-            "model": "test-model-1",
+            "model": model,
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
         }
 
 
-Wire = OpenAIWire | AnthropicWire
+def _event(event: Json) -> str:
+    return f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
 
 
 @dataclass
@@ -212,13 +279,13 @@ class Line:
         return self.heard.append if self.streaming else None
 
 
-def _text(arguments: object) -> str:
+def text_of_arguments(arguments: object) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
     return [f"{word} " for word in text.split(" ")[:-1]] + text.split(" ")[-1:] if text else []
 
 
-def _halves(text: str) -> list[str]:
+def halves(text: str) -> list[str]:
     return [text[: len(text) // 2], text[len(text) // 2 :]]
