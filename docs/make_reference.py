@@ -67,6 +67,7 @@ MODULES = (
     "adapters.protocol",
     "adapters.base",
     "adapters.openai",
+    "adapters.openai_responses",
     "adapters.anthropic",
     "adapters.sdk",
     "adapters.schemas",

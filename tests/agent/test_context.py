@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from tests.benchmarks import bench_session
 from tests.prompts.adapters.providers import Provider, serving
+from tests.prompts.adapters.responses_wire import OpenAIResponsesWire
 from tests.prompts.adapters.test_context import results
-from tests.prompts.adapters.wires import AnthropicWire, Line, OpenAIWire, Said
+from tests.prompts.adapters.wires import AnthropicWire, Line, OpenAIWire, Said, Wire
 
 from foldline.agent.cli import main
 from foldline.agent.mcp.server import Options
@@ -133,9 +134,11 @@ def thirty_turns(line: Line, workspace: Workspace, **settings: object) -> list[l
 
 
 @pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("wire", [OpenAIWire(), AnthropicWire()], ids=["openai", "anthropic"])
+@pytest.mark.parametrize(
+    "wire", [OpenAIWire(), OpenAIResponsesWire(), AnthropicWire()], ids=lambda wire: wire.api
+)
 def test_cm_02_cm_05_cm_06_an_agent_of_thirty_turns(
-    wire: OpenAIWire | AnthropicWire, streaming: bool, workspace: Workspace
+    wire: Wire, streaming: bool, workspace: Workspace
 ) -> None:
     with serving(Provider()) as provider:
         line = Line(wire, provider, streaming)

@@ -57,7 +57,10 @@ def main(arguments: Sequence[str]) -> int:
     assert response.output is not None
     print(_text(response.output))
     usage = response.usage
-    _tell(f"{response.turns} messages, {usage.input} + {usage.output} tokens for the last prompt")
+    _tell(
+        f"{response.turns} messages, {usage.input} + {usage.output} tokens for the last prompt, "
+        f"{usage.cached} read from the provider's cache and {usage.written} written to it"
+    )
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Both adapters against a provider on loopback, streaming and not."""
+"""The adapters against a provider on loopback, streaming and not."""
 
 import threading
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ import pytest
 from foldline.prompts.runtime.bounded import THREAD_NAME
 
 from .providers import Provider, serving
+from .responses_wire import OpenAIResponsesWire
 from .wires import AnthropicWire, Line, OpenAIWire, Wire
 
 
@@ -25,9 +26,10 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
             assert not left.is_alive(), "a request that was left behind never ended"
 
 
-@pytest.fixture(params=["openai", "anthropic"])
+@pytest.fixture(params=[OpenAIWire(), OpenAIResponsesWire(), AnthropicWire()], ids=lambda w: w.api)
 def wire(request: pytest.FixtureRequest) -> Wire:
-    return OpenAIWire() if request.param == "openai" else AnthropicWire()
+    found: Wire = request.param
+    return found
 
 
 @pytest.fixture(params=[False, True], ids=["whole", "streamed"])

@@ -19,6 +19,9 @@ from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.runtime import evaluate_with_disclosure
 
 from .providers import Json
+from .wire.anthropic_rule import AnthropicCache
+from .wire.openai_rule import OpenAICache
+from .wire.validation import check
 from .wires import Line, Said
 
 BODY = "x" * 1000
@@ -70,36 +73,37 @@ CALLS: list[tuple[tuple[str, dict[str, object]], ...]] = [
 ]
 
 
+SCRIPT = [*(Said(calls=calls, tag=f"{n}_") for n, calls in enumerate(CALLS)), Said("Found.")]
+
+
 def results(request: Json) -> list[str]:
     """The texts of all tool results of a request, in their order."""
     texts: list[str] = []
-    for message in request["messages"]:
-        if message["role"] == "tool":
+    for message in request.get("messages") or request["input"]:
+        if message.get("role") == "tool":
             texts.append(message["content"])
-        elif isinstance(message["content"], list):
+        elif message.get("type") == "function_call_output":
+            texts.append(message["output"])
+        elif isinstance(message.get("content"), list):
             texts += [b["content"] for b in message["content"] if b["type"] == "tool_result"]
     return texts
 
 
-def check_pairs(request: Json) -> None:
-    """Every call has its result, right behind the message that made it."""
-    calls = 0
-    for before, after in itertools.pairwise(request["messages"]):
-        made = len(before.get("tool_calls") or ())
-        if isinstance(before["content"], list):
-            made += sum(block["type"] == "tool_use" for block in before["content"])
-        if made and after["role"] == "user":
-            assert len(after["content"]) == made
-        calls += made
-    assert calls == len(results(request))
+def check_pairs(line: Line) -> None:
+    """Every call has its result where the provider wants it."""
+    for request in line.provider.requests:
+        check(line.wire.api, request)
+        if line.wire.api == "anthropic":
+            AnthropicCache().meter(request)
+        else:
+            OpenAICache().meter(request)
 
 
 def run(line: Line, evaluate: Callable[..., object], **settings: Any) -> list[list[str]]:
     """The tool results of each request."""
-    line.will_say(*(Said(calls=calls) for calls in CALLS), Said("Found."))
+    line.will_say(*SCRIPT)
     evaluate(line.adapter(**settings))
-    for request in line.provider.requests:
-        check_pairs(request)
+    check_pairs(line)
     return [[text[:24] for text in results(request)] for request in line.provider.requests]
 
 
@@ -121,7 +125,7 @@ def test_cm_02_old_results_are_sent_as_their_summaries(line: Line) -> None:
 
 def test_cm_05_cm_06_a_budget_removes_the_least_useful_and_says_what(line: Line) -> None:
     policy = ContextPolicy(keep_turns=1, budget=1_500)
-    line.will_say(*(Said(calls=calls) for calls in CALLS), Said("Found."))
+    line.will_say(*SCRIPT)
     line.adapter(context_policy=policy).evaluate(prompt(), on_text=line.on_text)
     last = results(line.provider.requests[-1])
     assert last[0] == f"[search s: {STUB}"
@@ -129,7 +133,7 @@ def test_cm_05_cm_06_a_budget_removes_the_least_useful_and_says_what(line: Line)
     assert last[3] == f"[read missing: {STUB}"
     assert [text[:12] for text in (last[2], last[4])] == ["outline of a", "outline of b"]
     assert last[5] == f"c {BODY}"
-    check_pairs(line.provider.requests[-1])
+    check_pairs(line)
 
 
 def test_what_was_removed_stays_removed(line: Line) -> None:

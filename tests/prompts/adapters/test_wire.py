@@ -21,6 +21,7 @@ from foldline.prompts import (
 from foldline.prompts.adapters import ScriptedAdapter
 from foldline.prompts.adapters.anthropic import AnthropicAdapter
 from foldline.prompts.adapters.openai import OpenAIAdapter
+from foldline.prompts.adapters.openai_responses import OpenAIResponsesAdapter
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import (
     EvaluationFailure,
@@ -33,9 +34,11 @@ from foldline.prompts.errors import (
 from foldline.prompts.runtime import (
     Expansion,
     InProcessEventBus,
+    ModelAnswered,
     PromptExecuted,
     PromptRendered,
     PromptResponse,
+    PromptStopped,
     Session,
     TokenUsage,
     ToolInvoked,
@@ -44,8 +47,9 @@ from foldline.prompts.runtime import (
 from foldline.prompts.runtime.bounded import THREAD_NAME
 
 from .providers import Json, Provider, Reply
+from .responses_wire import OpenAIResponsesWire
 from .wire.validation import check
-from .wires import Line, Said, Wire
+from .wires import Line, OpenAIWire, Said, Wire
 
 FULL, SUMMARY = SectionVisibility
 
@@ -106,16 +110,25 @@ def check_request(wire: Wire, request: Json) -> None:
     check(wire.api, request)
 
 
+def declared(wire: Wire, request: Json) -> Json:
+    """The output that a request to OpenAI declares."""
+    if wire.api == "openai":
+        found: Json = request["response_format"]["json_schema"]
+    else:
+        found = request["text"]["format"]
+    return found
+
+
 def test_an_answer_comes_back_with_its_usage_and_ids(line: Line) -> None:
     line.will_say(Said("It rains in Oslo."))
     response = evaluate(line)
     assert response.text == "It rains in Oslo."
-    assert response.usage == TokenUsage(20, 5, 8)
+    assert response.usage == TokenUsage(20, 5, 8, 3)
     assert response.model == "test-model-1"
     assert response.request_id == "req_1"
     assert response.turns == 1
     (request,) = line.provider.requests
-    assert request["messages"] == [{"role": "user", "content": response.rendered.text}]
+    assert line.wire.sent(request) == [{"role": "user", "content": response.rendered.text}]
     assert request.get("stream", False) is line.streaming
     assert "".join(line.heard) == ("It rains in Oslo." if line.streaming else "")
     if line.streaming:
@@ -136,12 +149,12 @@ def test_parallel_calls_run_in_order_and_their_results_go_back(line: Line) -> No
     response = evaluate(line)
     assert asked == [City("Oslo"), City("Atlantis"), City("Rome", 2)]
     assert response.text == "Rain."
-    assert response.usage == TokenUsage(40, 10, 16)
+    assert response.usage == TokenUsage(40, 10, 16, 6)
     assert [o.result.success for o in response.tool_outcomes] == [True, False, False, False, True]
     for request in line.provider.requests:
         check_request(line.wire, request)
     first, second = line.provider.requests
-    assert second["messages"][0] == first["messages"][0]
+    assert line.wire.sent(second)[0] == line.wire.sent(first)[0]
     assert second["tools"] == first["tools"]
     told = line.wire.tool_results(second)
     assert [(name, success) for name, _, success in told] == [
@@ -161,9 +174,14 @@ def test_parallel_calls_run_in_order_and_their_results_go_back(line: Line) -> No
 def test_the_models_own_message_goes_back_unchanged(line: Line) -> None:
     line.will_say(Said("Let me look.", (("weather", {"name": "Oslo"}),)), Said("Rain."))
     evaluate(line)
-    message = line.provider.requests[1]["messages"][1]
+    message = line.wire.sent(line.provider.requests[1])[1]
     assert message["role"] == "assistant"
-    if line.wire.name == "openai":
+    if line.wire.api == "openai-responses":
+        assert message["content"][0]["text"] == "Let me look."
+        call = line.wire.sent(line.provider.requests[1])[2]
+        assert (call["type"], call["call_id"]) == ("function_call", "call_0")
+        assert json.loads(call["arguments"]) == {"name": "Oslo"}
+    elif line.wire.api == "openai":
         assert message["content"] == "Let me look."
         (call,) = message["tool_calls"]
         assert call["id"] == "call_0"
@@ -177,11 +195,9 @@ def test_the_models_own_message_goes_back_unchanged(line: Line) -> None:
 def test_the_tools_are_offered_with_their_schemas(line: Line) -> None:
     line.will_say(Said("Fine."))
     evaluate(line)
-    tools = line.provider.requests[0]["tools"]
-    if line.wire.name == "openai":
-        tools = [tool["function"] for tool in tools]
+    tools = line.wire.tools(line.provider.requests[0])
     assert [tool["name"] for tool in tools] == ["weather", "open_sections"]
-    schema = tools[0]["parameters" if line.wire.name == "openai" else "input_schema"]
+    schema = tools[0]["parameters"]
     assert schema["required"] == ["name"]
     assert schema["properties"]["days"] == {"type": "integer"}
 
@@ -202,7 +218,7 @@ def test_ad_07_a_declared_output_is_asked_for_natively(line: Line, array: bool) 
     (request,) = line.provider.requests
     check_request(line.wire, request)
     if line.wire.name == "openai":
-        described = request["response_format"]["json_schema"]
+        described = declared(line.wire, request)
         assert described["strict"] is True
         assert described["name"] == "Finding"
         schema = described["schema"]
@@ -231,7 +247,7 @@ def test_an_output_that_strict_modes_cannot_express(wire: Wire, provider: Provid
         return
     provider.will(wire.whole(Said('{"values": {"a": 1}}')))
     assert adapter.evaluate(template, Task("Go.")).output == Anything({"a": 1})
-    assert provider.requests[0]["response_format"]["json_schema"]["strict"] is False
+    assert declared(wire, provider.requests[0])["strict"] is False
 
 
 def test_extra_keys_are_no_obstacle(wire: Wire, provider: Provider) -> None:
@@ -261,7 +277,7 @@ def test_ts_08_the_whole_disclosure_flow_with_its_telemetry(line: Line) -> None:
     )
     assert response.text == "Done."
     assert response.expansions == (Expansion(("docs",), "need the API"),)
-    before, after = (request["messages"] for request in line.provider.requests)
+    before, after = map(line.wire.sent, line.provider.requests)
     assert len(before) == len(after) == 1, "the second evaluation begins anew"
     assert "All docs." not in before[0]["content"]
     assert 'call `open_sections` with key "docs"' in before[0]["content"]
@@ -280,12 +296,11 @@ def test_ts_08_the_whole_disclosure_flow_with_its_telemetry(line: Line) -> None:
         "current_visibility_state": {"task": "FULL", "docs": "SUMMARY"},
     }
     assert [event.provider for event in renders] == [line.wire.name] * 2
-    assert [(e.text, e.turns, e.usage) for e in answers] == [("Done.", 1, TokenUsage(20, 5, 8))]
+    assert [(e.text, e.turns, e.usage) for e in answers] == [("Done.", 1, TokenUsage(20, 5, 8, 3))]
 
 
 def _tools(line: Line, request: int) -> list[Json]:
-    tools: list[Json] = line.provider.requests[request]["tools"]
-    return [tool.get("function", tool) for tool in tools]
+    return line.wire.tools(line.provider.requests[request])
 
 
 def test_ad_02_ts_05_the_request_for_expansion_reaches_the_caller_itself(line: Line) -> None:
@@ -353,13 +368,10 @@ def test_a_malformed_stream_is_an_error(wire: Wire, provider: Provider, event: s
     assert caught.value.kind in (EvaluationFailure.MALFORMED, EvaluationFailure.CONNECTION)
 
 
-def test_malformed_arguments_of_a_tool_go_back_to_the_model(
-    provider: Provider,
-) -> None:
-    from .wires import OpenAIWire
-
+@pytest.mark.parametrize("wire", [OpenAIWire(), OpenAIResponsesWire()], ids=lambda w: w.api)
+def test_malformed_arguments_of_a_tool_go_back_to_the_model(provider: Provider, wire: Wire) -> None:
     for streaming in (False, True):
-        line = Line(OpenAIWire(), provider, streaming)
+        line = Line(wire, provider, streaming)
         line.will_say(Said("", (("weather", '{"name": '),)), Said("Sorry."))
         assert evaluate(line).text == "Sorry."
         check_request(line.wire, provider.requests[-1])
@@ -380,7 +392,7 @@ def test_a_connection_cut_in_a_whole_answer_is_an_error(wire: Wire, provider: Pr
 @pytest.mark.parametrize("clean", [False, True], ids=["cut", "ended early"])
 def test_a_stream_that_breaks_off_is_an_error(wire: Wire, provider: Provider, clean: bool) -> None:
     pieces = wire.streamed(Said("one two three four", stop="none"))
-    provider.will(Reply(pieces=pieces[:5], cut=not clean))
+    provider.will(Reply(pieces=pieces[: None if clean else 6], cut=not clean))
     heard: list[str] = []
     with pytest.raises(PromptEvaluationError) as caught:
         wire.adapter(provider).evaluate(PROMPT, on_text=heard.append)
@@ -392,7 +404,7 @@ def test_a_stream_that_breaks_off_is_an_error(wire: Wire, provider: Provider, cl
 def test_an_error_inside_a_stream_is_an_error(wire: Wire, provider: Provider) -> None:
     event = "event: error\n" if wire.name == "anthropic" else ""
     broken = f"{event}data: {json.dumps(wire.error('overloaded'))}\n\n"
-    provider.will(Reply(pieces=[*wire.streamed(Said("one two"))[:4], broken]))
+    provider.will(Reply(pieces=[*wire.streamed(Said("one two"))[:5], broken]))
     with pytest.raises(PromptEvaluationError, match="overloaded") as caught:
         wire.adapter(provider).evaluate(PROMPT, on_text=lambda _: None)
     assert caught.value.kind is EvaluationFailure.PROVIDER
@@ -488,7 +500,12 @@ def test_one_adapter_serves_many_threads(line: Line) -> None:
 
 def test_options_reach_the_request(wire: Wire, provider: Provider) -> None:
     provider.will(wire.whole(Said("Fine.")))
-    option = {"seed": 3} if wire.name == "openai" else {"output_config": {"effort": "low"}}
+    options: dict[str, Json] = {
+        "openai": {"seed": 3},
+        "openai-responses": {"text": {"verbosity": "low"}},
+        "anthropic": {"output_config": {"effort": "low"}},
+    }
+    option = options[wire.api]
     wire.adapter(provider, options=option).evaluate(PROMPT)
     (request,) = provider.requests
     assert option.items() <= request.items()
@@ -504,6 +521,8 @@ def test_an_option_that_the_sdk_does_not_know_is_refused(wire: Wire, provider: P
 def test_an_option_that_the_adapter_decides_is_refused(
     wire: Wire, provider: Provider, option: str
 ) -> None:
+    if option == "messages" and wire.api == "openai-responses":
+        option = "input"
     with pytest.raises(PromptConfigurationError, match=option):
         wire.adapter(provider, options={option: None})
 
@@ -514,7 +533,7 @@ def test_the_turn_limit_holds(line: Line) -> None:
     assert error.kind is EvaluationFailure.TURN_LIMIT
 
 
-@pytest.mark.parametrize("kind", [OpenAIAdapter, AnthropicAdapter])
+@pytest.mark.parametrize("kind", [OpenAIAdapter, OpenAIResponsesAdapter, AnthropicAdapter])
 def test_a_missing_sdk_says_how_to_install_it(
     kind: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -532,8 +551,6 @@ def test_a_missing_key_is_a_configuration_error(provider: Provider) -> None:
 def test_a_client_of_the_callers_own_is_used_as_it_is(provider: Provider) -> None:
     from openai import OpenAI
 
-    from .wires import OpenAIWire
-
     provider.will(OpenAIWire().whole(Said("Fine.")))
     with OpenAI(base_url=provider.url, api_key="own", max_retries=0) as client:
         adapter = OpenAIAdapter("m", client=client)
@@ -545,8 +562,6 @@ def test_a_client_of_the_callers_own_is_used_as_it_is(provider: Provider) -> Non
 def test_a_compatible_server_without_ids_usage_or_the_right_reason_still_works(
     provider: Provider,
 ) -> None:
-    from .wires import OpenAIWire
-
     line = Line(OpenAIWire(), provider, streaming=False)
     reply = line.wire.whole(Said("", (("weather", {"name": "Oslo"}),)))
     body: Any = reply.body
@@ -557,7 +572,7 @@ def test_a_compatible_server_without_ids_usage_or_the_right_reason_still_works(
     line.will_say(Said("Rain."))
     response = evaluate(line)
     assert response.text == "Rain."
-    assert response.usage == TokenUsage(20, 5, 8)
+    assert response.usage == TokenUsage(20, 5, 8, 3)
     ((name, text, _),) = line.wire.tool_results(provider.requests[1])
     assert name
     assert text == "Rain in Oslo."
@@ -634,3 +649,113 @@ def test_ad_06_ad_08_the_adapter_of_the_specification_answers_with_a_response(
     response = ScriptedAdapter(lambda *_: "Fine.").evaluate(PROMPT)
     assert isinstance(response, PromptResponse)
     assert response.text == "Fine."
+
+
+def test_reasoning_goes_back_as_it_came_and_nothing_is_stored(provider: Provider) -> None:
+    for streaming in (False, True):
+        line = Line(OpenAIResponsesWire(), provider, streaming)
+        calls = (("weather", {"name": "Oslo"}),)
+        line.will_say(Said("", calls, thought="Hm."), Said("Rain.", thought="So."))
+        assert evaluate(line).text == "Rain."
+        first, second = provider.requests[-2:]
+        for request in (first, second):
+            check_request(line.wire, request)
+            assert request["store"] is False
+            assert request["include"] == ["reasoning.encrypted_content"]
+        reasoning = second["input"][1]
+        assert reasoning["type"] == "reasoning"
+        assert reasoning["encrypted_content"] == "sealed Hm."
+        assert second["input"][:1] == first["input"]
+
+
+def test_models_without_reasoning_are_not_asked_for_it(provider: Provider) -> None:
+    line = Line(OpenAIResponsesWire(), provider, streaming=False)
+    line.will_say(Said("Fine."), Said("Fine."))
+    evaluate(line, model="gpt-4o")
+    assert "include" not in provider.requests[0]
+    evaluate(line, options={"include": ["message.output_text.logprobs"]})
+    assert provider.requests[1]["include"] == [
+        "message.output_text.logprobs",
+        "reasoning.encrypted_content",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "words"),
+    [
+        (
+            {"status": "failed", "error": {"code": "server_error", "message": "It broke."}},
+            EvaluationFailure.PROVIDER,
+            "It broke.",
+        ),
+        (
+            {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}},
+            EvaluationFailure.REFUSAL,
+            "content filter",
+        ),
+        ({"status": "cancelled"}, EvaluationFailure.CONNECTION, "before it was complete"),
+    ],
+)
+def test_a_response_that_did_not_complete_is_an_error(
+    provider: Provider, change: Json, kind: EvaluationFailure, words: str
+) -> None:
+    wire = OpenAIResponsesWire()
+    reply = wire.whole(Said("Once upon"))
+    assert isinstance(reply.body, dict)
+    ended = {**reply.body, **change}
+    event = {"type": f"response.{change['status']}", "response": ended, "sequence_number": 9}
+    pieces = [*wire.streamed(Said("Once upon"))[:-1], f"data: {json.dumps(event)}\n\n"]
+    for line, answer in (
+        (Line(wire, provider, streaming=False), Reply(ended)),
+        (Line(wire, provider, streaming=True), Reply(pieces=pieces)),
+    ):
+        provider.will(answer)
+        error = failure(line)
+        assert error.kind is kind
+        assert words in str(error)
+        assert error.text == "Once upon" or kind is EvaluationFailure.CONNECTION
+
+
+def test_an_error_event_of_a_response_is_an_error(provider: Provider) -> None:
+    wire = OpenAIResponsesWire()
+    event = {"type": "error", "code": "x", "message": "overloaded", "sequence_number": 5}
+    pieces = [*wire.streamed(Said("one two"))[:5], f"data: {json.dumps(event)}\n\n"]
+    provider.will(Reply(pieces=pieces))
+    error = failure(Line(wire, provider, streaming=True))
+    assert error.kind is EvaluationFailure.PROVIDER
+    assert "overloaded" in str(error)
+    assert error.text == "one "
+
+
+def test_every_message_of_the_model_is_an_event_with_its_usage(line: Line) -> None:
+    bus = InProcessEventBus()
+    answers: list[ModelAnswered] = []
+    calls: list[ToolInvoked] = []
+    bus.subscribe(ModelAnswered, answers.append)
+    bus.subscribe(ToolInvoked, calls.append)
+    line.will_say(Said("", (("weather", {"name": "Oslo"}),)), Said("Rain."))
+    line.adapter().evaluate(PROMPT, bus=bus, on_text=line.on_text)
+    assert [(a.turn, a.text, a.tool_calls) for a in answers] == [
+        (1, "", ("weather",)),
+        (2, "Rain.", ()),
+    ]
+    assert {(a.model, a.request_id, a.usage) for a in answers} == {
+        ("test-model-1", "req_1", TokenUsage(20, 5, 8, 3))
+    }
+    assert all(answer.seconds > 0 for answer in answers)
+    assert all(call.seconds > 0 for call in calls)
+
+
+def test_an_evaluation_without_an_answer_ends_with_an_event(line: Line) -> None:
+    bus = InProcessEventBus()
+    stops: list[PromptStopped] = []
+    bus.subscribe(PromptStopped, stops.append)
+    line.will_say(
+        Said("", (("open_sections", {"section_keys": ["docs"], "reason": "r"}),)),
+        Said("No.", stop="refusal"),
+    )
+    for kind in (VisibilityExpansionRequired, PromptEvaluationError):
+        with pytest.raises(kind) as caught:
+            line.adapter().evaluate(PROMPT, bus=bus, on_text=line.on_text)
+        assert stops[-1].error is caught.value
+    assert [(stop.turns, stop.usage.input) for stop in stops] == [(1, 20), (1, 0)]

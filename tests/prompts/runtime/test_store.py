@@ -44,7 +44,7 @@ def evaluate(bus: InProcessEventBus) -> Session:
     script = Transcript.of(
         [call("nope", reason="wrong"), call("docs", reason="need the API")],
         [call("rules", reason="cite them")],
-        [ScriptedTurn("Secret answer.", usage=TokenUsage(7, 3, 2))],
+        [ScriptedTurn("Secret answer.", usage=TokenUsage(7, 3, 2, 1))],
     )
     evaluate_with_disclosure(ScriptedAdapter(script), TEMPLATE, session=session)
     return session
@@ -85,14 +85,20 @@ def test_content_is_kept_only_on_request(tmp_path: Path) -> None:
         assert kinds == [event.kind for event in texts.events()]
         assert kinds == [
             "PromptRendered",
+            "ModelAnswered",
             "ToolInvoked",
+            "ModelAnswered",
             "ToolInvoked",
+            "PromptStopped",
             "PromptRendered",
+            "ModelAnswered",
             "ToolInvoked",
+            "PromptStopped",
             "PromptRendered",
+            "ModelAnswered",
             "PromptExecuted",
         ]
-        rendered, executed = sizes.events()[3], sizes.events()[-1]
+        rendered, executed = sizes.events()[6], sizes.events()[-1]
         assert rendered.data["sections"] == {"docs": "FULL", "rules": "SUMMARY"}
         assert rendered.data["overrides"] == {"docs": "FULL"}
         assert executed.data == {
@@ -101,6 +107,7 @@ def test_content_is_kept_only_on_request(tmp_path: Path) -> None:
             "input_tokens": 7,
             "output_tokens": 3,
             "cached_tokens": 2,
+            "written_tokens": 1,
         }
         assert texts.events()[-1].data["text"] == "Secret answer."
     assert b"Secret" not in (tmp_path / "sizes.db").read_bytes()
@@ -113,10 +120,10 @@ def test_one_event_is_kept_once_and_old_ones_can_be_forgotten() -> None:
         store.attach(bus)
         store.attach(bus)
         evaluate(bus)
-        assert len(store.events()) == 7
+        assert len(store.events()) == 13
         assert len(store.openings()) == 2
         assert store.prune(before=datetime.now(UTC) - timedelta(days=1)) == 0
-        assert store.prune(before=datetime.now(UTC) + timedelta(days=1)) == 7
+        assert store.prune(before=datetime.now(UTC) + timedelta(days=1)) == 13
         assert store.openings() == ()
 
 
@@ -146,7 +153,7 @@ def test_many_threads_can_write(tmp_path: Path) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert len(store.events()) == 4 * 7
+        assert len(store.events()) == 4 * 13
 
 
 def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:

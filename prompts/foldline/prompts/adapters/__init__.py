@@ -1,7 +1,8 @@
 """Adapters, which evaluate prompts with a provider's model.
 
-`foldline.prompts.adapters.openai` and `foldline.prompts.adapters.anthropic` need the extras of
-the same names; the names exported here need no extra.
+`foldline.prompts.adapters.anthropic` needs the extra `anthropic`, and
+`foldline.prompts.adapters.openai` and `foldline.prompts.adapters.openai_responses` need the extra
+`openai`; the names exported here need no extra.
 """
 
 from foldline.prompts.adapters.base import BaseAdapter, render_for_evaluation
@@ -11,7 +12,12 @@ from foldline.prompts.adapters.protocol import (
     ModelTurn,
     ProviderAdapter,
 )
-from foldline.prompts.adapters.schemas import anthropic_tools, openai_tools, output_schema
+from foldline.prompts.adapters.schemas import (
+    anthropic_tools,
+    openai_responses_tools,
+    openai_tools,
+    output_schema,
+)
 from foldline.prompts.adapters.scripted import RecordingAdapter, ScriptedAdapter
 from foldline.prompts.adapters.transcript import (
     Exchange,
@@ -35,6 +41,7 @@ __all__ = [
     "ScriptedTurn",
     "Transcript",
     "anthropic_tools",
+    "openai_responses_tools",
     "openai_tools",
     "output_schema",
     "render_for_evaluation",

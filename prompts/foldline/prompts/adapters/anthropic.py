@@ -250,4 +250,4 @@ def _usage(usage: Usage) -> TokenUsage:
     cached = usage.cache_read_input_tokens or 0
     written = usage.cache_creation_input_tokens or 0
     # The provider counts the three kinds of input separately.
-    return TokenUsage(usage.input_tokens + cached + written, usage.output_tokens, cached)
+    return TokenUsage(usage.input_tokens + cached + written, usage.output_tokens, cached, written)

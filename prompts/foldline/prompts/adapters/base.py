@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import time
 import uuid
 from abc import ABC, abstractmethod
 from dataclasses import replace
@@ -23,9 +24,14 @@ from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.bounded import check_bounds
 from foldline.prompts.runtime.dispatch import dispatch_tool_calls
-from foldline.prompts.runtime.events import PromptExecuted, PromptRendered
+from foldline.prompts.runtime.events import (
+    ModelAnswered,
+    PromptExecuted,
+    PromptRendered,
+    PromptStopped,
+)
 from foldline.prompts.runtime.response import PromptResponse
-from foldline.prompts.runtime.usage import TokenUsage
+from foldline.prompts.runtime.usage import NOTHING_USED
 from foldline.prompts.template import PromptTemplate
 from foldline.prompts.thread import Exchange, Thread, ToolUse
 from foldline.prompts.tool import ToolContext
@@ -248,6 +254,7 @@ class _Run(Generic[OutputT]):
         self._on_text = on_text
         self._id = uuid.uuid4().hex
         self._turns = 0
+        self._usage = NOTHING_USED
         descriptor = rendered.descriptor
         self._ns = "" if descriptor is None else descriptor.ns
         self._key = "" if descriptor is None else descriptor.key
@@ -269,12 +276,17 @@ class _Run(Generic[OutputT]):
     ) -> PromptResponse[OutputT]:
         self._check("the start")
         self._publish(PromptRendered, rendered=self._rendered, visibility_overrides=dict(overrides))
+        try:
+            return self._converse(parse_output=parse_output)
+        except BaseException as error:
+            self._publish(PromptStopped, error=error, turns=self._turns, usage=self._usage)
+            raise
+
+    def _converse(self, *, parse_output: bool) -> PromptResponse[OutputT]:
         conversation = self._adapter.converse(self._rendered)
-        usage = TokenUsage()
         outcomes: list[ToolOutcome] = []
         while True:
             turn = self._next_turn(conversation)
-            usage += turn.usage
             if not turn.tool_calls:
                 break
             answers = dispatch_tool_calls(
@@ -289,7 +301,7 @@ class _Run(Generic[OutputT]):
                 self._managed.add(turn, answers)
                 if revisions := self._managed.revisions():
                     conversation.revise(revisions)
-        return self._response(turn, usage, tuple(outcomes), parse_output=parse_output)
+        return self._response(turn, tuple(outcomes), parse_output=parse_output)
 
     def _next_turn(self, conversation: Conversation) -> ModelTurn:
         self._check("the conversation")
@@ -301,9 +313,22 @@ class _Run(Generic[OutputT]):
                 provider=self._adapter.provider,
             )
         self._turns += 1
-        return conversation.ask(
+        started = time.monotonic()
+        turn = conversation.ask(
             deadline=self._deadline, cancellation=self._cancellation, on_text=self._on_text
         )
+        self._usage += turn.usage
+        self._publish(
+            ModelAnswered,
+            turn=self._turns,
+            text=turn.text,
+            tool_calls=tuple(call.name for call in turn.tool_calls),
+            usage=turn.usage,
+            model=turn.model,
+            request_id=turn.request_id,
+            seconds=time.monotonic() - started,
+        )
+        return turn
 
     def _check(self, what: str) -> None:
         check_bounds(what, self._deadline, self._cancellation, provider=self._adapter.provider)
@@ -311,7 +336,6 @@ class _Run(Generic[OutputT]):
     def _response(
         self,
         turn: ModelTurn,
-        usage: TokenUsage,
         outcomes: tuple[ToolOutcome, ...],
         *,
         parse_output: bool,
@@ -334,7 +358,9 @@ class _Run(Generic[OutputT]):
                     tools=tuple(ToolUse(o.call.name, o.result.success) for o in outcomes),
                 )
             )
-        self._publish(PromptExecuted, text=text, turns=self._turns, usage=usage, output=output)
+        self._publish(
+            PromptExecuted, text=text, turns=self._turns, usage=self._usage, output=output
+        )
         return PromptResponse(
             prompt_ns=self._ns,
             prompt_key=self._key,
@@ -342,7 +368,7 @@ class _Run(Generic[OutputT]):
             rendered=self._rendered,
             output=output,
             repairs=repairs,
-            usage=usage,
+            usage=self._usage,
             turns=self._turns,
             tool_outcomes=outcomes,
             provider=self._adapter.provider,

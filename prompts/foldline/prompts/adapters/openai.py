@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from foldline.prompts.adapters.protocol import Conversation, ModelTurn
-from foldline.prompts.adapters.schemas import openai_tools, output_schema
-from foldline.prompts.adapters.sdk import Request, SdkAdapter, SdkErrors
-from foldline.prompts.errors import EvaluationFailure
-from foldline.prompts.runtime.dispatch import ToolCall, tool_text
+from foldline.prompts.adapters.openai_sdk import (
+    Answer,
+    Call,
+    OpenAISdkAdapter,
+    output_format,
+    result_text,
+)
+from foldline.prompts.adapters.schemas import openai_tools
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    import httpx2
-    import openai
     from openai.types import CompletionUsage
     from openai.types.chat import ChatCompletion, ChatCompletionChunk
     from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
+    from foldline.prompts.adapters.protocol import Conversation, ModelTurn
+    from foldline.prompts.adapters.sdk import Request
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.bounded import Cancellation
@@ -29,10 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OpenAIAdapter"]
 
-_NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
-
-class OpenAIAdapter(SdkAdapter["openai.OpenAI"]):
+class OpenAIAdapter(OpenAISdkAdapter):
     """Evaluates prompts with OpenAI's Chat Completions API.
 
     >>> adapter = OpenAIAdapter(model="gpt-4o")
@@ -42,43 +41,12 @@ class OpenAIAdapter(SdkAdapter["openai.OpenAI"]):
     strict mode if that can express it. Without `api_key`, the SDK reads `OPENAI_API_KEY`.
     """
 
-    provider = "openai"
-    sdk = "openai"
     own_options = frozenset({"messages", "model", "tools", "response_format", "stream", "n"})
+    limit_option = "max_completion_tokens"
 
     def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
         """Return a new conversation that starts with this prompt."""
         return _Chat(self, rendered)
-
-    def make_client(self, http_client: httpx2.Client) -> openai.OpenAI:
-        """Return a client of the SDK that uses this HTTP client."""
-        from openai import OpenAI
-
-        return OpenAI(
-            api_key=self._api_key,
-            base_url=self._base_url,
-            max_retries=self._max_retries,
-            http_client=http_client,
-        )
-
-    def client_settings(self) -> type[httpx2.Client]:
-        """Return the SDK's class of HTTP clients, which has its defaults."""
-        from openai import DefaultHttpxClient
-
-        return DefaultHttpxClient
-
-    def errors(self) -> SdkErrors:
-        """Return the SDK's error classes."""
-        import openai
-
-        return SdkErrors(
-            timeout=openai.APITimeoutError,
-            connection=openai.APIConnectionError,
-            status=openai.APIStatusError,
-            validation=openai.APIResponseValidationError,
-            api=openai.APIError,
-            root=openai.OpenAIError,
-        )
 
 
 class _Chat:
@@ -95,17 +63,9 @@ class _Chat:
         tools = openai_tools(rendered)
         if tools:
             self._request["tools"] = tools
-        output = output_schema(rendered)
+        output = output_format(rendered)
         if output is not None:
-            name = getattr(rendered.output_type, "__name__", "output")
-            self._request["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {
-                    "name": _NOT_IN_A_NAME.sub("_", name)[:64],
-                    "schema": output.schema,
-                    "strict": output.strict,
-                },
-            }
+            self._request["response_format"] = {"type": "json_schema", "json_schema": output}
 
     def ask(
         self,
@@ -132,12 +92,10 @@ class _Chat:
 
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
         for outcome in outcomes:
-            text = tool_text(outcome.result)
             result: dict[str, object] = {
                 "role": "tool",
                 "tool_call_id": outcome.call.id,
-                # The protocol has no flag for failures, so the text says it.
-                "content": text if outcome.result.success else f"Error: {text}",
+                "content": result_text(outcome),
             }
             self._results.append(result)
             self._messages.append(result)
@@ -160,69 +118,18 @@ class _Chat:
             answer = _pieced(stream, request.scope.emit)
             return self._turn(answer, stream.response.headers.get("x-request-id"))
 
-    def _turn(self, answer: _Answer, request_id: str | None) -> ModelTurn:
-        problem = _problem(answer)
-        if problem is not None:
-            kind, message = problem
-            raise self._adapter.failed(
-                message, kind, request_id=request_id, text=answer.refusal or answer.text
-            )
-        number = len(self._messages)
-        return ModelTurn(
-            text=answer.text,
-            tool_calls=tuple(
-                # Some compatible servers send no ids.
-                ToolCall(call.id or f"call_{number}_{index}", call.name, call.arguments)
-                for index, call in enumerate(answer.calls)
-            ),
-            usage=answer.usage,
-            model=answer.model,
-            request_id=request_id,
-        )
+    def _turn(self, answer: Answer, request_id: str | None) -> ModelTurn:
+        return self._adapter.turn(answer, request_id, number=len(self._messages))
 
 
-@dataclass(slots=True)
-class _Call:
-    id: str = ""
-    name: str = ""
-    arguments: str = ""
-
-
-@dataclass(slots=True)
-class _Answer:
-    """A message being assembled."""
-
-    text: str = ""
-    refusal: str = ""
-    calls: list[_Call] = field(default_factory=list)
-    finish: str | None = None
-    usage: TokenUsage = NOTHING_USED
-    model: str | None = None
-
-
-def _problem(answer: _Answer) -> tuple[EvaluationFailure, str] | None:
-    if answer.refusal:
-        return EvaluationFailure.REFUSAL, f"The model declined: {answer.refusal}"
-    if answer.finish == "content_filter":
-        return EvaluationFailure.REFUSAL, "The provider's content filter stopped the answer."
-    if answer.finish == "length":
-        return (
-            EvaluationFailure.TRUNCATED,
-            "The answer reached its length limit; raise `max_completion_tokens` in `options`.",
-        )
-    if answer.finish is None:
-        return EvaluationFailure.CONNECTION, "The answer ended before it was complete."
-    return None
-
-
-def _whole(completion: ChatCompletion) -> _Answer:
+def _whole(completion: ChatCompletion) -> Answer:
     choice = completion.choices[0]
     message = choice.message
-    return _Answer(
+    return Answer(
         text=message.content or "",
         refusal=message.refusal or "",
         calls=[
-            _Call(call.id, call.function.name, call.function.arguments)
+            Call(call.id, call.function.name, call.function.arguments)
             for call in message.tool_calls or ()
             if call.type == "function"
         ],
@@ -232,9 +139,9 @@ def _whole(completion: ChatCompletion) -> _Answer:
     )
 
 
-def _pieced(chunks: Iterable[ChatCompletionChunk], emit: Callable[[object], None]) -> _Answer:
-    answer = _Answer()
-    calls: dict[int, _Call] = {}
+def _pieced(chunks: Iterable[ChatCompletionChunk], emit: Callable[[object], None]) -> Answer:
+    answer = Answer()
+    calls: dict[int, Call] = {}
     for chunk in chunks:
         answer.model = chunk.model or answer.model
         if chunk.usage is not None:
@@ -249,11 +156,11 @@ def _pieced(chunks: Iterable[ChatCompletionChunk], emit: Callable[[object], None
     return answer
 
 
-def _add(answer: _Answer, calls: dict[int, _Call], delta: ChoiceDelta) -> None:
+def _add(answer: Answer, calls: dict[int, Call], delta: ChoiceDelta) -> None:
     answer.text += delta.content or ""
     answer.refusal += delta.refusal or ""
     for piece in delta.tool_calls or ():
-        call = calls.setdefault(piece.index, _Call())
+        call = calls.setdefault(piece.index, Call())
         call.id = call.id or piece.id or ""
         if piece.function is not None:
             call.name += piece.function.name or ""
@@ -268,4 +175,5 @@ def _usage(usage: CompletionUsage | None) -> TokenUsage:
         usage.prompt_tokens,
         usage.completion_tokens,
         (details.cached_tokens or 0) if details is not None else 0,
+        (details.cache_write_tokens or 0) if details is not None else 0,
     )

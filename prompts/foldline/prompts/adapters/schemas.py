@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.schema import JsonSchema, StrictSchema
 
-__all__ = ["anthropic_tools", "openai_tools", "output_schema"]
+__all__ = ["anthropic_tools", "openai_responses_tools", "openai_tools", "output_schema"]
 
 
 def openai_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
@@ -20,6 +20,21 @@ def openai_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
         {
             "type": "function",
             "function": {"name": name, "description": description, "parameters": parameters},
+        }
+        for name, description, parameters in _tools(rendered)
+    ]
+
+
+def openai_responses_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
+    """Return the tools for OpenAI's Responses API."""
+    return [
+        {
+            "type": "function",
+            "name": name,
+            "description": description,
+            "parameters": parameters,
+            # Otherwise the API makes every parameter a required one.
+            "strict": False,
         }
         for name, description, parameters in _tools(rendered)
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import logging
+import time
 import uuid
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -87,6 +88,8 @@ def dispatch_tool_calls(
     if context.evaluation_id is None:
         context = replace(context, evaluation_id=uuid.uuid4().hex)
 
+    started = time.monotonic()
+
     def report(outcome: ToolOutcome) -> None:
         publish_call(
             replace(context, call_id=outcome.call.id),
@@ -94,6 +97,7 @@ def dispatch_tool_calls(
             outcome.call.arguments if outcome.params is None else outcome.params,
             outcome.result,
             outcome.metadata,
+            seconds=time.monotonic() - started,
         )
         if on_outcome is not None:
             on_outcome(outcome)
@@ -102,6 +106,7 @@ def dispatch_tool_calls(
     for call in calls:
         check_bounds(f"the tool {call.name!r}", context.deadline, cancellation)
         tool = by_name.get(call.name)
+        started = time.monotonic()
         if tool is None:
             outcome = ToolOutcome(call, _failed_result(_unknown(call.name, by_name)))
             report(outcome)

@@ -24,8 +24,10 @@ __all__ = [
     "Event",
     "EventBus",
     "InProcessEventBus",
+    "ModelAnswered",
     "PromptExecuted",
     "PromptRendered",
+    "PromptStopped",
     "PublishResult",
     "SubscriberFailure",
     "Subscription",
@@ -85,6 +87,8 @@ class ToolInvoked(Event):
     message: str = ""
     value: object = None
     metadata: Mapping[str, object] = field(default_factory=lambda: NO_METADATA)
+    seconds: float = 0.0
+    """How long the call took."""
 
 
 def publish_call(
@@ -93,6 +97,8 @@ def publish_call(
     params: object,
     result: ToolResult[object],
     metadata: Mapping[str, object],
+    *,
+    seconds: float = 0.0,
 ) -> None:
     """Publish the `ToolInvoked` of a call on the bus of its context, if there is one."""
     if context.bus is None:
@@ -114,8 +120,39 @@ def publish_call(
             message=result.message,
             value=result.value,
             metadata=metadata,
+            seconds=seconds,
         )
     )
+
+
+@FrozenDataclass(kw_only=True)
+class ModelAnswered(Event):
+    """A model's message arrived: an answer, or calls of tools."""
+
+    turn: int
+    """The number of the message in the evaluation, from 1."""
+    text: str
+    tool_calls: tuple[str, ...]
+    """The names of the tools that it calls, in order."""
+    usage: TokenUsage
+    """The tokens of this request."""
+    model: str | None = None
+    request_id: str | None = None
+    seconds: float = 0.0
+    """How long the request took."""
+
+
+@FrozenDataclass(kw_only=True)
+class PromptStopped(Event):
+    """An evaluation ended without an answer.
+
+    `error` is what its caller gets: a failure, or a `VisibilityExpansionRequired`, after which the
+    prompt is rendered again.
+    """
+
+    error: BaseException
+    turns: int
+    usage: TokenUsage
 
 
 @FrozenDataclass(kw_only=True)

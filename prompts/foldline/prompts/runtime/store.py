@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 from foldline.prompts.disclosure import OpenSectionsParams, ReadSectionParams
 from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
-from foldline.prompts.runtime.events import Event, PromptExecuted, PromptRendered, ToolInvoked
+from foldline.prompts.runtime.events import (
+    Event,
+    ModelAnswered,
+    PromptExecuted,
+    PromptRendered,
+    PromptStopped,
+    ToolInvoked,
+)
 from foldline.prompts.visibility import SectionVisibility
 
 if TYPE_CHECKING:
@@ -21,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from foldline.prompts.runtime.events import EventBus, Subscription
+    from foldline.prompts.runtime.usage import TokenUsage
 
 __all__ = ["EventStore", "SectionOpening", "StoredEvent"]
 
@@ -57,7 +65,7 @@ class StoredEvent:
 
     at: datetime
     kind: str
-    """`PromptRendered`, `ToolInvoked` or `PromptExecuted`."""
+    """The event's class, such as `ToolInvoked`."""
     prompt_ns: str
     prompt_key: str
     evaluation_id: str
@@ -266,15 +274,30 @@ def _facts(event: Event) -> tuple[dict[str, object], dict[str, object]]:
             "value": _plain(event.value),
         }
     if isinstance(event, PromptExecuted):
-        usage = event.usage
+        counts = {"characters": len(event.text), "turns": event.turns}
+        return {**counts, **_tokens(event.usage)}, {"text": event.text}
+    if isinstance(event, ModelAnswered):
         return {
             "characters": len(event.text),
-            "turns": event.turns,
-            "input_tokens": usage.input,
-            "output_tokens": usage.output,
-            "cached_tokens": usage.cached,
+            "turn": event.turn,
+            "tools": list(event.tool_calls),
+            "model": event.model,
+            "seconds": round(event.seconds, 3),
+            **_tokens(event.usage),
         }, {"text": event.text}
+    if isinstance(event, PromptStopped):
+        kind = {"error": type(event.error).__name__, "turns": event.turns}
+        return {**kind, **_tokens(event.usage)}, {"message": str(event.error)}
     return {}, {}
+
+
+def _tokens(usage: TokenUsage) -> dict[str, object]:
+    return {
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cached_tokens": usage.cached,
+        "written_tokens": usage.written,
+    }
 
 
 def _visibility(metadata: Mapping[str, object]) -> dict[str, object]:

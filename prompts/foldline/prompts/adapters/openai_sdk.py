@@ -1,0 +1,145 @@
+"""What the adapters on OpenAI's SDK share."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from foldline.prompts.adapters.protocol import ModelTurn
+from foldline.prompts.adapters.schemas import output_schema
+from foldline.prompts.adapters.sdk import SdkAdapter, SdkErrors
+from foldline.prompts.errors import EvaluationFailure
+from foldline.prompts.runtime.dispatch import ToolCall, tool_text
+from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
+
+if TYPE_CHECKING:
+    import httpx2
+    import openai
+
+    from foldline.prompts.rendered import RenderedPrompt
+    from foldline.prompts.runtime.dispatch import ToolOutcome
+
+__all__ = ["Answer", "Call", "OpenAISdkAdapter", "output_format", "result_text"]
+
+_NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call being assembled."""
+
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+@dataclass(slots=True)
+class Answer:
+    """A message being assembled.
+
+    `finish` is why it ended, in the words of chat completions; None if it isn't complete.
+    """
+
+    text: str = ""
+    refusal: str = ""
+    calls: list[Call] = field(default_factory=list)
+    finish: str | None = None
+    usage: TokenUsage = NOTHING_USED
+    model: str | None = None
+
+
+class OpenAISdkAdapter(SdkAdapter["openai.OpenAI"]):
+    """An adapter on OpenAI's SDK; subclasses define `converse`."""
+
+    provider = "openai"
+    sdk = "openai"
+    limit_option: str
+    """The option that bounds the length of an answer."""
+
+    def make_client(self, http_client: httpx2.Client) -> openai.OpenAI:
+        """Return a client of the SDK that uses this HTTP client."""
+        from openai import OpenAI
+
+        return OpenAI(
+            api_key=self._api_key,
+            base_url=self._base_url,
+            max_retries=self._max_retries,
+            http_client=http_client,
+        )
+
+    def client_settings(self) -> type[httpx2.Client]:
+        """Return the SDK's class of HTTP clients, which has its defaults."""
+        from openai import DefaultHttpxClient
+
+        return DefaultHttpxClient
+
+    def errors(self) -> SdkErrors:
+        """Return the SDK's error classes."""
+        import openai
+
+        return SdkErrors(
+            timeout=openai.APITimeoutError,
+            connection=openai.APIConnectionError,
+            status=openai.APIStatusError,
+            validation=openai.APIResponseValidationError,
+            api=openai.APIError,
+            root=openai.OpenAIError,
+        )
+
+    def turn(self, answer: Answer, request_id: str | None, *, number: int) -> ModelTurn:
+        """Return a complete answer as a message, the `number`th of its conversation.
+
+        Raises:
+            PromptEvaluationError: It is a refusal, or isn't complete.
+        """
+        problem = self._problem(answer)
+        if problem is not None:
+            kind, message = problem
+            raise self.failed(
+                message, kind, request_id=request_id, text=answer.refusal or answer.text
+            )
+        return ModelTurn(
+            text=answer.text,
+            tool_calls=tuple(
+                # Some compatible servers send no ids.
+                ToolCall(call.id or f"call_{number}_{index}", call.name, call.arguments)
+                for index, call in enumerate(answer.calls)
+            ),
+            usage=answer.usage,
+            model=answer.model,
+            request_id=request_id,
+        )
+
+    def _problem(self, answer: Answer) -> tuple[EvaluationFailure, str] | None:
+        if answer.refusal:
+            return EvaluationFailure.REFUSAL, f"The model declined: {answer.refusal}"
+        if answer.finish == "content_filter":
+            return EvaluationFailure.REFUSAL, "The provider's content filter stopped the answer."
+        if answer.finish == "length":
+            return (
+                EvaluationFailure.TRUNCATED,
+                f"The answer reached its length limit; raise `{self.limit_option}` in `options`.",
+            )
+        if answer.finish is None:
+            return EvaluationFailure.CONNECTION, "The answer ended before it was complete."
+        return None
+
+
+def output_format(rendered: RenderedPrompt[object]) -> dict[str, object] | None:
+    """Return the declared output as a named JSON schema; None for plain text."""
+    output = output_schema(rendered)
+    if output is None:
+        return None
+    name = getattr(rendered.output_type, "__name__", "output")
+    return {
+        "name": _NOT_IN_A_NAME.sub("_", name)[:64],
+        "schema": output.schema,
+        "strict": output.strict,
+    }
+
+
+def result_text(outcome: ToolOutcome) -> str:
+    """Return a tool's result as text; the protocols have no flag for failures, so it says so."""
+    text = tool_text(outcome.result)
+    return text if outcome.result.success else f"Error: {text}"
