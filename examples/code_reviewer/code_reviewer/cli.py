@@ -17,6 +17,7 @@ from reviewer_prompt import CodeReviewTask, Review
 
 ROOT = Path(__file__).resolve().parents[1]
 TRANSCRIPT = Path(__file__).with_name("transcript.json")
+PROVIDERS = ("transcript", "openai", "openai-responses", "anthropic")
 REQUEST = "Review the authentication module for security vulnerabilities."
 BACKGROUND = "Follow-up to the Q4 security audit findings."
 
@@ -81,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--focus", help="what to look for first, such as 'security' or 'performance'"
     )
-    parser.add_argument("--provider", choices=("transcript", "openai", "anthropic"))
+    parser.add_argument("--provider", choices=PROVIDERS)
     parser.add_argument("--model", help="the provider's name of the model")
     parser.add_argument("--base-url", help="another endpoint that speaks the provider's protocol")
     parser.add_argument("--deadline", type=float, default=600.0, help="seconds for everything")
@@ -99,6 +100,10 @@ def _adapter(options: argparse.Namespace) -> BaseAdapter:
         from foldline.prompts.adapters.openai import OpenAIAdapter
 
         return OpenAIAdapter(options.model or "gpt-4o", base_url=options.base_url)
+    if provider == "openai-responses":
+        from foldline.prompts.adapters.openai_responses import OpenAIResponsesAdapter
+
+        return OpenAIResponsesAdapter(options.model or "gpt-5.6", base_url=options.base_url)
     if provider == "anthropic":
         from foldline.prompts.adapters.anthropic import AnthropicAdapter
 

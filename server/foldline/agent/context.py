@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from foldline.agent.terminal import complain, json_text, show
 from foldline.ide.operations.arguments import SMALLEST_BUDGET
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from foldline.agent.pipeline import PipelineResult
     from foldline.agent.verbs import Verbs
     from foldline.prompts.adapters import BaseAdapter
+    from foldline.prompts.adapters.sdk import SdkAdapter
 
-PROVIDERS = ("openai", "anthropic")
+PROVIDERS = ("openai", "openai-responses", "anthropic")
 FOUND, NOTHING, FAILED = 0, 1, 2
 CLOSE_SECONDS = 10.0
 DESCRIPTION = """\
@@ -112,18 +113,23 @@ def _adapter(options: argparse.Namespace) -> BaseAdapter | None:
         )
     if options.model is None:
         return None
-    provider, name = options.model
+    adapter = _sdk_adapter(*options.model)
+    _ = adapter.client
+    return adapter
+
+
+def _sdk_adapter(provider: str, model: str) -> SdkAdapter[Any]:
     if provider == "openai":
         from foldline.prompts.adapters.openai import OpenAIAdapter
 
-        openai = OpenAIAdapter(name)
-        _ = openai.client
-        return openai
+        return OpenAIAdapter(model)
+    if provider == "openai-responses":
+        from foldline.prompts.adapters.openai_responses import OpenAIResponsesAdapter
+
+        return OpenAIResponsesAdapter(model)
     from foldline.prompts.adapters.anthropic import AnthropicAdapter
 
-    anthropic = AnthropicAdapter(name)
-    _ = anthropic.client
-    return anthropic
+    return AnthropicAdapter(model)
 
 
 def _data(result: PipelineResult) -> object:
@@ -140,8 +146,8 @@ def _refuse(message: str) -> int:
 def _model(text: str) -> tuple[str, str]:
     provider, _, name = text.partition(":")
     if provider not in PROVIDERS or not name:
-        known = " or ".join(f"{one}:NAME" for one in PROVIDERS)
-        raise argparse.ArgumentTypeError(f"{text!r} isn't {known}")
+        *most, last = (f"{one}:NAME" for one in PROVIDERS)
+        raise argparse.ArgumentTypeError(f"{text!r} isn't {', '.join(most)} or {last}")
     return provider, name
 
 

@@ -9,8 +9,11 @@ from foldline.agent.cli import main
 from foldline.prompts.adapters import ScriptedTurn, Transcript
 
 from .providers import Provider
-from .wires import AnthropicWire, OpenAIWire, Said
+from .responses_wire import OpenAIResponsesWire
+from .wires import AnthropicWire, OpenAIWire, Said, Wire
 
+WIRES = [OpenAIWire(), OpenAIResponsesWire(), AnthropicWire()]
+KNOWN = "openai:NAME, openai-responses:NAME or anthropic:NAME"
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "code_reviewer" / "auth"
 ROOT = ("--root", str(EXAMPLE))
 QUESTION = "How are passwords hashed?"
@@ -41,9 +44,9 @@ def test_pm_01_nothing_found_is_status_one(capsys: pytest.CaptureFixture[str]) -
     assert "no path and no symbol has any of: zebra" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["openai", "anthropic"])
+@pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.api)
 def test_pm_02_a_provider_chooses_and_answers(
-    name: str,
+    wire: Wire,
     provider: Provider,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -52,14 +55,13 @@ def test_pm_02_a_provider_chooses_and_answers(
     monkeypatch.setenv("OPENAI_BASE_URL", f"{provider.url}/v1")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.url)
-    wire = OpenAIWire() if name == "openai" else AnthropicWire()
     provider.will(wire.whole(Said(CHOICE)), wire.whole(Said("By PBKDF2.")))
-    assert main(["context", QUESTION, *ROOT, "--model", f"{name}:a-model", "--json"]) == 0
+    assert main(["context", QUESTION, *ROOT, "--model", f"{wire.api}:a-model", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["answer"] == "By PBKDF2."
     assert result["choices"][0] == {"path": "passwords.py", "name": "check_password"}
     assert [one["name"] for one in result["unread"]] == ["nothing"]
-    assert result["usage"]["input"] > 0
+    assert (result["usage"]["cached"], result["usage"]["written"]) == (16, 6)
     first, second = (json.dumps(request) for request in provider.requests)
     assert "passwords.py (python, 74 lines)" in first
     assert "compare_digest" not in first
@@ -112,8 +114,8 @@ def test_pm_02_a_missing_sdk_is_named(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--model", "gpt-4o"], "'gpt-4o' isn't openai:NAME or anthropic:NAME"),
-        (["--model", "openai:"], "'openai:' isn't openai:NAME or anthropic:NAME"),
+        (["--model", "gpt-4o"], f"'gpt-4o' isn't {KNOWN}"),
+        (["--model", "openai:"], f"'openai:' isn't {KNOWN}"),
         (["--budget", "99"], "'99' is not a number from 100 up"),
         (["--model", "openai:a", "--transcript", "b"], "not allowed with"),
     ],
