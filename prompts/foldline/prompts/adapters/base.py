@@ -325,6 +325,7 @@ class _Run(Generic[OutputT]):
             tool_calls=tuple(call.name for call in turn.tool_calls),
             usage=turn.usage,
             model=turn.model,
+            requested_model=getattr(self._adapter, "model", None),
             request_id=turn.request_id,
             seconds=time.monotonic() - started,
         )

@@ -137,6 +137,9 @@ class ModelAnswered(Event):
     usage: TokenUsage
     """The tokens of this request."""
     model: str | None = None
+    """The model's name, as the provider says it."""
+    requested_model: str | None = None
+    """The model's name, as the adapter asked for it."""
     request_id: str | None = None
     seconds: float = 0.0
     """How long the request took."""

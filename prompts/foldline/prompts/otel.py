@@ -1,0 +1,279 @@
+"""Evaluations as OpenTelemetry spans, by the conventions for generative AI.
+
+It needs the extra `otel`, and an application that sets OpenTelemetry's SDK up: without that, spans
+go nowhere. The conventions are in development (https://github.com/open-telemetry/
+semantic-conventions-genai); these are their names as of November 2026.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import threading
+from typing import TYPE_CHECKING
+
+from foldline.prompts.errors import PromptConfigurationError, VisibilityExpansionRequired
+from foldline.prompts.runtime.events import (
+    Event,
+    ModelAnswered,
+    PromptExecuted,
+    PromptRendered,
+    PromptStopped,
+    ToolInvoked,
+)
+from foldline.prompts.tool_calls import to_json
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Self
+
+    from opentelemetry.trace import Span, SpanKind, TracerProvider
+
+    from foldline.prompts.runtime.events import EventBus, Subscription
+    from foldline.prompts.runtime.usage import TokenUsage
+
+__all__ = ["OpenTelemetryExporter"]
+
+CONTENT_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+
+_Attributes = dict[str, str | int | bool | list[str]]
+
+
+class OpenTelemetryExporter:
+    """Turns the events of a bus into spans.
+
+    >>> from foldline.prompts.runtime import InProcessEventBus, Session
+    >>> bus = InProcessEventBus()
+    >>> with OpenTelemetryExporter() as exporter:
+    ...     exporter.attach(bus)
+    ...     session = Session(bus=bus)  # Evaluate with it, or with `bus=bus`.
+
+    An evaluation is a span `invoke_agent`, a child of the span that is current when it begins; each
+    message of the model is a span `chat` below it, and each call of a tool a span `execute_tool`.
+    They have names, counts of tokens and kinds of errors; prompts, answers, arguments and results
+    only if `content` is true.
+
+    Args:
+        tracer_provider: Where the spans go; by default OpenTelemetry's global one.
+        content: Record texts, too. By default, what the variable
+            `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` says, and otherwise not.
+
+    Raises:
+        PromptConfigurationError: The package `opentelemetry-api` isn't installed.
+    """
+
+    def __init__(
+        self, tracer_provider: TracerProvider | None = None, *, content: bool | None = None
+    ) -> None:
+        if importlib.util.find_spec("opentelemetry") is None:
+            raise PromptConfigurationError(
+                "OpenTelemetryExporter needs the package 'opentelemetry-api': "
+                "pip install 'foldline[otel]'."
+            )
+        from opentelemetry.trace import get_tracer
+
+        self._tracer = get_tracer("foldline.prompts", tracer_provider=tracer_provider)
+        self._content = _captures() if content is None else content
+        self._lock = threading.Lock()
+        self._open: dict[str, Span] = {}
+        self._subscriptions: list[Subscription] = []
+
+    def attach(self, bus: EventBus) -> None:
+        """Turn the events of this bus into spans from now on."""
+        self._subscriptions.append(bus.subscribe(Event, self.add))
+
+    def add(self, event: Event) -> None:
+        """Begin, add or end the spans of one event."""
+        if isinstance(event, PromptRendered):
+            self._begin(event)
+        elif isinstance(event, ModelAnswered):
+            self._answered(event)
+        elif isinstance(event, ToolInvoked):
+            self._called(event)
+        elif isinstance(event, PromptExecuted):
+            self._end(event, event.usage)
+        elif isinstance(event, PromptStopped):
+            self._stopped(event)
+
+    def close(self) -> None:
+        """Unsubscribe from all buses, and end the spans of evaluations that still run."""
+        for subscription in self._subscriptions:
+            subscription.cancel()
+        self._subscriptions.clear()
+        with self._lock:
+            left = list(self._open.values())
+            self._open.clear()
+        for span in left:
+            span.end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _begin(self, event: PromptRendered) -> None:
+        from opentelemetry.trace import SpanKind
+
+        rendered = event.rendered
+        attributes: _Attributes = {
+            "gen_ai.agent.name": event.prompt_key,
+            "gen_ai.prompt.name": f"{event.prompt_ns}/{event.prompt_key}",
+        }
+        if rendered.descriptor is not None:
+            attributes["gen_ai.prompt.version"] = rendered.descriptor.content_hash
+        if rendered.structured_output is not None:
+            attributes["gen_ai.output.type"] = "json"
+        if self._content:
+            attributes["gen_ai.input.messages"] = _messages("user", _text(rendered.text))
+        span = self._tracer.start_span(
+            f"invoke_agent {event.prompt_key}",
+            kind=SpanKind.INTERNAL,
+            attributes=_common(event, "invoke_agent") | attributes,
+            start_time=_nanoseconds(event.created_at),
+        )
+        with self._lock:
+            self._open[event.evaluation_id] = span
+
+    def _answered(self, event: ModelAnswered) -> None:
+        from opentelemetry.trace import SpanKind
+
+        attributes: _Attributes = {
+            "gen_ai.response.finish_reasons": ["tool_call" if event.tool_calls else "stop"],
+            **_tokens(event.usage),
+        }
+        requested = event.requested_model or event.model
+        if requested is not None:
+            attributes["gen_ai.request.model"] = requested
+        if event.model is not None:
+            attributes["gen_ai.response.model"] = event.model
+        if self._content:
+            calls = [{"type": "tool_call", "name": name} for name in event.tool_calls]
+            attributes["gen_ai.output.messages"] = _messages(
+                "assistant", *([_text(event.text)] if event.text else []), *calls
+            )
+        name = " ".join(("chat", *([requested] if requested else [])))
+        span = self._add(event, "chat", name=name, kind=SpanKind.CLIENT, attributes=attributes)
+        span.end(_nanoseconds(event.created_at))
+
+    def _called(self, event: ToolInvoked) -> None:
+        from opentelemetry.trace import SpanKind
+
+        attributes: _Attributes = {
+            "gen_ai.tool.name": event.name,
+            "gen_ai.tool.type": "function",
+            "gen_ai.tool.call.id": event.call_id,
+        }
+        if self._content:
+            result = event.message if event.value is None else event.value
+            attributes["gen_ai.tool.call.arguments"] = _json(event.params)
+            attributes["gen_ai.tool.call.result"] = _json(result)
+        span = self._add(
+            event,
+            "execute_tool",
+            name=f"execute_tool {event.name}",
+            kind=SpanKind.INTERNAL,
+            attributes=attributes,
+        )
+        if not event.success:
+            self._fail(span, "tool_error", event.message)
+        span.end(_nanoseconds(event.created_at))
+
+    def _stopped(self, event: PromptStopped) -> None:
+        error = event.error
+        with self._lock:
+            span = self._open.get(event.evaluation_id)
+        if span is not None and isinstance(error, VisibilityExpansionRequired):
+            # Not an error: the prompt is rendered again, with these sections.
+            keys = [".".join(path) for path in error.requested_overrides]
+            span.set_attribute("foldline.opened_sections", keys)
+        elif span is not None:
+            kind = getattr(error, "kind", None)
+            self._fail(span, str(kind or type(error).__qualname__), str(error))
+        self._end(event, event.usage)
+
+    def _end(self, event: PromptExecuted | PromptStopped, usage: TokenUsage) -> None:
+        with self._lock:
+            span = self._open.pop(event.evaluation_id, None)
+        if span is None:
+            return
+        span.set_attributes({**_tokens(usage), "foldline.turns": event.turns})
+        if self._content and isinstance(event, PromptExecuted):
+            span.set_attribute("gen_ai.output.messages", _messages("assistant", _text(event.text)))
+        span.end(_nanoseconds(event.created_at))
+
+    def _add(
+        self,
+        event: ModelAnswered | ToolInvoked,
+        operation: str,
+        *,
+        name: str,
+        kind: SpanKind,
+        attributes: _Attributes,
+    ) -> Span:
+        from opentelemetry.trace import set_span_in_context
+
+        with self._lock:
+            parent = self._open.get(event.evaluation_id)
+        return self._tracer.start_span(
+            name,
+            context=None if parent is None else set_span_in_context(parent),
+            kind=kind,
+            attributes=_common(event, operation) | attributes | {"foldline.turn": event.turn},
+            start_time=_nanoseconds(event.created_at) - int(event.seconds * 1e9),
+        )
+
+    def _fail(self, span: Span, kind: str, message: str) -> None:
+        from opentelemetry.trace import Status, StatusCode
+
+        span.set_attribute("error.type", kind)
+        # A message can quote what the model or the user wrote.
+        span.set_status(Status(StatusCode.ERROR, message if self._content else None))
+
+
+def _common(event: Event, operation: str) -> _Attributes:
+    attributes: _Attributes = {"gen_ai.operation.name": operation}
+    if event.provider is not None:
+        attributes["gen_ai.provider.name"] = event.provider
+    if event.session_id is not None:
+        attributes["gen_ai.conversation.id"] = event.session_id
+    return attributes
+
+
+def _tokens(usage: TokenUsage) -> _Attributes:
+    attributes: _Attributes = {
+        "gen_ai.usage.input_tokens": usage.input,
+        "gen_ai.usage.output_tokens": usage.output,
+    }
+    if usage.cached:
+        attributes["gen_ai.usage.cache_read.input_tokens"] = usage.cached
+    if usage.written:
+        attributes["gen_ai.usage.cache_write.input_tokens"] = usage.written
+        # Its name until 2026, which most backends still read.
+        attributes["gen_ai.usage.cache_creation.input_tokens"] = usage.written
+    return attributes
+
+
+def _text(text: str) -> dict[str, str]:
+    return {"type": "text", "content": text}
+
+
+def _messages(role: str, *parts: dict[str, str]) -> str:
+    return json.dumps([{"role": role, "parts": parts}], ensure_ascii=False)
+
+
+def _json(value: object) -> str:
+    try:
+        return json.dumps(to_json(value), ensure_ascii=False)
+    except (TypeError, ValueError):
+        return repr(value)
+
+
+def _nanoseconds(at: datetime) -> int:
+    return int(at.timestamp() * 1e9)
+
+
+def _captures() -> bool:
+    value = os.environ.get(CONTENT_VARIABLE, "").strip().lower()
+    return value in ("1", "true", "span_only", "span_and_event")
