@@ -1,6 +1,7 @@
 """What an agent's conversation keeps, by the requirements CM-01 to CM-06."""
 
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -150,6 +151,6 @@ def test_a_policy_without_a_budget_only_shortens() -> None:
 
 
 @pytest.mark.parametrize("numbers", [{"keep_turns": -1}, {"budget": -5}])
-def test_a_policy_with_a_negative_number_is_refused(numbers: dict[str, int]) -> None:
+def test_a_policy_with_a_negative_number_is_refused(numbers: dict[str, Any]) -> None:
     with pytest.raises(PromptConfigurationError, match="must be 0 or more"):
         ContextPolicy(**numbers)

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     )
     from foldline.prompts.overrides_store import OverridesStore
     from foldline.prompts.parsing import ParsedOutput, parse_output, parse_structured_output
+    from foldline.prompts.prices import CachePrices
     from foldline.prompts.retry import (
         ExpansionBudget,
         apply_expansion,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ENGLISH",
     "Block",
+    "CachePrices",
     "Chapter",
     "ChapterDecision",
     "ChapterDescriptor",
@@ -145,6 +147,7 @@ _LATER = {
     ),
     "overrides_store": ("OverridesStore",),
     "parsing": ("ParsedOutput", "parse_output", "parse_structured_output"),
+    "prices": ("CachePrices",),
     "retry": ("ExpansionBudget", "apply_expansion", "evaluate_with_expansions", "rebind_tasks"),
 }
 _MODULES = {name: module for module, names in _LATER.items() for name in names}

@@ -5,6 +5,11 @@ two steps. A result that has a summary, such as a file's outline, is replaced by
 is some turns ago. If the rest still exceeds the budget, results are removed: low priority first,
 then medium, then high, and of each the oldest first.
 
+With `prices`, both steps wait until they pay. A provider caches the beginning of a request, byte
+for byte: a result that changes voids all after it. That tail is then written again instead of read,
+once, and what was removed isn't read in any later request. So old results are replaced in batches,
+at least as large as the tail behind them, when the requests still expected save more than it costs.
+
 A turn is one message of the model together with the user's message before it and the results of
 the tools that it called. No message is ever dropped: providers want an answer for every call, so a
 removed result leaves one line that says what it was.
@@ -18,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError
+from foldline.prompts.prices import CACHE_PRICES, CachePrices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,11 +35,16 @@ __all__ = [
     "Message",
     "Priority",
     "Role",
+    "Savings",
     "manage",
     "summarise",
     "trim",
 ]
 
+TOKEN_BYTES = 4
+"""The bytes of a token, for estimates."""
+READ_RESULT = "read_result"
+"""The tool that returns replaced results."""
 KEEP_TURNS = 3
 """The default number of last turns that a policy leaves unchanged."""
 
@@ -86,6 +97,7 @@ class Message:
         summary: The text that replaces `content` after some turns; None where the result is
             compact as it is.
         priority: How long a result is kept.
+        handle: The name under which a replaced result can be read again; None if it can't.
     """
 
     role: Role
@@ -94,11 +106,50 @@ class Message:
     label: str = ""
     summary: str | None = None
     priority: Priority = Priority.MEDIUM
+    handle: str | None = None
 
     @property
     def size(self) -> int:
         """The bytes of `content` in UTF-8."""
         return _size_of(self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class Savings:
+    """What a replacement of old results saves in bytes, and in billed-equivalent tokens.
+
+    Tokens are estimated as a quarter of the bytes; which side is larger doesn't depend on that.
+
+    >>> savings = Savings(removed=5_000, rewritten=20_000)
+    >>> round(savings.cost), savings.saved_per_request, round(savings.pays_after)
+    (5750, 125.0, 46)
+
+    Attributes:
+        removed: The bytes by which each request is smaller from now on.
+        rewritten: The bytes behind the first change that were in the provider's cache.
+        prices: What a token costs.
+    """
+
+    removed: int
+    rewritten: int
+    prices: CachePrices = CACHE_PRICES
+
+    @property
+    def cost(self) -> float:
+        """Billed-equivalent tokens, once: the tail is written instead of read."""
+        return self.rewritten / TOKEN_BYTES * max(self.prices.write - self.prices.read, 0)
+
+    @property
+    def saved_per_request(self) -> float:
+        """Billed-equivalent tokens that each request reads less."""
+        return self.removed / TOKEN_BYTES * self.prices.read
+
+    @property
+    def pays_after(self) -> float:
+        """The number of requests after which it has paid; infinite if it never does."""
+        if not self.cost:
+            return 0.0
+        return self.cost / self.saved_per_request if self.saved_per_request else float("inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +161,14 @@ class ManagedContext:
         evicted: The places of the results that were removed, in the order of their removal.
         size: The bytes of all tool results together.
         fits: True if `size` is within the budget. The results that are kept may be larger.
+        savings: What the change saves and costs; None if nothing changed.
     """
 
     messages: tuple[Message, ...]
     evicted: tuple[int, ...]
     size: int
     fits: bool
+    savings: Savings | None = None
 
 
 @FrozenDataclass()
@@ -126,6 +179,11 @@ class ContextPolicy:
         keep_turns: How many of the last turns are left alone; None leaves all alone, so that
             nothing is ever replaced or removed.
         budget: The most bytes of all tool results together; None for no limit.
+        prices: Replace results only when it pays at these prices, or when the budget is exceeded;
+            None replaces each result as soon as it is old.
+        expected_requests: How many requests are expected to follow; by default, as many as the
+            conversation has had. It matters with `prices` only.
+        handles: Let the model read what was replaced: evaluations offer it a tool `read_result`.
 
     Raises:
         PromptConfigurationError: A number is negative.
@@ -133,9 +191,16 @@ class ContextPolicy:
 
     keep_turns: int | None = KEEP_TURNS
     budget: int | None = None
+    prices: CachePrices | None = None
+    expected_requests: int | None = None
+    handles: bool = False
 
     def __post_init__(self) -> None:
-        for name, number in (("keep_turns", self.keep_turns), ("budget", self.budget)):
+        for name, number in (
+            ("keep_turns", self.keep_turns),
+            ("budget", self.budget),
+            ("expected_requests", self.expected_requests),
+        ):
             if number is not None and number < 0:
                 raise PromptConfigurationError(f"`{name}` must be 0 or more, not {number}.")
 
@@ -146,7 +211,16 @@ class ContextPolicy:
         budget = size if self.budget is None else self.budget
         if self.keep_turns is None:
             return ManagedContext(messages, (), size, size <= budget)
-        return manage(messages, budget, self.keep_turns)
+        managed = manage(messages, budget, self.keep_turns)
+        if self.prices is None:
+            return replace(managed, savings=_savings(messages, managed.messages, CACHE_PRICES))
+        requests = self.expected_requests
+        if requests is None:
+            requests = sum(message.role is Role.ASSISTANT for message in messages)
+        batch = _paying_batch(messages, managed.messages, self.prices, requests)
+        if batch is None and size > budget:
+            batch = _large_batch(managed.messages, messages, self.prices, self.keep_turns)
+        return _batched(messages, batch, self.prices, budget)
 
 
 def summarise(messages: Iterable[Message], keep_turns: int = KEEP_TURNS) -> tuple[Message, ...]:
@@ -190,6 +264,72 @@ def manage(
     return trim(summarise(messages, keep_turns), budget, keep_turns)
 
 
+def _paying_batch(
+    messages: Sequence[Message],
+    managed: Sequence[Message],
+    prices: CachePrices,
+    requests: int,
+) -> Sequence[Message] | None:
+    """The replacement of the latest results, as far back as saves most; None if none pays."""
+    best: tuple[float, Sequence[Message]] | None = None
+    for place in reversed(_changes(messages, managed)):
+        batch = (*messages[:place], *managed[place:])
+        savings = _savings(messages, batch, prices)
+        if savings is None or (savings.cost and savings.removed < savings.rewritten):
+            continue
+        saved = requests * savings.saved_per_request - savings.cost
+        if saved > 0 and (best is None or saved > best[0]):
+            best = saved, batch
+    return None if best is None else best[1]
+
+
+def _large_batch(
+    managed: Sequence[Message], messages: Sequence[Message], prices: CachePrices, keep_turns: int
+) -> Sequence[Message]:
+    """The messages, with further results removed until the batch is as large as its tail."""
+    batch = list(managed)
+    for place in _eviction_order(batch, _recent(batch, keep_turns)):
+        savings = _savings(messages, batch, prices)
+        if savings is None or savings.removed >= savings.rewritten:
+            break
+        stub = _stub(messages[place])
+        if stub.size < batch[place].size:
+            batch[place] = stub
+    return batch
+
+
+def _batched(
+    messages: Sequence[Message],
+    batch: Sequence[Message] | None,
+    prices: CachePrices,
+    budget: int,
+) -> ManagedContext:
+    kept = tuple(messages if batch is None else batch)
+    evicted = tuple(
+        place for place in _changes(messages, kept) if kept[place] == _stub(messages[place])
+    )
+    size = _size_of_results(kept)
+    return ManagedContext(kept, evicted, size, size <= budget, _savings(messages, kept, prices))
+
+
+def _changes(messages: Sequence[Message], managed: Sequence[Message]) -> list[int]:
+    return [place for place, message in enumerate(messages) if managed[place] != message]
+
+
+def _savings(
+    messages: Sequence[Message], managed: Sequence[Message], prices: CachePrices
+) -> Savings | None:
+    changes = _changes(messages, managed)
+    if not changes:
+        return None
+    # The last message of the model and what follows it is in no cache yet.
+    models = [place for place, message in enumerate(messages) if message.role is Role.ASSISTANT]
+    new = models[-1] if models else len(messages)
+    removed = sum(messages[place].size - managed[place].size for place in changes)
+    rewritten = sum(message.size for message in managed[changes[0] : max(new, changes[0])])
+    return Savings(removed, rewritten, prices)
+
+
 def _recent(messages: Sequence[Message], keep_turns: int) -> frozenset[int]:
     """The places of the last turns, and of the system's messages."""
     kept = {place for place, message in enumerate(messages) if message.role is Role.SYSTEM}
@@ -205,9 +345,9 @@ def _recent(messages: Sequence[Message], keep_turns: int) -> frozenset[int]:
 
 
 def _summarized(message: Message) -> Message:
-    if message.summary is None or _size_of(message.summary) >= message.size:
+    if message.summary is None or _size_of(message.summary + _handle(message)) >= message.size:
         return message
-    return replace(message, content=message.summary)
+    return replace(message, content=message.summary + _handle(message))
 
 
 def _eviction_order(messages: Sequence[Message], recent: frozenset[int]) -> list[int]:
@@ -221,7 +361,16 @@ def _eviction_order(messages: Sequence[Message], recent: frozenset[int]) -> list
 
 def _stub(message: Message) -> Message:
     about = f" {message.label}" if message.label else ""
-    return replace(message, content=f"[{message.tool}{about}: removed to save room; call it again]")
+    again = "call it again" if message.handle is None else _read_again(message.handle)
+    return replace(message, content=f"[{message.tool}{about}: removed to save room; {again}]")
+
+
+def _handle(message: Message) -> str:
+    return "" if message.handle is None else f"\n[shortened; {_read_again(message.handle)}]"
+
+
+def _read_again(handle: str) -> str:
+    return f"{READ_RESULT} returns it by its handle {handle!r}"
 
 
 def _size_of_results(messages: Iterable[Message]) -> int:

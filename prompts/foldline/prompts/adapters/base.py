@@ -25,6 +25,7 @@ from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.bounded import check_bounds
 from foldline.prompts.runtime.dispatch import dispatch_tool_calls
 from foldline.prompts.runtime.events import (
+    ContextReplaced,
     ModelAnswered,
     PromptExecuted,
     PromptRendered,
@@ -245,6 +246,8 @@ class _Run(Generic[OutputT]):
         self._managed = (
             None if context_policy is None else ManagedConversation(context_policy, rendered)
         )
+        if self._managed is not None:
+            rendered = self._managed.offered(rendered)
         self._adapter = adapter
         self._rendered = rendered
         self._session = session
@@ -299,9 +302,19 @@ class _Run(Generic[OutputT]):
             conversation.tell(answers)
             if self._managed is not None:
                 self._managed.add(turn, answers)
-                if revisions := self._managed.revisions():
-                    conversation.revise(revisions)
+                self._revise(self._managed, conversation)
         return self._response(turn, tuple(outcomes), parse_output=parse_output)
+
+    def _revise(self, managed: ManagedConversation, conversation: Conversation) -> None:
+        revision = managed.revise()
+        if revision.texts:
+            conversation.revise(revision.texts)
+            self._publish(
+                ContextReplaced,
+                turn=self._turns,
+                results=tuple(revision.texts),
+                savings=revision.savings,
+            )
 
     def _next_turn(self, conversation: Conversation) -> ModelTurn:
         self._check("the conversation")

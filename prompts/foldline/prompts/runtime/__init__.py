@@ -12,6 +12,7 @@ from foldline.prompts.runtime.dispatch import (
     tool_text,
 )
 from foldline.prompts.runtime.events import (
+    ContextReplaced,
     Event,
     EventBus,
     InProcessEventBus,
@@ -38,6 +39,7 @@ from foldline.prompts.thread import Exchange, Thread, ToolUse
 __all__ = [
     "Cancellation",
     "ClearVisibilityOverride",
+    "ContextReplaced",
     "Event",
     "EventBus",
     "EventStore",

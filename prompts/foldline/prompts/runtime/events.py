@@ -15,12 +15,14 @@ from foldline.prompts.dataclasses import FrozenDataclass
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from foldline.prompts.context import Savings
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.usage import TokenUsage
     from foldline.prompts.tool import ToolContext, ToolResult
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 __all__ = [
+    "ContextReplaced",
     "Event",
     "EventBus",
     "InProcessEventBus",
@@ -143,6 +145,18 @@ class ModelAnswered(Event):
     request_id: str | None = None
     seconds: float = 0.0
     """How long the request took."""
+
+
+@FrozenDataclass(kw_only=True)
+class ContextReplaced(Event):
+    """A context policy replaced or removed old results of tools in a conversation."""
+
+    turn: int
+    """The number of the model's last message, from 1."""
+    results: tuple[int, ...]
+    """The results that changed, numbered from 0 in the order in which they were given."""
+    savings: Savings | None = None
+    """The bytes and the billed-equivalent tokens that it saves and costs."""
 
 
 @FrozenDataclass(kw_only=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from foldline.prompts.disclosure import OpenSectionsParams, ReadSectionParams
 from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.runtime.events import (
+    ContextReplaced,
     Event,
     ModelAnswered,
     PromptExecuted,
@@ -285,6 +286,18 @@ def _facts(event: Event) -> tuple[dict[str, object], dict[str, object]]:
             "seconds": round(event.seconds, 3),
             **_tokens(event.usage),
         }, {"text": event.text}
+    if isinstance(event, ContextReplaced):
+        savings = event.savings
+        if savings is None:
+            return {"turn": event.turn, "results": list(event.results)}, {}
+        return {
+            "turn": event.turn,
+            "results": list(event.results),
+            "bytes_removed": savings.removed,
+            "bytes_rewritten": savings.rewritten,
+            "billed_tokens_once": round(savings.cost),
+            "billed_tokens_saved_per_request": round(savings.saved_per_request),
+        }, {}
     if isinstance(event, PromptStopped):
         kind = {"error": type(event.error).__name__, "turns": event.turns}
         return {**kind, **_tokens(event.usage)}, {"message": str(event.error)}
