@@ -30,7 +30,7 @@ from foldline.prompts.visibility import SectionPath, SectionVisibility
 from foldline.prompts.wording import ENGLISH, Wording
 
 if TYPE_CHECKING:
-    from foldline.prompts.context import ContextPolicy, Priority
+    from foldline.prompts.context import ContextEditing, ContextPolicy, Priority
     from foldline.prompts.descriptor import (
         ChapterDescriptor,
         PromptDescriptor,
@@ -68,6 +68,7 @@ __all__ = [
     "ChapterDescriptor",
     "ChapterVerdict",
     "ChaptersExpansionPolicy",
+    "ContextEditing",
     "ContextPolicy",
     "Deadline",
     "EachSection",
@@ -126,7 +127,7 @@ __all__ = [
 ]
 
 _LATER = {
-    "context": ("ContextPolicy", "Priority"),
+    "context": ("ContextEditing", "ContextPolicy", "Priority"),
     "descriptor": (
         "ChapterDescriptor",
         "PromptDescriptor",

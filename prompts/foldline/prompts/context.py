@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KEEP_TURNS",
+    "ContextEditing",
     "ContextPolicy",
     "ManagedContext",
     "Message",
@@ -221,6 +222,42 @@ class ContextPolicy:
         if batch is None and size > budget:
             batch = _large_batch(managed.messages, messages, self.prices, self.keep_turns)
         return _batched(messages, batch, self.prices, budget)
+
+
+@FrozenDataclass()
+class ContextEditing:
+    """Has a provider clear old tool results itself, in place of a `ContextPolicy`.
+
+    Attributes:
+        trigger: The tokens of input from which on results are cleared.
+        keep: How many of the last calls keep their results.
+        clear_at_least: The fewest tokens to clear at once; by default half of `trigger`, so that
+            as much is cleared as has to be written to the provider's cache again.
+        exclude_tools: Names of tools whose results stay.
+
+    Raises:
+        PromptConfigurationError: A number is out of range.
+    """
+
+    trigger: int = 100_000
+    keep: int = KEEP_TURNS
+    clear_at_least: int | None = None
+    exclude_tools: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        least = self.cleared_at_once
+        for name, number, lowest in (
+            ("trigger", self.trigger, 1),
+            ("keep", self.keep, 0),
+            ("clear_at_least", least, 0),
+        ):
+            if number < lowest:
+                raise PromptConfigurationError(f"`{name}` must be {lowest} or more, not {number}.")
+
+    @property
+    def cleared_at_once(self) -> int:
+        """The fewest tokens to clear at once."""
+        return self.trigger // 2 if self.clear_at_least is None else self.clear_at_least
 
 
 def summarise(messages: Iterable[Message], keep_turns: int = KEEP_TURNS) -> tuple[Message, ...]:

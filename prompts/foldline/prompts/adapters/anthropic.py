@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import httpx2
     from anthropic.types import Message, Usage
 
-    from foldline.prompts.context import ContextPolicy
+    from foldline.prompts.context import ContextEditing, ContextPolicy
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.bounded import Cancellation
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["AnthropicAdapter"]
 
 DEFAULT_MAX_TOKENS = 8_192
+CONTEXT_EDITING = "context-management-2025-06-27"
+"""The beta that has the provider clear old tool results."""
 
 
 class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
@@ -57,6 +59,10 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
         options: Further arguments for the SDK's request function, such as
             `{"output_config": {"effort": "low"}}`.
         context_policy: How much a conversation keeps of its tool results.
+        context_editing: Have the provider clear old tool results itself, in place of any policy.
+
+    Raises:
+        PromptConfigurationError: See `SdkAdapter`; or a policy and `context_editing` are given.
     """
 
     provider = "anthropic"
@@ -76,7 +82,12 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
         max_retries: int = DEFAULT_MAX_RETRIES,
         options: Mapping[str, object] | None = None,
         context_policy: ContextPolicy | None = None,
+        context_editing: ContextEditing | None = None,
     ) -> None:
+        if context_editing is not None and context_policy is not None:
+            raise PromptConfigurationError(
+                "`context_editing` takes the place of a context policy; give one of them."
+            )
         super().__init__(
             model,
             client=client,
@@ -89,6 +100,7 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
             context_policy=context_policy,
         )
         self.max_tokens = max_tokens
+        self.context_editing = context_editing
 
     def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
         """Return a new conversation that starts with this prompt.
@@ -97,6 +109,23 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
             PromptConfigurationError: The API can't express the declared output.
         """
         return _Exchange(self, rendered)
+
+    def policy_for(
+        self, rendered: RenderedPrompt[object], given: ContextPolicy | None
+    ) -> ContextPolicy | None:
+        """Return the context policy of an evaluation; None where the provider edits the context.
+
+        Raises:
+            PromptConfigurationError: A policy was given, but the provider edits the context.
+        """
+        if self.context_editing is None:
+            return super().policy_for(rendered, given)
+        if given is not None:
+            raise PromptConfigurationError(
+                "The adapter's `context_editing` takes the place of a context policy; evaluate "
+                "with an adapter without it."
+            )
+        return None
 
     def make_client(self, http_client: httpx2.Client) -> anthropic.Anthropic:
         """Return a client of the SDK that uses this HTTP client."""
@@ -144,6 +173,8 @@ class _Exchange:
         tools = anthropic_tools(rendered)
         if tools:
             self._request["tools"] = tools
+        if adapter.context_editing is not None:
+            self._request |= _editing(adapter.context_editing)
         schema = _schema(rendered)
         if schema is not None:
             self._request["output_config"] = {
@@ -180,7 +211,10 @@ class _Exchange:
             self._results[number]["content"] = text
 
     def _send(self, request: Request) -> ModelTurn:
-        messages = self._adapter.client.messages
+        client = self._adapter.client
+        messages: Any = client.messages
+        if self._adapter.context_editing is not None:
+            messages = client.beta.messages
         if not request.streaming:
             message: Message = messages.create(
                 **self._request, stream=False, timeout=request.timeout
@@ -210,6 +244,18 @@ class _Exchange:
             model=message.model,
             request_id=request_id,
         )
+
+
+def _editing(editing: ContextEditing) -> dict[str, Any]:
+    edit: dict[str, Any] = {
+        "type": "clear_tool_uses_20250919",
+        "trigger": {"type": "input_tokens", "value": editing.trigger},
+        "keep": {"type": "tool_uses", "value": editing.keep},
+        "clear_at_least": {"type": "input_tokens", "value": editing.cleared_at_once},
+    }
+    if editing.exclude_tools:
+        edit["exclude_tools"] = list(editing.exclude_tools)
+    return {"betas": [CONTEXT_EDITING], "context_management": {"edits": [edit]}}
 
 
 def _problem(message: Message) -> tuple[EvaluationFailure, str] | None:

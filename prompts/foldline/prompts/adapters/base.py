@@ -84,6 +84,12 @@ class BaseAdapter(ABC):
     def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
         """Return a new conversation that starts with this prompt; `ask` sends its first request."""
 
+    def policy_for(
+        self, rendered: RenderedPrompt[object], given: ContextPolicy | None
+    ) -> ContextPolicy | None:
+        """Return the context policy of an evaluation for which that one was given."""
+        return given or self.context_policy or policy_of(rendered)
+
     def evaluate(
         self,
         prompt: Evaluable[OutputT],
@@ -167,7 +173,7 @@ class BaseAdapter(ABC):
             cancellation=cancellation,
             on_text=on_text,
             goal=_goal_text(rendered, goal_section_key),
-            context_policy=context_policy or self.context_policy or policy_of(rendered),
+            context_policy=self.policy_for(rendered, context_policy),
         )
         return run.execute(visibility_overrides or {}, parse_output=parse_output)
 
