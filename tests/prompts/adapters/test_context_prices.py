@@ -1,5 +1,6 @@
 """Policies with prices against the providers' prompt caches, and handles on the wire."""
 
+import pathlib
 from collections.abc import Callable
 from typing import Any
 
@@ -39,6 +40,7 @@ SETTINGS: list[tuple[Callable[[Any], Simulator], Json]] = [
     (OpenAIResponsesSimulator, {"model": "gpt-5.6"}),
 ]
 TURNS = 24
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 @FrozenDataclass()
@@ -77,6 +79,13 @@ def bill(
         return billed, simulator.metered[-1].total, replaced
 
 
+def documented(column: int) -> list[float]:
+    """The numbers of a column of the table in the documentation, by policy."""
+    page = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    rows = page.split("| policy | Anthropic |")[1].split("\n\n")[0].splitlines()[2:]
+    return [float(row.split("|")[column + 1].replace(",", "")) for row in rows]
+
+
 @pytest.mark.parametrize(("kind", "settings"), SETTINGS, ids=lambda v: getattr(v, "__name__", ""))
 def test_a_policy_with_prices_is_cheaper_than_either(
     kind: Callable[[Any], Simulator], settings: Json
@@ -84,6 +93,10 @@ def test_a_policy_with_prices_is_cheaper_than_either(
     nothing, all_tokens, _ = bill(kind, settings, ContextPolicy(keep_turns=None))
     always, few_tokens, each_turn = bill(kind, settings, ContextPolicy())
     priced, some_tokens, batches = bill(kind, settings, ContextPolicy(prices=CachePrices()))
+    column = 1 if kind is AnthropicSimulator else 2
+    assert documented(column) == pytest.approx([nothing, always, priced], rel=0.02)
+    if column == 1:
+        assert documented(3) == pytest.approx([all_tokens, few_tokens, some_tokens], rel=0.02)
     assert few_tokens < some_tokens < all_tokens
     assert priced < nothing
     assert priced < always

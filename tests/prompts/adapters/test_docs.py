@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from .providers import Provider
+from .responses_wire import OpenAIResponsesWire
 from .wires import AnthropicWire, Line, OpenAIWire, Said
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -35,11 +36,12 @@ def test_the_page_on_adapters(provider: Provider, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.url)
     answer = Said(json.dumps({"title": "Move", "steps": ["Try it"]}))
-    openai, anthropic = OpenAIWire(), AnthropicWire()
+    openai, responses, anthropic = OpenAIWire(), OpenAIResponsesWire(), AnthropicWire()
     provider.will(
         openai.whole(answer),
         anthropic.whole(answer),
-        Line(anthropic, provider, streaming=True).reply(answer),
+        responses.whole(answer),
+        Line(responses, provider, streaming=True).reply(answer),
         openai.whole(answer),
     )
     run_page("adapters")
@@ -47,6 +49,7 @@ def test_the_page_on_adapters(provider: Provider, monkeypatch: pytest.MonkeyPatc
     assert provider.paths == [
         "/v1/chat/completions",
         "/v1/messages",
-        "/v1/messages",
+        "/v1/responses",
+        "/v1/responses",
         "/v1/chat/completions",
     ]
