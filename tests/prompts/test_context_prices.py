@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foldline.prompts import CachePrices, ContextPolicy
@@ -179,6 +179,7 @@ def check_savings(
     assert saved / TOKEN_BYTES >= told - 1e-6
 
 
+@example(turns=[(49, None), (1, 0)], budget=48, keep_turns=0)
 @given(turns=TURNS, budget=st.integers(0, 20_000), keep_turns=st.integers(0, 4))
 def test_with_prices_the_budget_holds_wherever_it_holds_without(
     turns: list[tuple[int, int | None]], budget: int, keep_turns: int

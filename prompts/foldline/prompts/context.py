@@ -219,7 +219,7 @@ class ContextPolicy:
         if requests is None:
             requests = sum(message.role is Role.ASSISTANT for message in messages)
         batch = _paying_batch(messages, managed.messages, self.prices, requests)
-        if batch is None and size > budget:
+        if size > budget and (batch is None or _size_of_results(batch) > budget):
             batch = _large_batch(managed.messages, messages, self.prices, self.keep_turns)
         return _batched(messages, batch, self.prices, budget)
 
