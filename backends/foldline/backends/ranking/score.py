@@ -89,6 +89,14 @@ class Scores:
                 if path not in listed:
                     self.values[number] = 0.0
 
+    def length(self, number: int) -> int:
+        """The number of terms of a file, 0 where it isn't indexed."""
+        return self._corpus.lengths[number] if number < len(self._corpus.lengths) else 0
+
+    def defined(self, number: int) -> int:
+        """The number of terms of the names that a file defines."""
+        return self._corpus.defined[number] if number < len(self._corpus.defined) else 0
+
     def order(self) -> list[int]:
         """The files that match, best first; of equal ones, those with shorter paths."""
         values, paths = self.values, self.paths
@@ -230,31 +238,40 @@ class Scores:
 
     def explain(self, numbers: Collection[int]) -> dict[int, list[Part]]:
         """What the score of each of these files is made of, the largest part first."""
+        return {
+            number: self._parts(number, kinds) for number, kinds in self.shares(numbers).items()
+        }
+
+    def shares(self, numbers: Collection[int]) -> dict[int, dict[str, dict[str, float]]]:
+        """For each of these files what each field has of each word, without bonus and discount."""
         shares: dict[int, dict[str, dict[str, float]]] = {number: {} for number in numbers}
         weights, question = self._weights, self.question
-        wanted = {*numbers}
         for term, idf in self.idf.items():
-            amounts: dict[int, dict[str, float]] = defaultdict(dict)
-            for segment, slots, counts, defined in self._postings.get(term, ()):
-                numbers_of = self._corpus.numbers(segment, slots)
-                for place, slot in enumerate(slots):
-                    if (number := numbers_of[slot]) in wanted:
-                        amounts[number]["words"] = counts[place] * self._body_factor[number]
-                        amounts[number]["defines"] = defined[place] * self._defined_factor[number]
-            for number in self.facts.postings.get(term, ()):
-                if number in wanted:
-                    known = amounts[number].get("path", 0.0)
-                    amounts[number]["path"] = known + self._path_factor[number]
-            for number, fields in amounts.items():
+            word = question.words.get(term, term)
+            factor = question.terms[term] * idf * (weights.saturation + 1)
+            for number, fields in self._fields(term, shares.keys()).items():
                 amount = sum(fields.values())
-                factor = question.terms[term] * idf * (weights.saturation + 1)
                 for kind, part in fields.items():
-                    if part:
-                        by_word = shares[number].setdefault(kind, {})
-                        by_word[question.words.get(term, term)] = by_word.get(
-                            question.words.get(term, term), 0.0
-                        ) + factor * part / (weights.saturation + amount)
-        return {number: self._parts(number, kinds) for number, kinds in shares.items()}
+                    by_word = shares[number].setdefault(kind, {})
+                    score = factor * part / (weights.saturation + amount)
+                    by_word[word] = by_word.get(word, 0.0) + score
+        return shares
+
+    def _fields(self, term: str, wanted: Collection[int]) -> dict[int, dict[str, float]]:
+        """How much of a term each of the wanted files has in each field."""
+        amounts: dict[int, dict[str, float]] = defaultdict(dict)
+        for segment, slots, counts, defined in self._postings.get(term, ()):
+            numbers = self._corpus.numbers(segment, slots)
+            for place, slot in enumerate(slots):
+                if (number := numbers[slot]) in wanted:
+                    if body := counts[place] * self._body_factor[number]:
+                        amounts[number]["words"] = body
+                    if names := defined[place] * self._defined_factor[number]:
+                        amounts[number]["defines"] = names
+        for number in self.facts.postings.get(term, ()):
+            if number in wanted and (path := self._path_factor[number]):
+                amounts[number]["path"] = amounts[number].get("path", 0.0) + path
+        return amounts
 
     def _parts(self, number: int, kinds: Mapping[str, Mapping[str, float]]) -> list[Part]:
         minor = self.facts.minor[number] and not self.question.about_tests
