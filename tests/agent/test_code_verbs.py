@@ -158,7 +158,7 @@ def test_search_explains_the_rank(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "Cart"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "Cart: 1 file",
-        "shop.py:1 (class Cart, line 1)",
+        "shop.py:1 (defines Cart:1 0.71 · words Cart 0.29)",
     ]
 
 

@@ -81,7 +81,7 @@ def test_a_symbol_that_many_files_define_is_no_anchor() -> None:
     report = f"It stops{LONG}\nIn run_it and lone_one."
     hits = access_to(files).search_files(report).hits
     assert hits[0].path == "z.py"
-    assert hits[1].score < 50 <= hits[0].score
+    assert 2 * hits[1].score < hits[0].score
 
 
 def test_what_the_best_files_import_goes_behind_the_head_and_never_into_it() -> None:
@@ -103,7 +103,7 @@ def test_a_word_that_nothing_has_finds_names_that_hold_it() -> None:
 def test_each_hit_is_explained_by_parts_of_the_best_score() -> None:
     hit = access_to(FILES).search_files("Cart").hits[0]
     shares = [float(reason.rpartition(" ")[2]) for reason in hit.why]
-    assert (hit.path, hit.score, hit.line) == ("shop/cart.py", 100, 4)
+    assert (hit.path, hit.line) == ("shop/cart.py", 4)
     assert hit.why[0].startswith("defines Cart:4 ")
     assert sum(shares) == pytest.approx(1, abs=0.05)
     assert shares == sorted(shares, reverse=True)

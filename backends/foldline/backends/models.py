@@ -220,7 +220,7 @@ class FileText:
 class SearchHit:
     """A file that a search found: `why` explains its rank, `line` is that of the best symbol.
 
-    `score` is in hundredths of the best file's, and so are the parts of it that `why` has.
+    `score` is in hundredths of the best file's; `why` has the parts of it.
     """
 
     path: str

@@ -229,8 +229,9 @@ def _hits(
             for part in parts.get(number, ())
             if part.score >= _LEAST_SHARE * scores.values[number]
         )
-        score = round(100 * scores.values[number] / best)
-        yield SearchHit(path, score, why, symbols[0][1] if symbols else 0)
+        yield SearchHit(
+            path, round(100 * scores.values[number]), why, symbols[0][1] if symbols else 0
+        )
 
 
 def _reason(part: Part, share: float, symbols: Sequence[tuple[str, int]]) -> str:

@@ -30,7 +30,7 @@ from foldline.backends.text import format_symbol
 from foldline.backends.waiting import run
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.arguments import SMALLEST_BUDGET
-from foldline.ide.question import MOST_CANDIDATES, best_symbols, outlines_of, search
+from foldline.ide.question import MOST_CANDIDATES, best_symbols, candidates_of, outlines_of, search
 from foldline.ide.scoped_context import (
     NO_ROOM,
     OUTLINES_BUDGET,
@@ -193,7 +193,7 @@ class Pipeline:
         results = (
             run(search(reader, question)) if candidates is None else SearchResults(question, (), 0)
         )
-        paths = [hit.path for hit in results.hits] if candidates is None else candidates
+        paths = candidates_of(results) if candidates is None else candidates
         paths = tuple(dict.fromkeys(paths or ()))[:MOST_CANDIDATES]
         if not paths and not files:
             reason = results.reason or "there are no candidates"
@@ -222,7 +222,7 @@ class Pipeline:
         context = replace(
             context,
             question=question,
-            matched=results.total,
+            matched=len(candidates_of(results)),
             coverage=results.coverage,
             left_out=(*result.unread, *context.left_out),
         )

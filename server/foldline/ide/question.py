@@ -27,6 +27,8 @@ MOST_CANDIDATES = 12
 """The most files whose outlines are read for one question."""
 
 _MOST_SYMBOLS = 24
+# A file that matches much worse than the best one has little to do with the question.
+_FAINTEST = 3
 # A longer class is better read by its methods.
 _LONGEST_CLASS = 40
 # Symbols that match much worse than the best one only fill the context.
@@ -62,7 +64,8 @@ async def context_for(
     """
     files = tuple(files)
     results = await search(reader, question)
-    candidates = [hit.path for hit in results.hits[:MOST_CANDIDATES]]
+    matched = candidates_of(results)
+    candidates = matched[:MOST_CANDIDATES]
     outlines, _ = await outlines_of(reader, candidates)
     choices = [one for one in best_symbols(outlines, question) if one.path not in files]
     context = await gather(
@@ -75,7 +78,7 @@ async def context_for(
     context = replace(
         context,
         question=question,
-        matched=results.total,
+        matched=len(matched),
         reason=results.reason,
         coverage=results.coverage,
     )
@@ -89,6 +92,12 @@ async def search(reader: Reader, question: str) -> SearchResults:
         InvalidArgumentError: The question has no words.
     """
     return await reader.search(question)
+
+
+def candidates_of(results: SearchResults) -> list[str]:
+    """The files that are worth a look, best first; some word of a question is in nearly all."""
+    best = max((hit.score for hit in results), default=0)
+    return [hit.path for hit in results if hit.score * _FAINTEST >= best]
 
 
 async def outlines_of(

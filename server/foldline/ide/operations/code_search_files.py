@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 class Arguments:
     """A question."""
 
-    query: Annotated[
-        str, Doc("keywords, or a text of any length", "keywords"), Role.SYMBOL, Role.WORDS
-    ]
+    query: Annotated[str, Doc("words to look for, or a text", "keywords"), Role.SYMBOL, Role.WORDS]
     budget: Budget = SEARCH_BUDGET
     cursor: Cursor = None
 
@@ -39,7 +37,7 @@ OPERATION = Operation(
     run,
     lambda results, _: format_search(results),
     tool="search_for_files",
-    description="Files that keywords or a whole report are about, best first, with reasons.",
+    description="Files that keywords or a report are about, best first, with the reason.",
     priority="high",
     verb="search",
     found=lambda results: results.total,

@@ -23,7 +23,7 @@ class Arguments:
     depth: Annotated[int | None, Doc("how many levels to open"), Between(0)] = None
     query: Annotated[
         str | None,
-        Doc("a question or keywords: open what leads to the best files, and number these"),
+        Doc("open what leads to its best files"),
         Role.QUESTION,
     ] = None
     budget: Budget = TREE_BUDGET
