@@ -230,7 +230,7 @@ def _hits(
             if part.score >= _LEAST_SHARE * scores.values[number]
         )
         yield SearchHit(
-            path, round(100 * scores.values[number]), why, symbols[0][1] if symbols else 0
+            path, round(100 * scores.values[number] / best), why, symbols[0][1] if symbols else 0
         )
 
 

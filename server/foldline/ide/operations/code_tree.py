@@ -21,11 +21,7 @@ class Arguments:
 
     path: FolderPath = "."
     depth: Annotated[int | None, Doc("how many levels to open"), Between(0)] = None
-    query: Annotated[
-        str | None,
-        Doc("open what leads to its best files"),
-        Role.QUESTION,
-    ] = None
+    query: Annotated[str | None, Doc("open what it's about"), Role.QUESTION] = None
     budget: Budget = TREE_BUDGET
     cursor: Cursor = None
 
