@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foldline.backends.index.definitions import definitions
 from foldline.backends.index.terms import stem, terms_of
+from foldline.backends.ranking import weights
+from foldline.backends.ranking.features import FEATURES
 from foldline.backends.ranking.imports import imported
+from foldline.backends.ranking.learned import learned_weights
 from foldline.backends.ranking.paths import PathFacts, is_minor
 from foldline.backends.ranking.question import read_question
 from foldline.backends.text import format_search, format_tree
@@ -145,6 +151,27 @@ def test_a_tree_for_a_question_opens_what_leads_to_the_best_files() -> None:
     assert len(text.encode()) <= 400
     below = access_to(files).get_tree("web", query="post")
     assert "client.ts 38 B #1" in format_tree(below)
+
+
+def test_the_learned_weights_are_those_of_the_features() -> None:
+    assert learned_weights().keys() == {*FEATURES}
+    assert all(math.isfinite(weight) for weight in learned_weights().values())
+
+
+def test_learned_weights_change_the_order_of_a_report_and_not_of_keywords(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    files = {f"m{n:02}.py": "word\n" * (n + 1) for n in range(60)}
+    report, keywords = f"The word{LONG}", "word"
+    monkeypatch.setattr(weights, "HAND_SET", replace(weights.HAND_SET, learned=False))
+    by_hand = ranked(report, files), ranked(keywords, files)
+    monkeypatch.undo()
+    negative = {"score": -1.0}
+    monkeypatch.setattr("foldline.backends.ranking.learned.learned_weights", lambda: negative)
+    found = ranked(report, files)
+    assert found[:50] == by_hand[0][:50][::-1]
+    assert found[50:] == by_hand[0][50:]
+    assert ranked(keywords, files) == by_hand[1]
 
 
 @given(st.text(max_size=40))

@@ -54,6 +54,7 @@ SIGNALS: dict[str, dict[str, Any]] = {
     "without symbols as anchors": {"symbol": 0},
     "without paths as anchors": {"place": 0},
     "without imports": {"imports": 0},
+    "without learned weights": {"learned": False},
 }
 _LINUX = ("--platform=manylinux1_x86_64", "--platform=manylinux_2_17_x86_64")
 PYTHONS = {"scikit-learn-0.21.1": "37"}

@@ -23,6 +23,7 @@ from foldline.backends.index.words import is_indexed
 from foldline.backends.models import COMPLETE, SearchHit, SearchResults
 from foldline.backends.ranking import weights as ranking_weights
 from foldline.backends.ranking.imports import imported
+from foldline.backends.ranking.learned import reordered
 from foldline.backends.ranking.paths import terms_of_path
 from foldline.backends.ranking.question import read_question, with_like
 from foldline.backends.ranking.score import Scores
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from foldline.backends.index.segments import Postings
     from foldline.backends.ranking.question import Question
     from foldline.backends.ranking.score import Part
+    from foldline.backends.ranking.weights import Weights
     from foldline.backends.walks import Walks
 
     _Found = tuple[Corpus, dict[str, list[Postings]], str]
@@ -138,7 +140,7 @@ async def rank_files(
         async def look_up(terms: Collection[str]) -> _Found:
             return await indexed(terms, since=since)
 
-    corpus, postings, known = await look_up(_wanted(question))
+    corpus, postings, known = await look_up(wanted_terms(question))
     if question.is_short and question.terms.keys() - postings.keys():
         in_paths = {
             term for path in paths for part in path.split("/") for term in terms_of_path(part)
@@ -147,13 +149,13 @@ async def rank_files(
         if unknown:
             texts = [*vocabulary(), "\n".join(in_paths)]
             question = with_like(question, sorted(unknown), texts)
-            corpus, postings, known = await look_up(_wanted(question))
+            corpus, postings, known = await look_up(wanted_terms(question))
     scores = Scores(question, corpus, postings, paths, weights)
-    order = _with_imports(files, scores, scores.order(), weights.imports)
+    order = _ordered(files, scores, weights)
     return Ranked(scores, order, known if coverage == COMPLETE else coverage)
 
 
-def _wanted(question: Question) -> list[str]:
+def wanted_terms(question: Question) -> list[str]:
     """The terms to look up, the exact names of symbols too."""
     return [*question.terms, *(EXACT + name for name in question.names)]
 
@@ -167,19 +169,37 @@ def _texts(files: BaseFileBackend, paths: Iterable[str]) -> dict[str, bytes]:
     return texts
 
 
-def _with_imports(
-    files: BaseFileBackend, scores: Scores, order: list[int], most: int
-) -> list[int]:  # fmt: skip
-    """The order with files that the first ones import behind the first ten, by their own rank."""
-    if not most or len(order) <= _HEAD:
-        return order
+def imported_by_first(
+    scores: Scores, order: Sequence[int], load: Callable[[str], bytes | None]
+) -> set[int]:
+    """The files that the first ones import."""
     places: set[tuple[str, ...]] = set()
     for number in order[:_IMPORTING]:
-        with suppress(PathError):
-            path = scores.paths[number]
-            places.update(imported(path, files.load(path).parse_data))
-    targets = {number for place in places for number in scores.facts.find(place, whole=True)}
-    moved = [number for number in order[_HEAD:] if number in targets][:most]
+        path = scores.paths[number]
+        if is_indexed(path) and (data := load(path)) is not None:
+            places.update(imported(path, data))
+    return {number for place in places for number in scores.facts.find(place, whole=True)}
+
+
+def _ordered(files: BaseFileBackend, scores: Scores, weights: Weights) -> list[int]:
+    """The matching files: those that the first ones import behind the first ten.
+
+    What a longer text is about, learned weights decide; of keywords an exact symbol comes first.
+    """
+
+    def load(path: str) -> bytes | None:
+        try:
+            return files.load(path).parse_data
+        except PathError:
+            return None
+
+    order = scores.order()
+    if not scores.question.is_short and weights.learned:
+        order = reordered(scores, order, imported_by_first(scores, order, load))
+    if not weights.imports or len(order) <= _HEAD:
+        return order
+    targets = imported_by_first(scores, order, load)
+    moved = [number for number in order[_HEAD:] if number in targets][: weights.imports]
     taken = {*moved}
     return [*order[:_HEAD], *moved, *(n for n in order[_HEAD:] if n not in taken)]
 

@@ -24,6 +24,7 @@ class Weights:
         symbol: A symbol of the question that few files define, as a part of the best score.
         place: A path or a dotted name in the question.
         imports: How many files that the best ones import are put behind the first ten.
+        learned: Put the best files into the order of learned weights (`learned.py`).
     """
 
     body: float = 1.0
@@ -38,6 +39,7 @@ class Weights:
     symbol: float = 0.2
     place: float = 0.2
     imports: int = 5
+    learned: bool = True
 
 
 HAND_SET = Weights()

@@ -1,0 +1,105 @@
+"""What a learned ranking sees of each candidate: numbers between 0 and about 1."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from foldline.backends.ranking.paths import stem_of, terms_of_path
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from foldline.backends.ranking.score import Scores
+
+FEATURES = (
+    "score",
+    "first",
+    "rank",
+    "words",
+    "defines",
+    "path",
+    "symbol",
+    "named",
+    "title",
+    "coverage",
+    "defined coverage",
+    "path coverage",
+    "one word",
+    "minor",
+    "length",
+    "names",
+    "depth",
+    "folder's own",
+    "title names it",
+    "imported",
+    "beside the best",
+    "folder",
+    "long question",
+)
+"""Their names, in the order of the values."""
+
+
+def features(
+    scores: Scores, numbers: Sequence[int], imported: Collection[int]
+) -> list[list[float]]:
+    """The features of the best files, in their order.
+
+    `imported` has the files that the first ones import.
+    """
+    question, best = scores.question, scores.best or 1.0
+    shares = scores.shares(numbers)
+    mass: dict[str, float] = {}
+    weight_of: dict[str, float] = {}
+    for term, idf in scores.idf.items():
+        word = question.words.get(term, term)
+        weight_of[word] = weight_of.get(word, 0.0) + question.terms[term] * idf
+    whole = sum(weight_of.values()) or 1.0
+    title = {term for word in question.in_title for term in terms_of_path(word)}
+    values = [scores.values[number] for number in numbers]
+    total = sum(values) or 1.0
+    folders = [scores.paths[number].rpartition("/")[0] for number in numbers]
+    for folder, value in zip(folders, values, strict=True):
+        mass[folder] = mass.get(folder, 0.0) + value / total
+    rows = []
+    for place, (number, folder) in enumerate(zip(numbers, folders, strict=True)):
+        kinds = shares[number]
+        path = scores.paths[number]
+        by_word: dict[str, float] = {}
+        for words in kinds.values():
+            for word, score in words.items():
+                by_word[word] = by_word.get(word, 0.0) + score
+        own = sum(by_word.values()) or 1.0
+        bonus = {"defines": 0.0, "named": 0.0, "path": 0.0}
+        for part in scores.bonuses.get(number, ()):
+            bonus[part.kind] += part.score
+        stem = terms_of_path(stem_of(path))
+        rows.append(
+            [
+                scores.values[number] / best,
+                float(place == 0),
+                1 / (1 + place),
+                *(
+                    sum(kinds.get(kind, {}).values()) / best
+                    for kind in ("words", "defines", "path")
+                ),
+                bonus["defines"] / best,
+                bonus["named"] / best,
+                sum(score for word, score in by_word.items() if word in question.in_title) / own,
+                sum(weight_of[word] for word in by_word) / whole,
+                sum(weight_of[word] for word in kinds.get("defines", ())) / whole,
+                sum(weight_of[word] for word in kinds.get("path", ())) / whole,
+                max(by_word.values(), default=0.0) / own,
+                float(scores.facts.minor[number]),
+                math.log1p(scores.length(number)) / 10,
+                math.log1p(scores.defined(number)) / 8,
+                path.count("/") / 8,
+                float(stem_of(path) != path.rpartition("/")[2].partition(".")[0]),
+                float(bool(stem) and title.issuperset(stem)),
+                float(number in imported),
+                float(folder == folders[0]),
+                mass[folder],
+                min(len(question.terms) / 200, 1.0),
+            ]
+        )
+    return rows

@@ -1,0 +1,43 @@
+"""The order of the best files by learned weights.
+
+`tests/benchmarks/train_ranking.py` learns them from the histories of public projects, and writes
+`learned.json`: for each feature what one unit of it adds.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from foldline.backends.ranking.features import FEATURES, features
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from foldline.backends.ranking.score import Scores
+
+CANDIDATES = 50
+"""The files, best first, that are put into a new order; the others stay behind them."""
+FILE = "learned.json"
+
+
+@cache
+def learned_weights() -> Mapping[str, float]:
+    """The weights by the names of their features."""
+    text = resources.files("foldline.backends.ranking").joinpath(FILE).read_text(encoding="utf-8")
+    weights: dict[str, float] = json.loads(text)["weights"]
+    return weights
+
+
+def reordered(scores: Scores, order: list[int], imported: Collection[int]) -> list[int]:
+    """The order with its first files by learned weights."""
+    weights = [learned_weights().get(name, 0.0) for name in FEATURES]
+    head = order[:CANDIDATES]
+    worth = {
+        number: sum(weight * value for weight, value in zip(weights, row, strict=True))
+        for number, row in zip(head, features(scores, head, imported), strict=True)
+    }
+    # Equal ones stay as they are.
+    return [*sorted(head, key=lambda number: -worth[number]), *order[CANDIDATES:]]
