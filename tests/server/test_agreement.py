@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 HEAD = """
 from dataclasses import dataclass, replace
 from foldline.prompts import (
-    MarkdownSection, PromptTemplate, SectionVisibility, Task, TaskSection, undotted_heading,
+    MarkdownSection, PromptTemplate, Role, SectionVisibility, Task, TaskSection, undotted_heading,
 )
 
 @dataclass(frozen=True)
@@ -105,6 +105,9 @@ OWN = st.dictionaries(
     st.integers(0, 5), st.sampled_from(["P()", "P('own')", "replace(P('x'), count=9)"]), max_size=3
 )
 """Parameters for single sections, by the number of the section."""
+ROLES = st.sampled_from(
+    ["", "", ", role='system'", ", role=Role.DEVELOPER", ", role='user'", ", role=None"]
+)
 DEFAULTS = st.sampled_from(["", ", default_params=P(name='default')", ", default_params=None"])
 
 
@@ -114,24 +117,32 @@ DEFAULTS = st.sampled_from(["", ", default_params=P(name='default')", ", default
     st.tuples(VALUES, OWN, OWN),
     DEFAULTS,
     st.sampled_from(["", ", heading=undotted_heading", ", disclosure='open'"]),
+    st.tuples(st.lists(ROLES, min_size=4, max_size=4), st.integers(0, 2)),
 )
 @settings(max_examples=120, deadline=None)
-def test_generated_prompts_are_shown_as_they_render(
+def test_generated_prompts_are_shown_as_they_render(  # noqa: PLR0917 - One for each strategy.
     nodes: list[Node],
     task: tuple[str, str] | None,
     bound: tuple[list[str], dict[int, str], dict[int, str]],
     default: str,
     options: str,
+    declared: tuple[list[str], int],
 ) -> None:
     values, *own = bound
+    roles, system = declared
     sources = [node.source(f"s{n}") for n, node in enumerate(nodes)]
     # The default of one section is that of all sections of its type.
     sources[-1] = f"{sources[-1][:-1]}{default})"
     if task is not None:
         sources.insert(len(sources) // 2, TASK % task[1])
         values = [*values, task[0]]
-    sections = "".join(f"    {source},\n" for source in sources)
-    source = f"{HEAD}\nt = PromptTemplate(ns='n', key='k'{options}, sections=[\n{sections}])\n"
+    lines = [
+        f"    {source[:-1]}{'' if place < system else role}),\n"
+        for place, (source, role) in enumerate(zip(sources, roles, strict=False))
+    ]
+    shown, rest = "".join(lines[:system]), "".join(lines[system:])
+    source = f"{HEAD}\nt = PromptTemplate(ns='n', key='k'{options}, sections=[\n{rest}]"
+    source += f", system=[\n{shown}])\n" if shown else ")\n"
     keys = [key for number, node in enumerate(nodes) for key in node.keys(f"s{number}")]
     first, second = (
         ", ".join(f"'{keys[at % len(keys)]}': {value}" for at, value in given.items())
@@ -151,11 +162,20 @@ def test_generated_prompts_are_shown_as_they_render(
     assert static.certain
     assert static.text == executed.text
     assert [
-        (block.path, block.number, block.title, block.depth, str(block.visibility), block.text)
+        (
+            (block.path, block.number, block.title, block.depth, block.role)
+            + (str(block.visibility), block.text)
+        )
         for block in static.blocks
     ] == [
-        (block.path, block.number, block.title, block.depth, block.visibility.name, block.text)
+        (
+            (block.path, block.number, block.title, block.depth, block.role)
+            + (block.visibility.name, block.text)
+        )
         for block in executed.blocks
+    ]
+    assert [section.path for section in prompt.described.walk() if section.depth == 0] == [
+        block.path for block in executed.blocks if block.depth == 0
     ]
     assert [
         [(str(segment.kind), segment.text) for segment in block.segments if segment.text]

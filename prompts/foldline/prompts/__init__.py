@@ -18,8 +18,10 @@ from foldline.prompts.each import EachSection
 from foldline.prompts.examples import Example, ExamplesSection
 from foldline.prompts.headings import Heading, HeadingFormatter, dotted_heading, undotted_heading
 from foldline.prompts.markdown import MarkdownSection
+from foldline.prompts.messages import PromptMessage
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
+from foldline.prompts.roles import Role
 from foldline.prompts.section import Section
 from foldline.prompts.structured_output import StructuredOutputConfig
 from foldline.prompts.tags import fallback_tags
@@ -88,10 +90,12 @@ __all__ = [
     "Priority",
     "Prompt",
     "PromptDescriptor",
+    "PromptMessage",
     "PromptOverride",
     "PromptTemplate",
     "ReadSectionParams",
     "RenderedPrompt",
+    "Role",
     "Section",
     "SectionDescriptor",
     "SectionOverride",

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from foldline.prompts.roles import Role
+
 if TYPE_CHECKING:
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
@@ -71,6 +73,8 @@ class Block:
     segments: tuple[Segment, ...]
     opened_by: str | None = None
     """The tool that the summary's suffix names; None unless summarized."""
+    role: Role = Role.USER
+    """The role of the message that shows the section."""
 
     @property
     def key(self) -> str:

@@ -10,6 +10,7 @@ from foldline.prompts.section import ParamsT_co, Section, checked_items
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from foldline.prompts.roles import Role
     from foldline.prompts.visibility import SectionVisibility
 
 __all__ = ["Chapter"]
@@ -30,6 +31,7 @@ class Chapter(Section[ParamsT_co]):
         enabled: Decides from the chapter's parameters if it may open.
         default_params: The chapter's parameters if none are bound.
         keywords: Terms for the intent classifier.
+        role: The role of the sections that declare none themselves; for top-level chapters.
 
     Raises:
         PromptValidationError: An argument can never work.
@@ -43,6 +45,7 @@ class Chapter(Section[ParamsT_co]):
         "enabled",
         "default_params",
         "keywords",
+        "role",
     )
 
     description: str | None
@@ -58,6 +61,7 @@ class Chapter(Section[ParamsT_co]):
         enabled: Callable[[ParamsT_co], bool] | None = None,
         default_params: ParamsT_co | None = None,
         keywords: Sequence[str] = (),
+        role: Role | str | None = None,
         tools: Sequence[object] = (),
     ) -> None:
         if tools:
@@ -66,7 +70,12 @@ class Chapter(Section[ParamsT_co]):
                 section_path=(key,),
             )
         super().__init__(
-            title=title, key=key, children=sections, enabled=enabled, default_params=default_params
+            title=title,
+            key=key,
+            children=sections,
+            enabled=enabled,
+            default_params=default_params,
+            role=role,
         )
         self.set_arguments({"description": description, "keywords": keywords})
 

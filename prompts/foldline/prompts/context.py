@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError
 from foldline.prompts.prices import CACHE_PRICES, CachePrices
+from foldline.prompts.roles import Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -76,15 +77,6 @@ class Priority(StrEnum):
 
     def __ge__(self, other: str) -> bool:
         return self.rank >= Priority(other).rank
-
-
-class Role(StrEnum):
-    """The author of a message."""
-
-    SYSTEM = "system"
-    USER = "user"
-    ASSISTANT = "assistant"
-    TOOL = "tool"
 
 
 @dataclass(frozen=True, slots=True)

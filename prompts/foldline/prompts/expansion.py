@@ -17,6 +17,7 @@ from foldline.prompts.errors import (
 )
 from foldline.prompts.intent import IntentQuery
 from foldline.prompts.rendering import RenderPass, without_arguments
+from foldline.prompts.section import with_role
 from foldline.prompts.specialise import type_name
 from foldline.prompts.thread import Thread, ThreadSource
 
@@ -134,7 +135,10 @@ class _Gate:
             opens, reasons = self._decide(section)
             self.decisions.append(ChapterDecision(section.key, opens, reasons))
             if opens:
-                result.extend(self.dissolved(section.sections))
+                inside = section.sections
+                if section.role is not None:
+                    inside = tuple(with_role(one, section.role) for one in inside)
+                result.extend(self.dissolved(inside))
             else:
                 self._close_all(section)
         return tuple(result)

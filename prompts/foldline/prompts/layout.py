@@ -13,6 +13,7 @@ from foldline.prompts.blocks import Block, Segment, SegmentKind, Span
 from foldline.prompts.chapter import Chapter
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.headings import Heading
+from foldline.prompts.roles import Role, in_role_order
 from foldline.prompts.visibility import SectionVisibility
 
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ class Arrangeable(Protocol):
         """The tools that a summary hides."""
 
     @property
+    def role(self) -> Role | None:
+        """The declared role; None for that of the section above, or the user's."""
+
+    @property
     def children(self) -> Sequence[Arrangeable]:
         """The child sections, in order."""
 
@@ -76,6 +81,7 @@ class Place(Generic[SectionT_co]):
     title: str
     heading: Segment | None
     children: tuple[Self, ...]
+    role: Role
     opened_by: str
     """The disclosure tool that a summary's suffix names."""
 
@@ -103,6 +109,7 @@ def arrange(
     disclosure: str,
     path: SectionPath = (),
     number: str = "",
+    role: Role | None = None,
 ) -> tuple[PlaceT, ...]:
     """Return the places of sections and of all sections below them; chapters are closed.
 
@@ -114,17 +121,22 @@ def arrange(
             hide tools, and `read_section` reads the others.
         path: The path of the parent section.
         number: The number of the parent section.
+        role: The role of the parent section; None at the top, where sections of one role follow
+            each other: system, developer, user.
 
     Raises:
         PromptValidationError: `heading` raised, or didn't return one line of text.
     """
     shown = [section for section in sections if not isinstance(section, Chapter)]
+    if role is None:
+        shown = in_role_order(shown)
     places: list[PlaceT] = []
     for position, section in enumerate(shown, start=1):
         at = Heading(
             section_number(number, position), section.title, len(path), (*path, section.key)
         )
         line = _heading_line(heading, at)
+        own = role or section.role or Role.USER
         children = arrange(
             section.children,
             place,
@@ -132,6 +144,7 @@ def arrange(
             disclosure=disclosure,
             path=at.path,
             number=at.number,
+            role=own,
         )
         opens = (
             disclosure == "open"
@@ -148,6 +161,7 @@ def arrange(
                 title=at.title,
                 heading=Segment(SegmentKind.HEADING, line) if line else None,
                 children=children,
+                role=own,
                 opened_by=OPEN_SECTIONS if opens else READ_SECTION,
             )
         )
@@ -209,6 +223,7 @@ def assemble(pieces: Sequence[Piece[PlaceT]]) -> tuple[str, tuple[Block, ...]]:
                 Span(start, end),
                 tuple(segments),
                 node.opened_by if enabled and visibility is SectionVisibility.SUMMARY else None,
+                node.role,
             )
         )
         start = end

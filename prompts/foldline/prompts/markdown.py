@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from foldline.prompts.blocks import Segment
+    from foldline.prompts.roles import Role
     from foldline.prompts.tool import Tool
 
 __all__ = ["MarkdownSection"]
@@ -48,6 +49,8 @@ class MarkdownSection(Section[ParamsT_co]):
         accepts_overrides: Let stored overrides replace the text.
         visibility: FULL, SUMMARY, or a callable that accepts the parameters or nothing, and
             optionally `session`.
+        role: The role of the message that shows the section: `system`, `developer` or `user`.
+            Only top-level sections have one of their own; those below are in the same message.
 
     Raises:
         PromptValidationError: A placeholder isn't a field, a `$` doesn't start a placeholder, the
@@ -78,6 +81,7 @@ class MarkdownSection(Section[ParamsT_co]):
         default_params: ParamsT_co | None = None,
         accepts_overrides: bool = True,
         visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL,
+        role: Role | str | None = None,
     ) -> None:
         super().__init__(
             title=title,
@@ -88,6 +92,7 @@ class MarkdownSection(Section[ParamsT_co]):
             default_params=default_params,
             accepts_overrides=accepts_overrides,
             visibility=visibility,
+            role=role,
         )
         self._set_texts({"template": template, "summary": summary})
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
 from foldline.prompts.layout import assemble
+from foldline.prompts.messages import messages_of
 from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from foldline.prompts.blocks import Block
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.descriptor import PromptDescriptor
+    from foldline.prompts.messages import PromptMessage
     from foldline.prompts.overrides import OverrideIssue
     from foldline.prompts.rendering import RenderPass
     from foldline.prompts.structured_output import StructuredOutputConfig
@@ -54,6 +56,11 @@ class RenderedPrompt(Generic[OutputT_co]):
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def messages(self) -> tuple[PromptMessage, ...]:
+        """The text as messages: system, developer, user; without the roles that show no text."""
+        return messages_of(self.text, self.blocks)
 
     @property
     def wording(self) -> Wording:

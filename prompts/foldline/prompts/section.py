@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from foldline.prompts.blocks import Segment, SegmentKind
-from foldline.prompts.errors import PromptRenderError, PromptValidationError
+from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
+from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.specialise import Specialised, dataclass_of, field_names, type_name
 from foldline.prompts.tool import Tool
 from foldline.prompts.visibility import SectionVisibility, Selector, VisibilitySelector
@@ -35,6 +37,7 @@ KEY_RULE = (
 
 # Covariant, so that `Section[object]` is the type of all sections in a tree.
 ParamsT_co = TypeVar("ParamsT_co", covariant=True)
+SectionT = TypeVar("SectionT", bound="Section[object]")
 
 
 class Section(ABC, Specialised, Generic[ParamsT_co]):
@@ -55,6 +58,8 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         accepts_overrides: Let stored overrides replace the text.
         visibility: FULL, SUMMARY, or a callable that accepts the parameters or nothing, and
             optionally `session`.
+        role: The role of the message that shows the section: `system`, `developer` or `user`.
+            Only top-level sections have one of their own; those below are in the same message.
 
     Raises:
         PromptValidationError: An argument can never work.
@@ -81,6 +86,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         "default_params",
         "accepts_overrides",
         "visibility",
+        "role",
     )
     """Arguments that `clone` can replace, and that are attributes of that name."""
 
@@ -92,6 +98,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
     default_params: ParamsT_co | None
     accepts_overrides: bool
     visibility: VisibilitySelector[ParamsT_co]
+    role: Role | None
 
     def __init__(
         self,
@@ -104,6 +111,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         default_params: ParamsT_co | None = None,
         accepts_overrides: bool = True,
         visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL,
+        role: Role | str | None = None,
     ) -> None:
         # Not `self.set_arguments`: a subclass calls its own once it has all that it needs.
         Section.set_arguments(
@@ -117,6 +125,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
                 "default_params": default_params,
                 "accepts_overrides": accepts_overrides,
                 "visibility": visibility,
+                "role": role,
             },
         )
 
@@ -405,6 +414,35 @@ def _checked_title(title: object, key: str) -> str:
     return title.strip()
 
 
+def _checked_role(role: object, key: str) -> Role | None:
+    if role is None or role in SECTION_ROLES:
+        return None if role is None else Role(str(role))
+    raise PromptValidationError(
+        f"Section {key!r}: `role` is 'system', 'developer' or 'user', not {role!r}.",
+        section_path=(key,),
+        near=near_names(str(role), SECTION_ROLES),
+    )
+
+
+def with_role(section: SectionT, role: Role) -> SectionT:
+    """Return a top-level section in messages of this role.
+
+    Raises:
+        PromptValidationError: It declares another role.
+    """
+    if section.role is role:
+        return section
+    if section.role is not None:
+        raise PromptValidationError(
+            f"Section {section.key!r} has the role {section.role.value!r}, but is among those "
+            f"with the role {role.value!r}; declare one of them.",
+            section_path=(section.key,),
+        )
+    twin = copy.copy(section)
+    vars(twin)["role"] = role
+    return twin
+
+
 def is_title(title: str) -> bool:
     """Return True if a text can be a title: one line that isn't blank."""
     return bool(title.strip()) and len(title.splitlines()) == 1
@@ -425,4 +463,5 @@ _CHECKS: Mapping[str, Callable[[object, str], object]] = {
     "title": _checked_title,
     "children": checked_sections,
     "tools": checked_tools,
+    "role": _checked_role,
 }

@@ -13,6 +13,7 @@ from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from foldline.prompts.roles import Role
     from foldline.prompts.section import Section
     from foldline.prompts.tool import Tool
     from foldline.prompts.wording import Wording
@@ -91,6 +92,7 @@ class TaskSection(MarkdownSection[TaskT_co]):
         default_params: TaskT_co | None = None,
         accepts_overrides: bool = True,
         visibility: VisibilitySelector[TaskT_co] = SectionVisibility.FULL,
+        role: Role | str | None = None,
     ) -> None:
         super().__init__(
             title=title,
@@ -103,6 +105,7 @@ class TaskSection(MarkdownSection[TaskT_co]):
             default_params=default_params,
             accepts_overrides=accepts_overrides,
             visibility=visibility,
+            role=role,
         )
 
     def derive(self, params: TaskT_co) -> Mapping[str, str]:  # type: ignore[misc]  # The renderer passes the section's own type only.

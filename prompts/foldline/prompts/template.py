@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Generic, Literal, Never
 from foldline.prompts.chapter import Chapter
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.headings import HeadingFormatter, dotted_heading
-from foldline.prompts.section import Section, checked_sections
+from foldline.prompts.roles import Role
+from foldline.prompts.section import Section, checked_sections, with_role
 from foldline.prompts.specialise import Specialised
 from foldline.prompts.structured_output import declared_output
 from foldline.prompts.tree import build_plan, replan
@@ -49,7 +50,9 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         ns: The namespace, such as `agents/reviewer`.
         key: The name within the namespace; overrides identify the prompt by both.
         name: A name for people.
-        sections: The root sections, in order; chapters may be among them.
+        system: Sections of the system message: the same as `role="system"` on each.
+        sections: The root sections, in order; chapters may be among them. Sections with the role
+            `system` are shown first, then those with `developer`, then the user's.
         chapters: Chapters after the sections.
         allow_extra_keys: Ignore unknown keys of a structured output.
         disclosure: With `auto`, the model can open summarized sections that have tools, and read
@@ -67,6 +70,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         ns: str,
         key: str,
         name: str | None = None,
+        system: Sequence[Section[object]] = (),
         sections: Sequence[Section[object]] = (),
         chapters: Sequence[Chapter[object]] = (),
         allow_extra_keys: bool = False,
@@ -79,6 +83,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         self.name = name
         self.wording = _checked_wording(wording)
         self.sections: tuple[Section[object], ...] = (
+            *(with_role(section, Role.SYSTEM) for section in checked_sections(system, key)),
             *checked_sections(sections, key),
             *checked_sections(chapters, key),
         )

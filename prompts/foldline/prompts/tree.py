@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline.prompts.chapter import Chapter
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION, Place, arrange
+from foldline.prompts.roles import Role
 from foldline.prompts.section import Section
 from foldline.prompts.visibility import SectionVisibility
 from foldline.prompts.wording import ENGLISH
@@ -144,12 +145,15 @@ class _Everything:
         self.sections: dict[str, DeclaredSection] = {}
         self._tools: dict[str, SectionPath] = {}
         self._chapters: set[str] = set()
-        self._visit(sections, ())
+        self._visit(sections, (), None)
 
-    def _visit(self, sections: Sequence[Section[object]], parent: SectionPath) -> None:
+    def _visit(
+        self, sections: Sequence[Section[object]], parent: SectionPath, around: Role | None
+    ) -> None:
         for section in sections:
             path = (*parent, section.key)
             self._specialised(section, path)
+            role = self._role(section, path, around)
             if isinstance(section, Chapter):
                 if section.key in self._chapters:
                     raise PromptValidationError(
@@ -158,12 +162,12 @@ class _Everything:
                     )
                 self._chapters.add(section.key)
                 self.chapter_paths.add(path)
-                self._visit(section.sections, parent)
+                self._visit(section.sections, parent, role)
                 continue
             self._place(path, section.params_type)
             for tool in section.tools:
                 self._tool(tool, path)
-            self._visit(section.children, path)
+            self._visit(section.children, path, role or Role.USER)
 
     def _specialised(self, section: Section[object], path: SectionPath) -> None:
         if not section.is_specialised:
@@ -180,6 +184,17 @@ class _Everything:
             )
         if section.params_type is not None:
             self.types.add(section.params_type)
+
+    def _role(
+        self, section: Section[object], path: SectionPath, around: Role | None
+    ) -> Role | None:
+        if around is None or section.role in (None, around):
+            return around or section.role
+        raise PromptValidationError(
+            f"Section {'.'.join(path)!r} has the role {section.role!s}, but is in one with the "
+            f"role {around!s}. Only a top-level section has a role of its own: leave it out.",
+            section_path=path,
+        )
 
     def _place(self, path: SectionPath, params_type: type | None) -> None:
         dotted = ".".join(path)

@@ -20,6 +20,7 @@ from foldline.ide.analysis.syntax import (
     Starred,
 )
 from foldline.ide.analysis.values import (
+    ROOTS,
     UNKNOWN,
     Argument,
     ClassValue,
@@ -104,7 +105,7 @@ def _library_instance(
         output = types.arguments[0] if types is not None and types.arguments else None
         output_node = types.nodes[0] if types is not None and types.nodes else None
         opaque = opaque or bool(node.args)
-        arguments, cost = _within_budget(evaluator, arguments, 0, "sections", "chapters")
+        arguments, cost = _within_budget(evaluator, arguments, 0, *ROOTS)
         return TemplateValue(node, arguments, output, output_node, opaque, scope, cost=cost)
     if name == "Prompt":
         argument = node.args[0] if node.args else None

@@ -34,6 +34,7 @@ from foldline.ide.analysis.syntax import (
     Subscript,
 )
 from foldline.ide.analysis.values import (
+    ROOTS,
     ClassValue,
     Dataclass,
     PromptValue,
@@ -265,7 +266,7 @@ Made = SectionValue | TemplateValue | ToolValue | PromptValue
 
 def in_template(template: TemplateValue) -> Iterator[SectionValue]:
     """Yield all sections of a template, including those in chapters."""
-    for name in ("sections", "chapters"):
+    for name in ROOTS:
         for item in template.items(name).items:
             if isinstance(item.value, SectionValue):
                 yield from below(item.value)

@@ -54,7 +54,7 @@ class ParamValues:
         # A bound value that isn't a known instance may be of any type.
         self._all_known = all(isinstance(value, InstanceValue) for value in values)
         self._defaults: dict[object, Value] = {}
-        for section in _walk(prompt.items("sections")):
+        for section in _walk(prompt.rows):
             default = _default_of(section)
             if default is not None and isinstance(section.params, Dataclass):
                 self._defaults.setdefault(section.params.identity, default)

@@ -44,7 +44,7 @@ def sections_of(
 ) -> tuple[tuple[StaticSection, ...], bool]:
     """Return a template's sections, chapters last, and True if they are certainly all."""
     del evaluator
-    sections, chapters = template.items("sections"), template.items("chapters")
+    sections, chapters = template.rows, template.items("chapters")
     both = Items((*sections.items, *chapters.items), sections.complete and chapters.complete)
     built = tuple(_built(both, (), "", 0))
     return built, _complete(both) and not template.maybe

@@ -30,6 +30,7 @@ from foldline.ide.analysis.values import (
 )
 from foldline.prompts import Segment, SegmentKind, dotted_heading, undotted_heading
 from foldline.prompts.layout import Place, arrange, assemble, piece
+from foldline.prompts.roles import Role
 from foldline.prompts.task import TASK_BLOCKS, without_absent_end
 from foldline.prompts.visibility import SectionVisibility
 from foldline.prompts.wording import ENGLISH
@@ -61,6 +62,7 @@ class StaticBlock:
     section: SectionValue
     opened_by: str | None = None
     """The tool that opens or reads the section while it is summarized."""
+    role: Role = Role.USER
 
     @property
     def source(self) -> SourceSpan:
@@ -204,6 +206,8 @@ class SectionSource:
     title: str = ""
     tools: tuple[object, ...] = ()
     children: tuple[SectionSource, ...] = ()
+    role: Role | None = None
+    """The role of a root section; None below, and if only running the code would tell."""
     certain: bool = False
     """True if the section certainly exists under this key."""
     tools_certain: bool = False
@@ -214,11 +218,11 @@ class _Place(Place[SectionSource]):
     __slots__ = ()
 
 
-def _sections(items: Items, depth: int = 0) -> tuple[SectionSource, ...]:
+def _sections(items: Items, depth: int = 0) -> tuple[tuple[Item, SectionSource], ...]:
     if depth > _DEPTH:
         return ()
     return tuple(
-        _section(item, depth)
+        (item, _section(item, depth))
         for item in items.items
         if not (isinstance(item.value, SectionValue) and item.value.kind == "chapter")
     )
@@ -228,7 +232,7 @@ def _section(item: Item, depth: int) -> SectionSource:
     value = item.value
     if not isinstance(value, SectionValue):
         return SectionSource(None)
-    children = _sections(value.children, depth + 1)
+    children = tuple(child for _, child in _sections(value.children, depth + 1))
     own = kept(value, "source", _Own.of)
     certain = not (item.maybe or value.maybe)
     return SectionSource(
@@ -299,7 +303,7 @@ class _Renderer:
         self.shown: list[tuple[SectionValue, Visibility]] = []
 
     def render(self) -> StaticRender:
-        self._row(self.template.items("sections"), self.arranged())
+        self._row(self.template.rows, self.arranged())
         text, blocks = self._assembled()
         return StaticRender(text, blocks, self.certain)
 
@@ -308,11 +312,14 @@ class _Renderer:
         return kept(self.template, "places", self._arranged)
 
     def _arranged(self, template: TemplateValue) -> tuple[_Place, ...]:
-        sections = _sections(template.items("sections"))
+        sections = tuple(
+            replace(section, role=template.role_of(item))
+            for item, section in _sections(template.rows)
+        )
         return arrange(sections, _Place, heading=self.heading, disclosure=self.disclosure)
 
     def render_section(self, path: tuple[str, ...]) -> StaticRender:
-        items, places = self.template.items("sections"), self.arranged()
+        items, places = self.template.rows, self.arranged()
         while True:
             # Each section before it counts in its number, and those around it can hide it.
             self.certain = self.certain and items.complete
@@ -469,4 +476,5 @@ def _static(block: Block, shown: tuple[SectionValue, Visibility]) -> StaticBlock
         ),
         section=section,
         opened_by=block.opened_by,
+        role=block.role,
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from foldline import prompts
 from foldline.ide.analysis.model import Visibility
+from foldline.prompts.roles import SECTION_ROLES, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,6 +34,9 @@ LIBRARY = prompts.__name__
 
 LIBRARY_NAMES = frozenset(prompts.__all__)
 """The names that `from foldline.prompts import *` imports."""
+
+ROOTS = ("system", "sections", "chapters")
+"""The arguments of a template that have its root sections."""
 
 LIST_KINDS = ("each", "examples")
 """The kinds of sections that show each item of a list."""
@@ -270,6 +274,22 @@ class SectionValue:
         return Visibility.UNKNOWN
 
     @property
+    def role(self) -> Role | None:
+        """The declared role, the user's by default; None if only running the code would tell."""
+        argument = self.arguments.get("role")
+        if argument is None:
+            return Role.USER
+        value = argument.value
+        if isinstance(value, Nothing):
+            return Role.USER
+        if isinstance(value, External):
+            owner, _, name = value.dotted.rpartition(".")
+            given = name.lower() if owner.endswith("Role") else ""
+        else:
+            given = (value.known or "") if isinstance(value, Text) else ""
+        return Role(given) if given in SECTION_ROLES else None
+
+    @property
     def children(self) -> Items:
         argument = self.arguments.get("sections" if self.kind == "chapter" else "children")
         if argument is None:
@@ -305,6 +325,20 @@ class TemplateValue:
         if argument is None:
             return Items((), complete=not self.opaque)
         return argument.value if isinstance(argument.value, Items) else Items((), complete=False)
+
+    @property
+    def rows(self) -> Items:
+        """Its root sections in the order of their roles: those of `system=`, then `sections=`.
+
+        They aren't `complete` if only running the code tells the role of one.
+        """
+        return kept(self, "rows", _rows)
+
+    def role_of(self, item: Item) -> Role | None:
+        """The role of a root section; None if only running the code would tell."""
+        if item in self.items("system").items:
+            return Role.SYSTEM
+        return item.value.role if isinstance(item.value, SectionValue) else Role.USER
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -390,3 +424,13 @@ def kept(value: Keeps, name: str, derive: Callable[[Keeps], T]) -> T:
     if name not in value.derived:
         value.derived[name] = derive(value)
     return value.derived[name]  # type: ignore[return-value]  # One name stands for one type.
+
+
+def _rows(template: TemplateValue) -> Items:
+    system, sections = template.items("system"), template.items("sections")
+    roles = {item: template.role_of(item) for item in (*system.items, *sections.items)}
+    known = all(roles.values()) or len(roles) == 1
+    return Items(
+        tuple(sorted(roles, key=lambda item: SECTION_ROLES.index(roles[item] or Role.USER))),
+        complete=system.complete and sections.complete and known,
+    )

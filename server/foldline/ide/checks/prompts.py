@@ -167,7 +167,7 @@ def _missing(
         if "default_params" in section.arguments and isinstance(section.params, Dataclass):
             present.add(section.params.identity)
     reported: set[object] = set()
-    for path, section in _visible(template.items("sections")):
+    for path, section in _visible(template.rows):
         kind = section.params
         if not isinstance(kind, Dataclass) or not kind.complete:
             continue

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from foldline.ide.analysis.params import params_of
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.values import (
+    ROOTS,
     Dataclass,
     External,
     Items,
@@ -78,7 +79,7 @@ class _Keys:
         self.found: list[LazyDiagnostic] = []
 
     def diagnostics(self) -> list[LazyDiagnostic]:
-        for name in ("sections", "chapters"):
+        for name in ROOTS:
             self._visit(self.template.items(name), (), 0)
         return self.found
 

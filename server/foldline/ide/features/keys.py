@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from foldline.ide.analysis.binding import SECTION_PARAMS
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.syntax import Dictionary, Display, String
-from foldline.ide.analysis.values import PromptValue, SectionValue, TemplateValue, Text
+from foldline.ide.analysis.values import ROOTS, PromptValue, SectionValue, TemplateValue, Text
 from foldline.prompts.section import KEY_CHARACTERS
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def sections_with_paths(template: TemplateValue) -> tuple[PlacedSection, ...]:
                 inner = parent if section.kind == "chapter" else path
                 visit(section.children, inner, depth + 1)
 
-    for name in ("sections", "chapters"):
+    for name in ROOTS:
         visit(template.items(name), (), 0)
     return tuple(found)
 
