@@ -162,16 +162,10 @@ def test_generated_prompts_are_shown_as_they_render(  # noqa: PLR0917 - One for 
     assert static.certain
     assert static.text == executed.text
     assert [
-        (
-            (block.path, block.number, block.title, block.depth, block.role)
-            + (str(block.visibility), block.text)
-        )
+        (block.path, block.number, block.title, block.role, str(block.visibility), block.text)
         for block in static.blocks
     ] == [
-        (
-            (block.path, block.number, block.title, block.depth, block.role)
-            + (block.visibility.name, block.text)
-        )
+        (block.path, block.number, block.title, block.role, block.visibility.name, block.text)
         for block in executed.blocks
     ]
     assert [section.path for section in prompt.described.walk() if section.depth == 0] == [
