@@ -60,9 +60,9 @@ def test_tk_10_tk_11_ts_15_the_reviewer_opens_what_the_model_asks_for(modules: M
     seen: list[str] = []
 
     class Watching(ScriptedAdapter):
-        def converse(self, rendered):  # type: ignore[no-untyped-def]  # As in the base.
+        def converse(self, rendered, conversation):  # type: ignore[no-untyped-def]  # As in the base.
             seen.append(rendered.text)
-            return super().converse(rendered)
+            return super().converse(rendered, conversation)
 
     turns = (opening("reference-docs.security"), ScriptedTurn(json.dumps(ANSWER)))
     adapter = Watching(Transcript.of(*([turn] for turn in turns)))

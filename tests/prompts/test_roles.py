@@ -164,7 +164,7 @@ def test_messages_are_the_text_cut_where_the_role_changes(
             template="body" if full else "",
             summary="short",
             role=role,
-            enabled=(lambda: False) if gone else None,
+            enabled=(lambda _: False) if gone else None,
             visibility=SectionVisibility.FULL if full else SectionVisibility.SUMMARY,
             children=[section(f"c{child}") for child in range(children)],
         )

@@ -18,7 +18,7 @@ from foldline.prompts.visibility import SectionVisibility
 from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from foldline.prompts.layout import Piece
     from foldline.prompts.rendered import RenderedPrompt
@@ -66,10 +66,13 @@ def build_expansion_instructions(
 
 
 def disclosure_tools(
-    source: RenderPass, pieces: Sequence[Piece[Node]]
+    source: RenderPass, pieces: Sequence[Piece[Node]], *, also: Iterable[str] = ()
 ) -> list[Tool[object, object]]:
-    """Return the disclosure tools that a render needs: none, one or both."""
-    needed = {
+    """Return the disclosure tools that a render needs: none, one or both.
+
+    Those of the names in `also` are among them, needed or not.
+    """
+    needed = set(also) | {
         piece.node.opened_by
         for piece in pieces
         if piece.enabled and piece.visibility is SectionVisibility.SUMMARY

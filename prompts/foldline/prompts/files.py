@@ -27,6 +27,19 @@ def read_text_file(path: Path, limit: int) -> str:
         OSError: It doesn't exist or can't be opened.
         PromptValidationError: It isn't a regular file, is larger, or isn't UTF-8.
     """
+    try:
+        return read_bytes_file(path, limit).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise PromptValidationError(f"{path} is not UTF-8: {error}") from error
+
+
+def read_bytes_file(path: Path, limit: int) -> bytes:
+    """Return the content of a file of at most `limit` bytes.
+
+    Raises:
+        OSError: It doesn't exist or can't be opened.
+        PromptValidationError: It isn't a regular file, or is larger.
+    """
     # Opening a device can have side effects, so check first, and check the opened file again.
     _check(path, path.stat(), limit)
     with os.fdopen(os.open(path, _FLAGS), "rb") as file:
@@ -35,10 +48,7 @@ def read_text_file(path: Path, limit: int) -> str:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise _too_large(path, limit)
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise PromptValidationError(f"{path} is not UTF-8: {error}") from error
+    return data
 
 
 def _check(path: Path, status: os.stat_result, limit: int) -> None:

@@ -50,6 +50,7 @@ class RenderedPrompt(Generic[OutputT_co]):
         default=None, repr=False, hash=False
     )
     _source: RenderPass | None = field(default=None, repr=False, compare=False)
+    _deferred: tuple[Tool[object, object], ...] = field(default=(), repr=False, compare=False)
 
     override_issues: tuple[OverrideIssue, ...] = field(default=(), repr=False, compare=False)
     """Stored overrides that weren't applied as they are, with reasons."""
@@ -71,6 +72,11 @@ class RenderedPrompt(Generic[OutputT_co]):
     def tools(self) -> tuple[Tool[object, object], ...]:
         """The tools of the sections shown in full, then the disclosure tools."""
         return self._tools
+
+    @property
+    def deferred_tools(self) -> tuple[Tool[object, object], ...]:
+        """Tools of folded sections that are sent without being shown to the model yet."""
+        return self._deferred
 
     @property
     def tool_param_descriptions(self) -> Mapping[str, Mapping[str, str]]:

@@ -45,8 +45,14 @@ class Wording:
         expansion_instructions: These instructions. `keys` are the sections', `reason` is the
             model's.
         open_sections: The description of the tool `open_sections`.
+        open_sections_appended: The same where the opened text is appended as the tool's result.
         open_sections_keys: The description of its parameter `section_keys`.
         open_sections_reason: The description of its parameter `reason`.
+        opened_tools: The line above the tools of opened sections, where `tool` calls them.
+        opened_as_message: The result of opening sections whose text is the message that follows.
+        call_tool: The description of the tool `call_tool`, which calls those of opened sections.
+        call_tool_name: The description of its parameter `name`.
+        call_tool_arguments: The description of its parameter `arguments`.
         read_section: The description of the tool `read_section`.
         read_section_key: The description of its parameter `section_key`.
         read_section_result: The message before what it reads.
@@ -76,6 +82,10 @@ class Wording:
         "Open summarized sections of this prompt to see their full content and get their tools. "
         "The turn ends and starts again with the sections open."
     )
+    open_sections_appended: str = (
+        "Open summarized sections of this prompt. The result has their full content, and their "
+        "tools can be called from then on."
+    )
     open_sections_keys: str = (
         "Section keys to open. Each key identifies a summarized section. "
         "Use the keys shown in section summaries. Nested sections use "
@@ -85,6 +95,14 @@ class Wording:
         "Brief explanation of why these sections need to be expanded. "
         "Helps the caller understand the model's information needs."
     )
+    opened_tools: str = "Tools of these sections, to be called with `${tool}`:"
+    opened_as_message: str = "The system message that follows has their content."
+    call_tool: str = (
+        "Call a tool of a section that was opened. The result of `open_sections` has the tools of "
+        "the opened sections with their parameters."
+    )
+    call_tool_name: str = "The name of the tool."
+    call_tool_arguments: str = "The arguments, an object as the tool's parameters describe it."
     read_section: str = (
         "Read the full content of a summarized section of this prompt. "
         "The section stays summarized."

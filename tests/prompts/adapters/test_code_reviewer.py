@@ -180,8 +180,10 @@ def test_it_asks_a_compatible_endpoint(provider: Provider) -> None:
     assert "auth/tokens.py:59 [high S1]" in done.stdout
     first, second, third = provider.requests
     assert "**S1**" not in first["messages"][0]["content"]
-    assert "**S1**" in second["messages"][0]["content"]
-    assert third["messages"][2]["role"] == "tool"
+    assert second["messages"][0] == first["messages"][0], "what was sent stays as it is"
+    assert "**S1**" in second["messages"][2]["content"]
+    assert second["tools"] == first["tools"]
+    assert third["messages"][4]["role"] == "tool"
     assert first["response_format"]["json_schema"]["strict"] is True
 
 

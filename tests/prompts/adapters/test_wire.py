@@ -273,10 +273,12 @@ def test_ts_08_the_whole_disclosure_flow_with_its_telemetry(line: Line) -> None:
     bus.subscribe(PromptExecuted, answers.append)
     session = Session(bus=bus)
     response = evaluate_with_disclosure(
-        line.adapter(), PROMPT, session=session, on_text=line.on_text
+        line.adapter(), PROMPT, session=session, on_text=line.on_text, opening="render"
     )
     assert response.text == "Done."
-    assert response.expansions == (Expansion(("docs",), "need the API"),)
+    assert response.expansions == (
+        Expansion(("docs",), "need the API", why="`opening` is 'render'"),
+    )
     before, after = map(line.wire.sent, line.provider.requests)
     assert len(before) == len(after) == 1, "the second evaluation begins anew"
     assert "All docs." not in before[0]["content"]

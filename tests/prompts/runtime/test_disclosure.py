@@ -128,7 +128,11 @@ def test_ts_08_the_full_flow_shows_the_content_after_the_request() -> None:
     response = evaluate_with_disclosure(ScriptedAdapter(script), PROMPT, session=session)
 
     assert response.text == "Fine."
-    assert response.expansions == (Expansion(("docs",), "need the API"),)
+    assert response.expansions == (
+        Expansion(
+            ("docs",), "need the API", why="the scripted adapter can't append to what was sent"
+        ),
+    )
     first, second = (event.rendered for event in renders)
     assert "All of the docs." not in first.text
     assert "Expansion Context" not in first.text

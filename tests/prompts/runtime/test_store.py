@@ -90,15 +90,23 @@ def test_content_is_kept_only_on_request(tmp_path: Path) -> None:
             "ModelAnswered",
             "ToolInvoked",
             "PromptStopped",
+            "SectionsOpened",
             "PromptRendered",
             "ModelAnswered",
             "ToolInvoked",
             "PromptStopped",
+            "SectionsOpened",
             "PromptRendered",
             "ModelAnswered",
             "PromptExecuted",
         ]
-        rendered, executed = sizes.events()[6], sizes.events()[-1]
+        assert sizes.events()[6].data == {
+            "sections": ["docs"],
+            "appended": False,
+            "why": "the scripted adapter can't append to what was sent",
+            "tools": [],
+        }
+        rendered, executed = sizes.events()[7], sizes.events()[-1]
         assert rendered.data["sections"] == {"docs": "FULL", "rules": "SUMMARY"}
         assert rendered.data["overrides"] == {"docs": "FULL"}
         assert executed.data == {
@@ -120,10 +128,10 @@ def test_one_event_is_kept_once_and_old_ones_can_be_forgotten() -> None:
         store.attach(bus)
         store.attach(bus)
         evaluate(bus)
-        assert len(store.events()) == 13
+        assert len(store.events()) == 15
         assert len(store.openings()) == 2
         assert store.prune(before=datetime.now(UTC) - timedelta(days=1)) == 0
-        assert store.prune(before=datetime.now(UTC) + timedelta(days=1)) == 13
+        assert store.prune(before=datetime.now(UTC) + timedelta(days=1)) == 15
         assert store.openings() == ()
 
 
@@ -153,7 +161,7 @@ def test_many_threads_can_write(tmp_path: Path) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert len(store.events()) == 4 * 13
+        assert len(store.events()) == 4 * 15
 
 
 def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:

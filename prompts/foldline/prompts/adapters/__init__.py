@@ -7,8 +7,8 @@
 
 from foldline.prompts.adapters.base import BaseAdapter, render_for_evaluation
 from foldline.prompts.adapters.protocol import (
-    Conversation,
     Evaluable,
+    ModelExchange,
     ModelTurn,
     ProviderAdapter,
 )
@@ -26,12 +26,14 @@ from foldline.prompts.adapters.transcript import (
     ScriptedTurn,
     Transcript,
 )
+from foldline.prompts.opening import Appending
 
 __all__ = [
+    "Appending",
     "BaseAdapter",
-    "Conversation",
     "Evaluable",
     "Exchange",
+    "ModelExchange",
     "ModelTurn",
     "PromptSeen",
     "ProviderAdapter",

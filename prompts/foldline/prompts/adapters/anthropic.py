@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from foldline.prompts.adapters.anthropic_messages import (
+    Messages,
+    defers_tools,
+    takes_system_messages,
+)
 from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS
-from foldline.prompts.adapters.protocol import Conversation, ModelTurn
+from foldline.prompts.adapters.protocol import ModelExchange, ModelTurn
+from foldline.prompts.adapters.run import tool_turn
 from foldline.prompts.adapters.schemas import anthropic_tools, output_schema
 from foldline.prompts.adapters.sdk import (
     DEFAULT_MAX_RETRIES,
@@ -15,7 +21,10 @@ from foldline.prompts.adapters.sdk import (
     SdkErrors,
 )
 from foldline.prompts.errors import EvaluationFailure, PromptConfigurationError
-from foldline.prompts.runtime.dispatch import ToolCall, tool_text
+from foldline.prompts.layout import OPEN_SECTIONS
+from foldline.prompts.opening import Appending
+from foldline.prompts.runtime.conversation import AssistantTurn
+from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.usage import TokenUsage
 
 if TYPE_CHECKING:
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.bounded import Cancellation
+    from foldline.prompts.runtime.conversation import Conversation, DeveloperTurn, SystemTurn
     from foldline.prompts.runtime.dispatch import ToolOutcome
 
 __all__ = ["AnthropicAdapter"]
@@ -43,7 +53,8 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
 
     >>> adapter = AnthropicAdapter(model="claude-sonnet-5-5", max_tokens=4_096)
 
-    The prompt's text is the user's message. A declared output is requested by a JSON schema; types
+    The prompt's messages are sent with their roles; the API has no role `developer`, so those are
+    the system's, too. A declared output is requested by a JSON schema; types
     that it can't express (mappings with arbitrary keys, arrays of different items) are errors.
     Without `api_key`, the SDK looks for credentials in its usual places.
 
@@ -60,6 +71,8 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
             `{"output_config": {"effort": "low"}}`.
         context_policy: How much a conversation keeps of its tool results.
         context_editing: Have the provider clear old tool results itself, in place of any policy.
+        appending: The means to open sections without a change of what was sent; by default what
+            the model supports, None to render prompts anew.
 
     Raises:
         PromptConfigurationError: See `SdkAdapter`; or a policy and `context_editing` are given.
@@ -83,6 +96,7 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
         options: Mapping[str, object] | None = None,
         context_policy: ContextPolicy | None = None,
         context_editing: ContextEditing | None = None,
+        appending: Appending | Literal["auto"] | None = "auto",
     ) -> None:
         if context_editing is not None and context_policy is not None:
             raise PromptConfigurationError(
@@ -98,17 +112,28 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
             max_retries=max_retries,
             options=options,
             context_policy=context_policy,
+            appending=appending,
         )
         self.max_tokens = max_tokens
         self.context_editing = context_editing
 
-    def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
-        """Return a new conversation that starts with this prompt.
+    def converse(
+        self, rendered: RenderedPrompt[object], conversation: Conversation
+    ) -> ModelExchange:
+        """Return a new exchange that continues this conversation.
 
         Raises:
-            PromptConfigurationError: The API can't express the declared output.
+            PromptConfigurationError: The API can't express the declared output, or there is no
+                message of the user, or the model takes no system message where there is one.
         """
-        return _Exchange(self, rendered)
+        return _Exchange(self, rendered, conversation)
+
+    def supported(self) -> Appending:
+        """Return the means that the model supports; for an unknown name those of all models."""
+        return Appending(
+            tools="deferred" if defers_tools(self.model) else "proxy",
+            system=takes_system_messages(self.model),
+        )
 
     def policy_for(
         self, rendered: RenderedPrompt[object], given: ContextPolicy | None
@@ -159,22 +184,34 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
 
 
 class _Exchange:
-    def __init__(self, adapter: AnthropicAdapter, rendered: RenderedPrompt[object]) -> None:
+    def __init__(
+        self,
+        adapter: AnthropicAdapter,
+        rendered: RenderedPrompt[object],
+        conversation: Conversation,
+    ) -> None:
         adapter.check_options(adapter.client.messages.create)
         self._adapter = adapter
-        self._messages: list[dict[str, object]] = [{"role": "user", "content": rendered.text}]
+        deferred = frozenset(tool.name for tool in rendered.deferred_tools)
+        self._messages = Messages(deferred, system=takes_system_messages(adapter.model))
+        for turn in conversation.turns:
+            self._messages.add(turn)
         self._results: list[dict[str, object]] = []
         self._request: dict[str, Any] = {
             **adapter.options,
             "model": adapter.model,
             "max_tokens": adapter.max_tokens,
-            "messages": self._messages,
+            "messages": self._messages.checked(),
         }
+        if self._messages.system:
+            self._request["system"] = self._messages.system
         tools = anthropic_tools(rendered)
         if tools:
             self._request["tools"] = tools
         if adapter.context_editing is not None:
-            self._request |= _editing(adapter.context_editing)
+            self._request |= _editing(adapter.context_editing, rendered)
+        if tools or conversation.turns[conversation.begun :]:
+            _cache(self._request)
         schema = _schema(rendered)
         if schema is not None:
             self._request["output_config"] = {
@@ -194,17 +231,10 @@ class _Exchange:
         )
 
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
-        results: list[dict[str, object]] = [
-            {
-                "type": "tool_result",
-                "tool_use_id": outcome.call.id,
-                "content": tool_text(outcome.result),
-                "is_error": not outcome.result.success,
-            }
-            for outcome in outcomes
-        ]
-        self._results += results
-        self._messages.append({"role": "user", "content": results})
+        self._results += self._messages.add(tool_turn(outcomes))
+
+    def add(self, turn: SystemTurn | DeveloperTurn) -> None:
+        self._messages.add(turn)
 
     def revise(self, texts: Mapping[int, str]) -> None:
         for number, text in texts.items():
@@ -231,31 +261,46 @@ class _Exchange:
         if problem is not None:
             kind, explanation = problem
             raise self._adapter.failed(explanation, kind, request_id=request_id, text=text)
-        # Unchanged: thinking is signed, and must be sent back as it is.
-        self._messages.append({"role": "assistant", "content": list(message.content)})
-        return ModelTurn(
+        said = ModelTurn(
             text=text,
             tool_calls=tuple(
                 ToolCall(block.id, block.name, block.input)
                 for block in message.content
                 if block.type == "tool_use"
             ),
+            # Unchanged: thinking is signed, and must be sent back as it is.
+            native=tuple(block.to_dict(mode="json") for block in message.content),
             usage=_usage(message.usage),
             model=message.model,
             request_id=request_id,
         )
+        self._messages.add(AssistantTurn(text, provider="anthropic", native=said.native))
+        return said
 
 
-def _editing(editing: ContextEditing) -> dict[str, Any]:
+def _editing(editing: ContextEditing, rendered: RenderedPrompt[object]) -> dict[str, Any]:
     edit: dict[str, Any] = {
         "type": "clear_tool_uses_20250919",
         "trigger": {"type": "input_tokens", "value": editing.trigger},
         "keep": {"type": "tool_uses", "value": editing.keep},
         "clear_at_least": {"type": "input_tokens", "value": editing.cleared_at_once},
     }
-    if editing.exclude_tools:
-        edit["exclude_tools"] = list(editing.exclude_tools)
+    # What was opened is a part of the prompt, and can't be opened again.
+    opening = [tool.name for tool in rendered.tools if tool.name == OPEN_SECTIONS]
+    if excluded := list(dict.fromkeys((*editing.exclude_tools, *opening))):
+        edit["exclude_tools"] = excluded
     return {"betas": [CONTEXT_EDITING], "context_management": {"edits": [edit]}}
+
+
+def _cache(request: dict[str, Any]) -> None:
+    """Let the provider keep what it reads, for a request that others are likely to follow.
+
+    This is the place for a plan of breakpoints on `tools`, `system` and `messages`; a breakpoint at
+    the end of the request, which moves along, suits everything that is only appended to.
+    """
+    request.setdefault("cache_control", {"type": "ephemeral"})
+    if request["cache_control"] is None:
+        del request["cache_control"]
 
 
 def _problem(message: Message) -> tuple[EvaluationFailure, str] | None:

@@ -64,6 +64,7 @@ class ManagedConversation:
         self._policy = policy
         self._messages = [Message(Role.USER, rendered.text)]
         self._results: list[str] = []
+        self._places: list[int] = []
 
     def offered(self, rendered: RenderedPrompt[OutputT]) -> RenderedPrompt[OutputT]:
         """Return the prompt with the tool that reads replaced results, if the policy has handles.
@@ -96,6 +97,11 @@ class ManagedConversation:
             if self._policy.handles and outcome.call.name != READ_RESULT:
                 handle = f"r{len(self._results) + 1}"
             self._results.append(text)
+            self._places.append(len(self._messages))
+            if outcome.opened is not None:
+                # A part of the prompt: the model couldn't open it again.
+                self._messages.append(Message(Role.SYSTEM, text))
+                continue
             self._messages.append(
                 Message(
                     Role.TOOL,
@@ -113,10 +119,9 @@ class ManagedConversation:
         managed = self._policy.apply(self._messages)
         if managed.messages == tuple(self._messages):
             return Revision()
-        results = [place for place, m in enumerate(self._messages) if m.role is Role.TOOL]
         changed = {
             number: managed.messages[place].content
-            for number, place in enumerate(results)
+            for number, place in enumerate(self._places)
             if managed.messages[place] != self._messages[place]
         }
         self._messages = list(managed.messages)

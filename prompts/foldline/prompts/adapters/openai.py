@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from foldline.prompts.adapters.openai_sdk import (
@@ -11,22 +12,33 @@ from foldline.prompts.adapters.openai_sdk import (
     output_format,
     result_text,
 )
+from foldline.prompts.adapters.run import tool_turn
 from foldline.prompts.adapters.schemas import openai_tools
+from foldline.prompts.errors import PromptConfigurationError
+from foldline.prompts.runtime.conversation import (
+    AssistantTurn,
+    DeveloperTurn,
+    Image,
+    SystemTurn,
+    ToolTurn,
+    UserTurn,
+)
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from openai.types import CompletionUsage
     from openai.types.chat import ChatCompletion, ChatCompletionChunk
     from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
-    from foldline.prompts.adapters.protocol import Conversation, ModelTurn
+    from foldline.prompts.adapters.protocol import ModelExchange, ModelTurn
     from foldline.prompts.adapters.sdk import Request
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.bounded import Cancellation
-    from foldline.prompts.runtime.dispatch import ToolOutcome
+    from foldline.prompts.runtime.conversation import CallMade, Conversation, File, Turn
+    from foldline.prompts.runtime.dispatch import ToolCall, ToolOutcome
 
 __all__ = ["OpenAIAdapter"]
 
@@ -37,23 +49,35 @@ class OpenAIAdapter(OpenAISdkAdapter):
     >>> adapter = OpenAIAdapter(model="gpt-4o")
     >>> local = OpenAIAdapter(model="qwen3", base_url="http://localhost:8000/v1", api_key="none")
 
-    The prompt's text is the user's message. A declared output is requested by a JSON schema, in
-    strict mode if that can express it. Without `api_key`, the SDK reads `OPENAI_API_KEY`.
+    The prompt's messages are sent with their roles. A declared output is requested by a JSON
+    schema, in strict mode if that can express it. Without `api_key`, the SDK reads
+    `OPENAI_API_KEY`.
     """
 
     own_options = frozenset({"messages", "model", "tools", "response_format", "stream", "n"})
     limit_option = "max_completion_tokens"
 
-    def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
-        """Return a new conversation that starts with this prompt."""
-        return _Chat(self, rendered)
+    def converse(
+        self, rendered: RenderedPrompt[object], conversation: Conversation
+    ) -> ModelExchange:
+        """Return a new exchange that continues this conversation.
+
+        Raises:
+            PromptConfigurationError: It has a file that is only a URL.
+        """
+        return _Chat(self, rendered, conversation)
 
 
 class _Chat:
-    def __init__(self, adapter: OpenAIAdapter, rendered: RenderedPrompt[object]) -> None:
+    def __init__(
+        self,
+        adapter: OpenAIAdapter,
+        rendered: RenderedPrompt[object],
+        conversation: Conversation,
+    ) -> None:
         adapter.check_options(adapter.client.chat.completions.create)
         self._adapter = adapter
-        self._messages: list[dict[str, object]] = [{"role": "user", "content": rendered.text}]
+        self._messages = [m for turn in conversation.turns for m in _messages(turn)]
         self._results: list[dict[str, object]] = []
         self._request: dict[str, Any] = {
             **adapter.options,
@@ -77,28 +101,16 @@ class _Chat:
         said = self._adapter.asked(
             self._send, deadline=deadline, cancellation=cancellation, on_text=on_text
         )
-        message: dict[str, object] = {"role": "assistant", "content": said.text or None}
-        if said.tool_calls:
-            message["tool_calls"] = [
-                {
-                    "id": call.id,
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": call.arguments},
-                }
-                for call in said.tool_calls
-            ]
-        self._messages.append(message)
+        self._messages += _assistant(said.text, said.tool_calls)
         return said
 
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
-        for outcome in outcomes:
-            result: dict[str, object] = {
-                "role": "tool",
-                "tool_call_id": outcome.call.id,
-                "content": result_text(outcome),
-            }
-            self._results.append(result)
-            self._messages.append(result)
+        results = list(_messages(tool_turn(outcomes)))
+        self._results += results
+        self._messages += results
+
+    def add(self, turn: SystemTurn | DeveloperTurn) -> None:
+        self._messages += _messages(turn)
 
     def revise(self, texts: Mapping[int, str]) -> None:
         for number, text in texts.items():
@@ -120,6 +132,59 @@ class _Chat:
 
     def _turn(self, answer: Answer, request_id: str | None) -> ModelTurn:
         return self._adapter.turn(answer, request_id, number=len(self._messages))
+
+
+def _messages(turn: Turn) -> Iterator[dict[str, object]]:
+    """Yield the messages of a turn; those of the same turn are always the same."""
+    match turn:
+        case SystemTurn() | DeveloperTurn():
+            yield {"role": turn.role, "content": turn.text}
+        case UserTurn(parts=(str() as text,)):
+            yield {"role": "user", "content": text}
+        case UserTurn():
+            yield {"role": "user", "content": [_part(part) for part in turn.parts]}
+        case AssistantTurn():
+            yield from _assistant(turn.text, turn.calls)
+        case ToolTurn():
+            for answer in turn.answers:
+                yield {
+                    "role": "tool",
+                    "tool_call_id": answer.call_id,
+                    "content": result_text(answer),
+                }
+
+
+def _assistant(
+    text: str, calls: Sequence[ToolCall] | Sequence[CallMade]
+) -> Iterator[dict[str, object]]:
+    message: dict[str, object] = {"role": "assistant", "content": text or None}
+    if calls:
+        message["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {
+                    "name": call.name,
+                    "arguments": call.arguments
+                    if isinstance(call.arguments, str)
+                    else json.dumps(call.arguments, ensure_ascii=False),
+                },
+            }
+            for call in calls
+        ]
+    yield message
+
+
+def _part(part: str | Image | File) -> dict[str, object]:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    if isinstance(part, Image):
+        return {"type": "image_url", "image_url": {"url": part.data_url}}
+    if part.data is None:
+        raise PromptConfigurationError(
+            f"Chat completions take the content of a file, not its URL {part.url!r}; give `data`."
+        )
+    return {"type": "file", "file": {"filename": part.name, "file_data": part.data_url}}
 
 
 def _whole(completion: ChatCompletion) -> Answer:

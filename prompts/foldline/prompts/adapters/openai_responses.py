@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from foldline.prompts.adapters.openai_sdk import (
@@ -11,20 +13,30 @@ from foldline.prompts.adapters.openai_sdk import (
     output_format,
     result_text,
 )
+from foldline.prompts.adapters.run import tool_turn
 from foldline.prompts.adapters.schemas import openai_responses_tools
 from foldline.prompts.errors import EvaluationFailure
+from foldline.prompts.runtime.conversation import (
+    AssistantTurn,
+    DeveloperTurn,
+    Image,
+    SystemTurn,
+    ToolTurn,
+    UserTurn,
+)
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from openai.types.responses import Response, ResponseStreamEvent, ResponseUsage
 
-    from foldline.prompts.adapters.protocol import Conversation, ModelTurn
+    from foldline.prompts.adapters.protocol import ModelExchange, ModelTurn
     from foldline.prompts.adapters.sdk import Request
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.bounded import Cancellation
+    from foldline.prompts.runtime.conversation import Conversation, File, Turn
     from foldline.prompts.runtime.dispatch import ToolOutcome
 
 __all__ = ["OpenAIResponsesAdapter"]
@@ -40,9 +52,9 @@ class OpenAIResponsesAdapter(OpenAISdkAdapter):
     >>> adapter = OpenAIResponsesAdapter(model="gpt-5.6", options={"reasoning": {"effort": "low"}})
 
     The provider stores nothing (`store=False`): each request has the whole conversation, with the
-    model's reasoning as it gave it, encrypted. The prompt's text is the user's message. A declared
-    output is requested by a JSON schema, in strict mode if that can express it. Without `api_key`,
-    the SDK reads `OPENAI_API_KEY`.
+    model's reasoning as it gave it, encrypted. The prompt's messages are sent with their roles. A
+    declared output is requested by a JSON schema, in strict mode if that can express it. Without
+    `api_key`, the SDK reads `OPENAI_API_KEY`.
     """
 
     own_options = frozenset(
@@ -59,16 +71,23 @@ class OpenAIResponsesAdapter(OpenAISdkAdapter):
     )
     limit_option = "max_output_tokens"
 
-    def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
-        """Return a new conversation that starts with this prompt."""
-        return _Responses(self, rendered)
+    def converse(
+        self, rendered: RenderedPrompt[object], conversation: Conversation
+    ) -> ModelExchange:
+        """Return a new exchange that continues this conversation."""
+        return _Responses(self, rendered, conversation)
 
 
 class _Responses:
-    def __init__(self, adapter: OpenAIResponsesAdapter, rendered: RenderedPrompt[object]) -> None:
+    def __init__(
+        self,
+        adapter: OpenAIResponsesAdapter,
+        rendered: RenderedPrompt[object],
+        conversation: Conversation,
+    ) -> None:
         adapter.check_options(adapter.client.responses.create)
         self._adapter = adapter
-        self._input: list[dict[str, object]] = [{"role": "user", "content": rendered.text}]
+        self._input = [item for turn in conversation.turns for item in _items(turn)]
         self._results: list[dict[str, object]] = []
         self._request: dict[str, Any] = {
             **adapter.options,
@@ -101,14 +120,12 @@ class _Responses:
         )
 
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
-        for outcome in outcomes:
-            result: dict[str, object] = {
-                "type": "function_call_output",
-                "call_id": outcome.call.id,
-                "output": result_text(outcome),
-            }
-            self._results.append(result)
-            self._input.append(result)
+        results = list(_items(tool_turn(outcomes)))
+        self._results += results
+        self._input += results
+
+    def add(self, turn: SystemTurn | DeveloperTurn) -> None:
+        self._input += _items(turn)
 
     def revise(self, texts: Mapping[int, str]) -> None:
         for number, text in texts.items():
@@ -166,8 +183,57 @@ class _Responses:
             )
         turn = self._adapter.turn(answer, request_id, number=len(self._input))
         # Unchanged: reasoning is encrypted, and must be sent back as it is.
-        self._input += [item.to_dict(exclude_none=True) for item in response.output]
-        return turn
+        items = tuple(item.to_dict(exclude_none=True, mode="json") for item in response.output)
+        self._input += items
+        return replace(turn, native=items)
+
+
+def _items(turn: Turn) -> Iterator[dict[str, object]]:
+    """Yield the items of a turn; those of the same turn are always the same."""
+    match turn:
+        case SystemTurn() | DeveloperTurn():
+            yield {"role": turn.role, "content": turn.text}
+        case UserTurn(parts=(str() as text,)):
+            yield {"role": "user", "content": text}
+        case UserTurn():
+            yield {"role": "user", "content": [_part(part) for part in turn.parts]}
+        case AssistantTurn():
+            yield from _assistant(turn)
+        case ToolTurn():
+            for answer in turn.answers:
+                yield {
+                    "type": "function_call_output",
+                    "call_id": answer.call_id,
+                    "output": result_text(answer),
+                }
+
+
+def _assistant(turn: AssistantTurn) -> Iterator[dict[str, object]]:
+    if turn.provider == OpenAIResponsesAdapter.provider and turn.native is not None:
+        yield from turn.native
+        return
+    if turn.text:
+        yield {"role": "assistant", "content": turn.text}
+    for call in turn.calls:
+        arguments = call.arguments
+        yield {
+            "type": "function_call",
+            "call_id": call.id,
+            "name": call.name,
+            "arguments": arguments
+            if isinstance(arguments, str)
+            else json.dumps(arguments, ensure_ascii=False),
+        }
+
+
+def _part(part: str | Image | File) -> dict[str, object]:
+    if isinstance(part, str):
+        return {"type": "input_text", "text": part}
+    if isinstance(part, Image):
+        return {"type": "input_image", "image_url": part.data_url, "detail": "auto"}
+    if part.data is None:
+        return {"type": "input_file", "file_url": part.url}
+    return {"type": "input_file", "filename": part.name, "file_data": part.data_url}
 
 
 def _answer(response: Response) -> Answer:

@@ -10,7 +10,8 @@ from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.adapters.schemas import output_schema
 from foldline.prompts.adapters.sdk import SdkAdapter, SdkErrors
 from foldline.prompts.errors import EvaluationFailure
-from foldline.prompts.runtime.dispatch import ToolCall, tool_text
+from foldline.prompts.opening import Appending
+from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import openai
 
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.dispatch import ToolOutcome
+    from foldline.prompts.runtime.conversation import ToolAnswer
 
 __all__ = ["Answer", "Call", "OpenAISdkAdapter", "output_format", "result_text"]
 
@@ -56,6 +57,13 @@ class OpenAISdkAdapter(SdkAdapter["openai.OpenAI"]):
     sdk = "openai"
     limit_option: str
     """The option that bounds the length of an answer."""
+
+    def supported(self) -> Appending:
+        """Return the means that the models support: one tool that calls the others.
+
+        Compatible endpoints often allow a system message only at the beginning.
+        """
+        return Appending(tools="proxy", system=self._base_url is None)
 
     def make_client(self, http_client: httpx2.Client) -> openai.OpenAI:
         """Return a client of the SDK that uses this HTTP client."""
@@ -139,7 +147,6 @@ def output_format(rendered: RenderedPrompt[object]) -> dict[str, object] | None:
     }
 
 
-def result_text(outcome: ToolOutcome) -> str:
+def result_text(answer: ToolAnswer) -> str:
     """Return a tool's result as text; the protocols have no flag for failures, so it says so."""
-    text = tool_text(outcome.result)
-    return text if outcome.result.success else f"Error: {text}"
+    return answer.text if answer.success else f"Error: {answer.text}"

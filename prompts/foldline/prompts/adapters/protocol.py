@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from foldline.prompts.intent import IntentClassifier
     from foldline.prompts.overrides import OverrideSource
     from foldline.prompts.runtime.bounded import Cancellation
+    from foldline.prompts.runtime.conversation import Conversation, DeveloperTurn, SystemTurn
     from foldline.prompts.runtime.dispatch import ToolCall, ToolOutcome
     from foldline.prompts.runtime.events import EventBus
     from foldline.prompts.runtime.response import PromptResponse
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from foldline.prompts.visibility import SectionPath, SectionVisibility
     from foldline.prompts.wording import Wording
 
-__all__ = ["Conversation", "Evaluable", "ModelTurn", "ProviderAdapter"]
+__all__ = ["Evaluable", "ModelExchange", "ModelTurn", "ProviderAdapter"]
 
 OutputT = TypeVar("OutputT")
 
@@ -57,6 +58,7 @@ class ProviderAdapter(Protocol):
         overrides: OverrideSource | None = None,
         tag: str | None = None,
         wording: Wording | None = None,
+        conversation: Conversation | None = None,
     ) -> PromptResponse[OutputT]:
         """Send a prompt, run the model's tool calls, and return its answer.
 
@@ -74,10 +76,12 @@ class ModelTurn:
     usage: TokenUsage = NOTHING_USED
     model: str | None = None
     request_id: str | None = None
+    native: tuple[dict[str, object], ...] | None = None
+    """The message in the provider's own form, as it is sent back; see `AssistantTurn`."""
 
 
-class Conversation(Protocol):
-    """One conversation with a model, from the prompt to the answer."""
+class ModelExchange(Protocol):
+    """The requests of one evaluation, from what was said so far to the answer."""
 
     def ask(
         self,
@@ -95,6 +99,10 @@ class Conversation(Protocol):
 
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
         """Add the results of the last message's calls, in order, to the next request."""
+        ...
+
+    def add(self, turn: SystemTurn | DeveloperTurn) -> None:
+        """Add a message after the results; called only if the adapter's `appending` allows it."""
         ...
 
     def revise(self, texts: Mapping[int, str]) -> None:

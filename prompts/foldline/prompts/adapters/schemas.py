@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 from foldline.prompts.tool_calls import described, parameters_schema
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.schema import JsonSchema, StrictSchema
+    from foldline.prompts.tool import Tool
 
 __all__ = ["anthropic_tools", "openai_responses_tools", "openai_tools", "output_schema"]
 
@@ -41,11 +44,14 @@ def openai_responses_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]
 
 
 def anthropic_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
-    """Return the tools for Anthropic's Messages API."""
-    return [
-        {"name": name, "description": description, "input_schema": parameters}
-        for name, description, parameters in _tools(rendered)
-    ]
+    """Return the tools for Anthropic's Messages API; deferred ones come last, marked as such."""
+    tools = [_anthropic_tool(*tool) for tool in _tools(rendered)]
+    deferred = [_anthropic_tool(*tool) for tool in _tools(rendered, rendered.deferred_tools)]
+    return [*tools, *({**tool, "defer_loading": True} for tool in deferred)]
+
+
+def _anthropic_tool(name: str, description: str, parameters: JsonSchema) -> JsonSchema:
+    return {"name": name, "description": description, "input_schema": parameters}
 
 
 def output_schema(rendered: RenderedPrompt[object]) -> StrictSchema | None:
@@ -59,7 +65,9 @@ def output_schema(rendered: RenderedPrompt[object]) -> StrictSchema | None:
     return replace(config, allow_extra_keys=False).strict_schema
 
 
-def _tools(rendered: RenderedPrompt[object]) -> list[tuple[str, str, JsonSchema]]:
+def _tools(
+    rendered: RenderedPrompt[object], tools: Sequence[Tool[object, object]] | None = None
+) -> list[tuple[str, str, JsonSchema]]:
     params = rendered.tool_param_descriptions
     return [
         (
@@ -67,5 +75,5 @@ def _tools(rendered: RenderedPrompt[object]) -> list[tuple[str, str, JsonSchema]
             described(tool, rendered.wording),
             parameters_schema(tool, params.get(tool.name)),
         )
-        for tool in rendered.tools
+        for tool in (rendered.tools if tools is None else tools)
     ]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS, BaseAdapter
-from foldline.prompts.adapters.protocol import Conversation, ModelTurn
+from foldline.prompts.adapters.protocol import ModelExchange, ModelTurn
 from foldline.prompts.adapters.transcript import (
     Exchange,
     PromptSeen,
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from foldline.prompts.deadline import Deadline
+    from foldline.prompts.opening import Appending
     from foldline.prompts.runtime.bounded import Cancellation
+    from foldline.prompts.runtime.conversation import Conversation, DeveloperTurn, SystemTurn
 
 __all__ = ["RecordingAdapter", "Responder", "ScriptedAdapter"]
 
@@ -57,17 +59,35 @@ class ScriptedAdapter(BaseAdapter):
     that it was recorded with, an evaluation that differs from them fails, and the error says where;
     so does an evaluation after the last exchange. Everything else works as with a provider: tools
     run, events are published, outputs are parsed.
+
+    Args:
+        script: The transcript, or a function that answers.
+        max_turns: See `BaseAdapter`.
+        appending: The means to open sections without rendering the prompt anew; by default, those
+            of the recorded adapter, and none for a function.
     """
 
     provider = "scripted"
 
     def __init__(
-        self, script: Transcript | Responder, *, max_turns: int = DEFAULT_MAX_TURNS
+        self,
+        script: Transcript | Responder,
+        *,
+        max_turns: int = DEFAULT_MAX_TURNS,
+        appending: Appending | None = None,
     ) -> None:
         super().__init__(max_turns=max_turns)
         self._script = script
+        self._appending = script.appending if isinstance(script, Transcript) else None
+        if appending is not None:
+            self._appending = appending
         self._lock = threading.Lock()
         self._next = 0
+
+    @property
+    def appending(self) -> Appending | None:
+        """The means to open sections without rendering the prompt anew."""
+        return self._appending
 
     @property
     def remaining(self) -> int:
@@ -76,7 +96,9 @@ class ScriptedAdapter(BaseAdapter):
             return 0
         return len(self._script.exchanges) - self._next
 
-    def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
+    def converse(
+        self, rendered: RenderedPrompt[object], conversation: Conversation
+    ) -> ModelExchange:
         """Return the next exchange, or a conversation with the function."""
         script = self._script
         if not isinstance(script, Transcript):
@@ -113,14 +135,22 @@ class RecordingAdapter(BaseAdapter):
         return Transcript(
             tuple(Exchange(tuple(r.turns), r.prompt) for r in recorded if r.turns),
             provider=self.provider,
+            appending=self.appending,
         )
 
-    def converse(self, rendered: RenderedPrompt[object]) -> Conversation:
+    @property
+    def appending(self) -> Appending | None:
+        """The means of the other adapter."""
+        return self._adapter.appending
+
+    def converse(
+        self, rendered: RenderedPrompt[object], conversation: Conversation
+    ) -> ModelExchange:
         """Return the other adapter's conversation, recorded."""
         recorded = _Recorded(_seen(rendered))
         with self._lock:
             self._recorded.append(recorded)
-        return _Listening(self._adapter.converse(rendered), recorded)
+        return _Listening(self._adapter.converse(rendered, conversation), recorded)
 
 
 @dataclass(slots=True)
@@ -130,7 +160,7 @@ class _Recorded:
 
 
 class _Listening:
-    def __init__(self, inner: Conversation, recorded: _Recorded) -> None:
+    def __init__(self, inner: ModelExchange, recorded: _Recorded) -> None:
         self._inner = inner
         self._recorded = recorded
 
@@ -163,6 +193,9 @@ class _Listening:
         turns = self._recorded.turns
         turns[-1] = replace(turns[-1], results=tuple(tool_text(o.result) for o in outcomes))
         self._inner.tell(outcomes)
+
+    def add(self, turn: SystemTurn | DeveloperTurn) -> None:
+        self._inner.add(turn)
 
     def revise(self, texts: Mapping[int, str]) -> None:
         self._inner.revise(texts)
@@ -211,6 +244,9 @@ class _Playing:
                 f"{len(expected)} results for {len(told)} tool calls."
             )
 
+    def add(self, turn: SystemTurn | DeveloperTurn) -> None:
+        """Do nothing, as below."""
+
     def revise(self, texts: Mapping[int, str]) -> None:
         """Do nothing: what a transcript says next doesn't depend on it."""
 
@@ -253,6 +289,9 @@ class _Answering:
 
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
         self._history.append(tuple(outcomes))
+
+    def add(self, turn: SystemTurn | DeveloperTurn) -> None:
+        """Do nothing: the outcomes have the text, too."""
 
     def revise(self, texts: Mapping[int, str]) -> None:
         numbers = itertools.count()

@@ -9,7 +9,7 @@ import threading
 import weakref
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS, BaseAdapter
 from foldline.prompts.errors import (
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from foldline.prompts.adapters.protocol import ModelTurn
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
+    from foldline.prompts.opening import Appending
     from foldline.prompts.runtime.bounded import Cancellation
 
 __all__ = ["DEFAULT_MAX_RETRIES", "DEFAULT_TIMEOUT", "Request", "SdkAdapter", "SdkErrors"]
@@ -81,6 +82,8 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         max_retries: How often the SDK repeats a request after a transient failure.
         options: Further arguments for the SDK's request function.
         context_policy: See `BaseAdapter`.
+        appending: The means to open sections without a change of what was sent; by default what
+            the model supports, None to render prompts anew.
 
     Raises:
         PromptConfigurationError: The SDK isn't installed, or the adapter itself sets an option.
@@ -103,8 +106,10 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         max_retries: int = DEFAULT_MAX_RETRIES,
         options: Mapping[str, object] | None = None,
         context_policy: ContextPolicy | None = None,
+        appending: Appending | Literal["auto"] | None = "auto",
     ) -> None:
         super().__init__(max_turns=max_turns, context_policy=context_policy)
+        self._appending = appending
         if importlib.util.find_spec(self.sdk) is None:
             raise PromptConfigurationError(
                 f"{type(self).__name__} needs the package {self.sdk!r}: "
@@ -125,6 +130,15 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         self._lock = threading.Lock()
         self._client = client
         self._closing: weakref.finalize[..., SdkAdapter[ClientT]] | None = None
+
+    @property
+    def appending(self) -> Appending | None:
+        """The means to open sections without a change of what was sent."""
+        return self.supported() if self._appending == "auto" else self._appending
+
+    @abstractmethod
+    def supported(self) -> Appending | None:
+        """Return the means that the model supports."""
 
     @property
     def client(self) -> ClientT:

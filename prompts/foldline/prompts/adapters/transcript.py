@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.files import read_text_file
+from foldline.prompts.opening import Appending  # noqa: TC001 - JSON is converted to its fields.
 from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
 from foldline.prompts.tool_calls import to_json
@@ -90,6 +91,8 @@ class Transcript:
     exchanges: tuple[Exchange, ...]
     provider: str | None = None
     format: int = 1
+    appending: Appending | None = None
+    """The means by which sections were opened without rendering the prompt anew."""
 
     @classmethod
     def of(cls, *exchanges: Sequence[ScriptedTurn]) -> Transcript:

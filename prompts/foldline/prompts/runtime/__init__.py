@@ -4,6 +4,19 @@ Nothing here talks to a provider: `foldline.prompts.adapters` does.
 """
 
 from foldline.prompts.runtime.bounded import Cancellation
+from foldline.prompts.runtime.conversation import (
+    AssistantTurn,
+    CallMade,
+    Conversation,
+    DeveloperTurn,
+    File,
+    Image,
+    SystemTurn,
+    ToolAnswer,
+    ToolTurn,
+    Turn,
+    UserTurn,
+)
 from foldline.prompts.runtime.disclosure import evaluate_with_disclosure
 from foldline.prompts.runtime.dispatch import (
     ToolCall,
@@ -21,6 +34,7 @@ from foldline.prompts.runtime.events import (
     PromptRendered,
     PromptStopped,
     PublishResult,
+    SectionsOpened,
     SubscriberFailure,
     Subscription,
     ToolInvoked,
@@ -37,14 +51,20 @@ from foldline.prompts.runtime.usage import TokenUsage
 from foldline.prompts.thread import Exchange, Thread, ToolUse
 
 __all__ = [
+    "AssistantTurn",
+    "CallMade",
     "Cancellation",
     "ClearVisibilityOverride",
     "ContextReplaced",
+    "Conversation",
+    "DeveloperTurn",
     "Event",
     "EventBus",
     "EventStore",
     "Exchange",
     "Expansion",
+    "File",
+    "Image",
     "InProcessEventBus",
     "ModelAnswered",
     "PromptExecuted",
@@ -54,6 +74,7 @@ __all__ = [
     "PublishResult",
     "Reducer",
     "SectionOpening",
+    "SectionsOpened",
     "Session",
     "SessionSnapshot",
     "SetVisibilityOverride",
@@ -61,12 +82,17 @@ __all__ = [
     "StoredEvent",
     "SubscriberFailure",
     "Subscription",
+    "SystemTurn",
     "Thread",
     "TokenUsage",
+    "ToolAnswer",
     "ToolCall",
     "ToolInvoked",
     "ToolOutcome",
+    "ToolTurn",
     "ToolUse",
+    "Turn",
+    "UserTurn",
     "VisibilityOverrides",
     "dispatch_tool_calls",
     "evaluate_with_disclosure",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from foldline.prompts.errors import (
+    PromptError,
     ToolValidationError,
     VisibilityExpansionRequired,
     near_names,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from foldline.prompts.deadline import Deadline
+    from foldline.prompts.opening import Opened
     from foldline.prompts.runtime.bounded import Cancellation, CancelScope
     from foldline.prompts.tool import Tool
 
@@ -50,6 +52,8 @@ class ToolOutcome:
     params: object = None
     """The decoded parameters; None if decoding failed."""
     metadata: Mapping[str, object] = field(default_factory=lambda: NO_METADATA)
+    opened: Opened | None = None
+    """What the call opened, if its result has the text of sections."""
 
 
 def dispatch_tool_calls(
@@ -59,6 +63,7 @@ def dispatch_tool_calls(
     context: ToolContext,
     cancellation: Cancellation | None = None,
     on_outcome: Callable[[ToolOutcome], object] | None = None,
+    on_expansion: Callable[[ToolCall, VisibilityExpansionRequired], ToolOutcome] | None = None,
 ) -> tuple[ToolOutcome, ...]:
     """Run one turn's calls in order, one after the other, and return their outcomes.
 
@@ -78,6 +83,8 @@ def dispatch_tool_calls(
         cancellation: Ends the turn once set.
         on_outcome: Called once per call: after it, or for a tool that raises an expansion request,
             right before that.
+        on_expansion: Called with a request to open sections; its outcome is that of the call, and
+            later calls run. It may raise the request, as happens without it.
 
     Raises:
         VisibilityExpansionRequired: The model asked to open sections.
@@ -111,7 +118,7 @@ def dispatch_tool_calls(
             outcome = ToolOutcome(call, _failed_result(_unknown(call.name, by_name)))
             report(outcome)
         else:
-            outcome = _run(call, tool, context, cancellation, report)
+            outcome = _run(call, tool, context, cancellation, report, on_expansion)
         outcomes.append(outcome)
     return tuple(outcomes)
 
@@ -132,12 +139,13 @@ def tool_text(result: ToolResult[object]) -> str:
     return f"{result.message}\n\n{shown}"
 
 
-def _run(
+def _run(  # noqa: PLR0917 - The parts of one dispatch.
     call: ToolCall,
     tool: Tool[object, object],
     context: ToolContext,
     cancellation: Cancellation | None,
     report: Callable[[ToolOutcome], object],
+    on_expansion: Callable[[ToolCall, VisibilityExpansionRequired], ToolOutcome] | None,
 ) -> ToolOutcome:
     try:
         params = tool.decode(call.arguments)
@@ -164,10 +172,18 @@ def _run(
                 deadline=context.deadline,
                 cancellation=cancellation,
             )
-    except VisibilityExpansionRequired:
-        report(ToolOutcome(call, ToolResult(), params, metadata))
-        raise
-    outcome = ToolOutcome(call, result, params, metadata)
+    except VisibilityExpansionRequired as request:
+        ending = ToolOutcome(call, ToolResult(), params, metadata)
+        if on_expansion is None:
+            report(ending)
+            raise
+        try:
+            outcome = replace(on_expansion(call, request), params=params, metadata=metadata)
+        except PromptError:
+            report(ending)
+            raise
+    else:
+        outcome = ToolOutcome(call, result, params, metadata)
     report(outcome)
     return outcome
 

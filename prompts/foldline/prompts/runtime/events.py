@@ -31,6 +31,7 @@ __all__ = [
     "PromptRendered",
     "PromptStopped",
     "PublishResult",
+    "SectionsOpened",
     "SubscriberFailure",
     "Subscription",
     "ToolInvoked",
@@ -72,7 +73,7 @@ class PromptRendered(Event):
 class ToolInvoked(Event):
     """A model called a tool.
 
-    Published after the call; for `open_sections`, which ends the evaluation instead of returning,
+    Published after the call; for an `open_sections` that ends the evaluation instead of returning,
     right before that. The `metadata` of an `open_sections` call, also of a refused one, are
     `requested_sections` (a list of the keys as the model gave them), `reason`, and
     `current_visibility_state`: "SUMMARY" or "FULL" by dotted key, for each enabled section. A
@@ -170,6 +171,20 @@ class PromptStopped(Event):
     error: BaseException
     turns: int
     usage: TokenUsage
+
+
+@FrozenDataclass(kw_only=True)
+class SectionsOpened(Event):
+    """`evaluate_with_disclosure` opened sections that the model asked for."""
+
+    section_keys: tuple[str, ...]
+    reason: str
+    appended: bool
+    """True if the text was appended to the conversation; False if the prompt is rendered anew."""
+    why: str = ""
+    """The reason why the prompt is rendered anew."""
+    tools: tuple[str, ...] = ()
+    """The tools that the model can call from then on, if appended."""
 
 
 @FrozenDataclass(kw_only=True)

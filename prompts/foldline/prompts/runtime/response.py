@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.runtime.conversation import Conversation
 from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
 
 if TYPE_CHECKING:
@@ -24,6 +26,10 @@ class Expansion:
     reason: str
     tokens: int | None = None
     """Tokens by which the prompt grew; None if not counted."""
+    appended: bool = False
+    """True if the text was appended to the conversation; False if the prompt was rendered anew."""
+    why: str = ""
+    """The reason why the prompt was rendered anew."""
 
 
 @FrozenDataclass(kw_only=True)
@@ -35,7 +41,7 @@ class PromptResponse(Generic[OutputT_co]):
     text: str
     """The text of the model's last message."""
     rendered: RenderedPrompt[OutputT_co]
-    """The prompt that the model got."""
+    """The prompt that the model got; sections that were opened by appending are shown in it."""
     output: OutputT_co | None = None
     """The parsed structured output; None if none is declared or parsing is off."""
     repairs: tuple[str, ...] = ()
@@ -51,3 +57,5 @@ class PromptResponse(Generic[OutputT_co]):
     """The id of the last request."""
     expansions: tuple[Expansion, ...] = ()
     """The expansions that `evaluate_with_disclosure` granted before this answer."""
+    conversation: Conversation = field(default_factory=Conversation, repr=False)
+    """All that was said, to be continued: `conversation=response.conversation.user("…")`."""

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
 
 from foldline.prompts.errors import PromptConfigurationError
+from foldline.prompts.runtime.conversation import Conversation
 from foldline.prompts.runtime.events import InProcessEventBus
 from foldline.prompts.runtime.overrides import (
     ClearVisibilityOverride,
@@ -203,6 +204,10 @@ class Session:
     def visibility_overrides(self) -> Mapping[SectionPath, SectionVisibility]:
         """Return the session's overrides; a render's explicit ones take precedence."""
         return self[VisibilityOverrides].state.by_path
+
+    def conversation(self) -> Conversation:
+        """The conversation that evaluations with `conversation=` and this session have had."""
+        return self[Conversation].state
 
     def thread(self) -> Thread:
         """The exchanges of this session so far; intent classifiers get them."""

@@ -19,6 +19,7 @@ from foldline.prompts.runtime.events import (
     PromptExecuted,
     PromptRendered,
     PromptStopped,
+    SectionsOpened,
     ToolInvoked,
 )
 from foldline.prompts.visibility import SectionVisibility
@@ -274,6 +275,13 @@ def _facts(event: Event) -> tuple[dict[str, object], dict[str, object]]:
             "message": event.message,
             "value": _plain(event.value),
         }
+    if isinstance(event, SectionsOpened):
+        return {
+            "sections": list(event.section_keys),
+            "appended": event.appended,
+            "why": event.why,
+            "tools": list(event.tools),
+        }, {"reason": event.reason}
     if isinstance(event, PromptExecuted):
         counts = {"characters": len(event.text), "turns": event.turns}
         return {**counts, **_tokens(event.usage)}, {"text": event.text}

@@ -1,0 +1,413 @@
+"""One evaluation: requests, tool calls, openings, and the response at the end."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from dataclasses import replace
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from foldline.prompts.adapters.context import ManagedConversation
+from foldline.prompts.errors import (
+    EvaluationFailure,
+    PromptConfigurationError,
+    PromptEvaluationError,
+)
+from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
+from foldline.prompts.opening import (
+    called_by_proxy,
+    dispatched,
+    opened_between,
+    proxy_name,
+    result_of,
+    stable,
+)
+from foldline.prompts.roles import Role
+from foldline.prompts.runtime.bounded import check_bounds
+from foldline.prompts.runtime.conversation import (
+    AssistantTurn,
+    CallMade,
+    Conversation,
+    DeveloperTurn,
+    SystemTurn,
+    ToolAnswer,
+    ToolTurn,
+)
+from foldline.prompts.runtime.dispatch import ToolOutcome, dispatch_tool_calls, tool_text
+from foldline.prompts.runtime.events import (
+    ContextReplaced,
+    ModelAnswered,
+    PromptExecuted,
+    PromptRendered,
+    PromptStopped,
+    SectionsOpened,
+)
+from foldline.prompts.runtime.response import PromptResponse
+from foldline.prompts.runtime.usage import NOTHING_USED
+from foldline.prompts.thread import Exchange, Thread, ToolUse
+from foldline.prompts.tool import ToolContext, ToolResult
+from foldline.prompts.visibility import SectionVisibility
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from foldline.prompts.adapters.base import BaseAdapter
+    from foldline.prompts.adapters.protocol import Evaluable, ModelExchange, ModelTurn
+    from foldline.prompts.errors import VisibilityExpansionRequired
+    from foldline.prompts.rendered import RenderedPrompt
+    from foldline.prompts.runtime.dispatch import ToolCall
+    from foldline.prompts.runtime.options import EvaluationOptions, Opener
+    from foldline.prompts.tool import Tool
+    from foldline.prompts.visibility import SectionPath
+
+__all__ = ["Run", "tool_turn"]
+
+OutputT = TypeVar("OutputT")
+
+
+class Run(Generic[OutputT]):
+    """One evaluation.
+
+    Args:
+        adapter: Talks to the model.
+        prompt: What is evaluated, for tools.
+        render: Renders it with these overrides in addition to the caller's.
+        options: The arguments of the evaluation.
+        goal: The text of the goal section.
+        opener: Grants requests to open sections; without one, they are raised.
+    """
+
+    def __init__(
+        self,
+        adapter: BaseAdapter,
+        prompt: Evaluable[object],
+        render: Callable[[Mapping[SectionPath, SectionVisibility]], RenderedPrompt[OutputT]],
+        options: EvaluationOptions,
+        *,
+        goal: Callable[[RenderedPrompt[OutputT]], str],
+        opener: Opener | None,
+    ) -> None:
+        session = options.session
+        self._adapter = adapter
+        self._render = render
+        self._options = options
+        self._opener = opener
+        self._session = session
+        self._bus = session.bus if session is not None and options.bus is None else options.bus
+        self._id = uuid.uuid4().hex
+        self._turns = 0
+        self._usage = NOTHING_USED
+        conversation = options.conversation or Conversation()
+        self._overrides: dict[SectionPath, SectionVisibility] = dict.fromkeys(
+            conversation.opened, SectionVisibility.FULL
+        )
+        self._rendered = render(self._overrides)
+        self._proxy = proxy_name(self._rendered)
+        append = conversation.appends or (opener is not None and opener.append)
+        self._means = adapter.appending if append else None
+        self._sent = self._rendered
+        if self._means is not None:
+            # What was opened since the conversation began came later; it began without.
+            begun = render(dict.fromkeys(conversation.opened, SectionVisibility.SUMMARY))
+            self._sent = stable(begun if conversation.opened else self._rendered, self._means)
+        appends = self._sent is not self._rendered
+        self._means = self._means if appends else None
+        self._conversation = conversation.begin(self._sent.messages, appends=appends)
+        policy = adapter.policy_for(self._rendered, options.context_policy)
+        self._managed = None if policy is None else ManagedConversation(policy, self._sent)
+        self._handles: Sequence[Tool[object, object]] = ()
+        if self._managed is not None:
+            known = len(self._sent.tools)
+            self._sent = self._managed.offered(self._sent)
+            self._handles = self._sent.tools[known:]
+        self._results: list[tuple[int, int]] = []
+        self._goal = goal(self._rendered)
+        self._deadline = self._rendered.deadline if options.deadline is None else options.deadline
+        descriptor = self._rendered.descriptor
+        self._ns = "" if descriptor is None else descriptor.ns
+        self._key = "" if descriptor is None else descriptor.key
+        self._context = ToolContext(
+            prompt=prompt,
+            rendered=self._rendered,
+            session=session,
+            bus=self._bus,
+            deadline=self._deadline,
+            evaluation_id=self._id,
+            provider=adapter.provider,
+        )
+
+    def execute(
+        self, overrides: Mapping[SectionPath, SectionVisibility]
+    ) -> PromptResponse[OutputT]:
+        """Ask the model until it answers.
+
+        Raises:
+            VisibilityExpansionRequired: The model asks for sections that can't be appended.
+            PromptEvaluationError: The evaluation failed.
+        """
+        self._check("the start")
+        if isinstance(self._conversation.turns[-1], AssistantTurn):
+            raise PromptConfigurationError(
+                "The conversation ends with the model's answer; say what the user says next: "
+                "conversation.user(…)."
+            )
+        self._publish(PromptRendered, rendered=self._sent, visibility_overrides=dict(overrides))
+        try:
+            return self._converse()
+        except BaseException as error:
+            self._publish(PromptStopped, error=error, turns=self._turns, usage=self._usage)
+            raise
+
+    def _converse(self) -> PromptResponse[OutputT]:
+        exchange = self._adapter.converse(self._sent, self._conversation)
+        outcomes: list[ToolOutcome] = []
+        while True:
+            turn = self._next_turn(exchange)
+            self._conversation = self._conversation.add(self._said(turn))
+            if not turn.tool_calls:
+                break
+            answers = dispatch_tool_calls(
+                [self._meant(call) for call in turn.tool_calls],
+                self._tools(),
+                context=replace(self._context, turn=self._turns, rendered=self._rendered),
+                cancellation=self._options.cancellation,
+                on_expansion=None if self._opener is None else self._open,
+            )
+            outcomes.extend(answers)
+            self._tell(exchange, turn, answers)
+        return self._response(turn, tuple(outcomes))
+
+    def _tools(self) -> Sequence[Tool[object, object]]:
+        """Return the tools that can be called now; those for sections are there in any case."""
+        if self._means is None:
+            return (*self._rendered.tools, *self._handles)
+        offered = {tool.name: tool for tool in self._sent.tools}
+        names = [name for name in (OPEN_SECTIONS, READ_SECTION) if name in offered]
+        proxy = offered.get(self._proxy)
+        proxies = [] if proxy is None else [proxy]
+        return (*dispatched(self._rendered, names), *proxies, *self._handles)
+
+    def _meant(self, call: ToolCall) -> ToolCall:
+        """Return the call of the tool that is meant by a call of `call_tool`."""
+        if self._means is None or self._means.tools != "proxy":
+            return call
+        meant = called_by_proxy(call.name, call.arguments, self._proxy)
+        return call if meant is None else replace(call, name=meant[0], arguments=meant[1])
+
+    def _open(self, call: ToolCall, request: VisibilityExpansionRequired) -> ToolOutcome:
+        """Open sections by appending their text to the conversation.
+
+        Raises:
+            VisibilityExpansionRequired: Only rendering the prompt anew can show them.
+            ExpansionLimitError: The model asked too often or for too much.
+        """
+        opener = self._opener
+        assert opener is not None
+        opener.publish = self._publish
+        if self._means is None:
+            opener.why = (
+                f"the {self._adapter.provider} adapter can't append to what was sent"
+                if opener.append
+                else "`opening` is 'render'"
+            )
+            raise request
+        shown = {b.path for b in self._rendered.blocks if b.enabled and b.opened_by is None}
+        if request.requested_overrides.keys() <= shown:
+            keys = ", ".join(map(repr, request.section_keys))
+            return ToolOutcome(call, ToolResult(f"Already shown in full: {keys}.", success=False))
+        overrides = {**self._overrides, **request.requested_overrides}
+        after = self._render(overrides)
+        found = opened_between(self._rendered, after)
+        if isinstance(found, str):
+            opener.why = found
+            raise request
+        opener.grant(request, appended=True)
+        instructions = request.expansion_instructions or ""
+        text, opened = result_of(found, instructions, after, self._means)
+        self._rendered, self._overrides = after, overrides
+        self._conversation = self._conversation.open(request.requested_overrides)
+        self._publish(
+            SectionsOpened,
+            section_keys=tuple(request.section_keys),
+            reason=request.reason,
+            appended=True,
+            tools=tuple(tool.name for tool in opened.tools),
+        )
+        return ToolOutcome(call, ToolResult(text), opened=opened)
+
+    def _said(self, turn: ModelTurn) -> AssistantTurn:
+        return AssistantTurn(
+            turn.text,
+            tuple(
+                CallMade(
+                    call.id,
+                    call.name,
+                    call.arguments if isinstance(call.arguments, str) else dict(call.arguments),
+                )
+                for call in turn.tool_calls
+            ),
+            provider=self._adapter.provider,
+            native=turn.native,
+        )
+
+    def _tell(
+        self, exchange: ModelExchange, turn: ModelTurn, outcomes: Sequence[ToolOutcome]
+    ) -> None:
+        """Add the results to the next request and to the conversation."""
+        exchange.tell(outcomes)
+        place = len(self._conversation.turns)
+        self._results += [(place, number) for number in range(len(outcomes))]
+        self._conversation = self._conversation.add(tool_turn(outcomes))
+        for outcome in outcomes:
+            for role, text in () if outcome.opened is None else outcome.opened.follow:
+                follow = SystemTurn(text) if role is Role.SYSTEM else DeveloperTurn(text)
+                exchange.add(follow)
+                self._conversation = self._conversation.add(follow)
+        if self._managed is None:
+            return
+        self._managed.add(turn, outcomes)
+        revision = self._managed.revise()
+        if revision.texts:
+            exchange.revise(revision.texts)
+            self._keep(revision.texts)
+            self._publish(
+                ContextReplaced,
+                turn=self._turns,
+                results=tuple(revision.texts),
+                savings=revision.savings,
+            )
+
+    def _keep(self, texts: Mapping[int, str]) -> None:
+        """Replace results in the conversation, which is what the model has been told."""
+        turns = list(self._conversation.turns)
+        for result, text in texts.items():
+            at, number = self._results[result]
+            told = turns[at]
+            assert isinstance(told, ToolTurn)
+            answers = list(told.answers)
+            answers[number] = replace(answers[number], text=text)
+            turns[at] = ToolTurn(tuple(answers))
+        self._conversation = replace(self._conversation, turns=tuple(turns))
+
+    def _next_turn(self, exchange: ModelExchange) -> ModelTurn:
+        self._check("the conversation")
+        if self._turns == self._adapter.max_turns:
+            raise PromptEvaluationError(
+                f"The model gave no answer within {self._turns} messages, but kept calling tools; "
+                "raise the adapter's `max_turns` if that is intended.",
+                kind=EvaluationFailure.TURN_LIMIT,
+                provider=self._adapter.provider,
+            )
+        self._turns += 1
+        started = time.monotonic()
+        turn = exchange.ask(
+            deadline=self._deadline,
+            cancellation=self._options.cancellation,
+            on_text=self._options.on_text,
+        )
+        self._usage += turn.usage
+        self._publish(
+            ModelAnswered,
+            turn=self._turns,
+            text=turn.text,
+            tool_calls=tuple(call.name for call in turn.tool_calls),
+            usage=turn.usage,
+            model=turn.model,
+            requested_model=getattr(self._adapter, "model", None),
+            request_id=turn.request_id,
+            seconds=time.monotonic() - started,
+        )
+        return turn
+
+    def _check(self, what: str) -> None:
+        check_bounds(
+            what, self._deadline, self._options.cancellation, provider=self._adapter.provider
+        )
+
+    def _response(
+        self, turn: ModelTurn, outcomes: tuple[ToolOutcome, ...]
+    ) -> PromptResponse[OutputT]:
+        text = unwrapped(turn.text, self._rendered)
+        output = None
+        repairs: tuple[str, ...] = ()
+        if self._options.parse_output and self._rendered.structured_output is not None:
+            from foldline.prompts import parsing
+
+            parsed = parsing.parse_output(text, self._rendered)
+            output, repairs = parsed.value, parsed.repairs
+        if self._session is not None:
+            self._session[Thread].apply(
+                Exchange(
+                    prompt_ns=self._ns,
+                    prompt_key=self._key,
+                    goal=self._goal,
+                    text=text,
+                    tools=tuple(ToolUse(o.call.name, o.result.success) for o in outcomes),
+                )
+            )
+            if self._options.conversation is not None:
+                self._session[Conversation].replace(self._conversation)
+        self._publish(
+            PromptExecuted, text=text, turns=self._turns, usage=self._usage, output=output
+        )
+        return PromptResponse(
+            prompt_ns=self._ns,
+            prompt_key=self._key,
+            text=text,
+            rendered=self._rendered,
+            output=output,
+            repairs=repairs,
+            usage=self._usage,
+            turns=self._turns,
+            tool_outcomes=outcomes,
+            provider=self._adapter.provider,
+            model=turn.model,
+            request_id=turn.request_id,
+            conversation=self._conversation,
+        )
+
+    def _publish(self, kind: Callable[..., object], **fields: object) -> None:
+        if self._bus is None:
+            return
+        self._bus.publish(
+            kind(
+                prompt_ns=self._ns,
+                prompt_key=self._key,
+                evaluation_id=self._id,
+                session_id=None if self._session is None else self._session.session_id,
+                provider=self._adapter.provider,
+                **fields,
+            )
+        )
+
+
+def tool_turn(outcomes: Sequence[ToolOutcome]) -> ToolTurn:
+    """Return the results of a message's calls as a turn."""
+    return ToolTurn(
+        tuple(
+            ToolAnswer(
+                outcome.call.id,
+                outcome.call.name,
+                tool_text(outcome.result),
+                outcome.result.success,
+                () if outcome.opened is None else outcome.opened.references,
+            )
+            for outcome in outcomes
+        )
+    )
+
+
+def unwrapped(text: str, rendered: RenderedPrompt[object]) -> str:
+    """Return the answer without the object that strict modes require around an array."""
+    config = rendered.structured_output
+    wrapper = None if config is None else config.strict_schema.wrapped_in
+    if wrapper is None:
+        return text
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if isinstance(value, dict) and value.keys() == {wrapper} and isinstance(value[wrapper], list):
+        return json.dumps(value[wrapper], ensure_ascii=False)
+    return text

@@ -1,0 +1,345 @@
+"""Conversations: what was said so far, in typed turns that every provider can be sent."""
+
+from __future__ import annotations
+
+import base64
+import json
+import mimetypes
+from dataclasses import field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+
+from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.errors import PromptConfigurationError, PromptValidationError
+from foldline.prompts.files import read_bytes_file
+from foldline.prompts.roles import Role
+from foldline.prompts.tool_calls import to_json
+from foldline.prompts.values import Mismatch, convert
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+    from typing import Self
+
+    from foldline.prompts.messages import PromptMessage
+    from foldline.prompts.visibility import SectionPath
+
+__all__ = [
+    "AssistantTurn",
+    "CallMade",
+    "Conversation",
+    "DeveloperTurn",
+    "File",
+    "Image",
+    "SystemTurn",
+    "ToolAnswer",
+    "ToolTurn",
+    "Turn",
+    "UserTurn",
+]
+
+FORMAT = 1
+MAX_PART_BYTES = 32 << 20
+"""The largest image or file that is read; providers' own limits are lower."""
+
+
+class _Attached:
+    """Shared by images and files: the content itself, or where it is."""
+
+    media_type: str
+    data: str | None
+    url: str | None
+    what: ClassVar[str]
+
+    def _check(self) -> None:
+        if (self.data is None) == (self.url is None):
+            raise PromptValidationError(f"{self.what} has either `data` or a `url`.")
+        if self.data is not None and not self.media_type:
+            raise PromptValidationError(f"{self.what} with `data` needs its `media_type`.")
+
+    @property
+    def data_url(self) -> str:
+        """The URL, or the content as a `data:` URL."""
+        return self.url or f"data:{self.media_type};base64,{self.data}"
+
+
+@FrozenDataclass()
+class Image(_Attached):
+    """An image in a user's turn: `Image.read(path)`, `Image.of(bytes, media_type)` or a `url`.
+
+    `data` is the content in base64.
+
+    Raises:
+        PromptValidationError: It has both `data` and a `url`, or neither.
+    """
+
+    media_type: str = ""
+    data: str | None = None
+    url: str | None = None
+    kind: Literal["image"] = "image"
+    what: ClassVar[str] = "An image"
+
+    def __post_init__(self) -> None:
+        self._check()
+
+    @classmethod
+    def of(cls, content: bytes, media_type: str) -> Self:
+        """Return the image with this content, such as `image/png`."""
+        return cls(media_type, base64.b64encode(content).decode())
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the image in a file; its name tells the media type.
+
+        Raises:
+            OSError: The file can't be read.
+            PromptValidationError: It isn't a regular file, is too large, or its name is no image's.
+        """
+        return cls.of(*_read(path, "image/"))
+
+
+@FrozenDataclass()
+class File(_Attached):
+    """A file in a user's turn, such as a PDF: `File.read(path)`, `File.of(…)` or a `url`.
+
+    `data` is the content in base64.
+
+    Raises:
+        PromptValidationError: It has both `data` and a `url`, or neither.
+    """
+
+    name: str = ""
+    media_type: str = ""
+    data: str | None = None
+    url: str | None = None
+    kind: Literal["file"] = "file"
+    what: ClassVar[str] = "A file"
+
+    def __post_init__(self) -> None:
+        self._check()
+
+    @classmethod
+    def of(cls, content: bytes, media_type: str, name: str) -> Self:
+        """Return the file with this content and name."""
+        return cls(name, media_type, base64.b64encode(content).decode())
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Return a file of the disk; its name tells the media type.
+
+        Raises:
+            OSError: The file can't be read.
+            PromptValidationError: It isn't a regular file, is too large, or of unknown type.
+        """
+        return cls.of(*_read(path, ""), Path(path).name)
+
+
+Part: TypeAlias = str | Image | File
+"""A part of a user's turn."""
+
+
+@FrozenDataclass()
+class SystemTurn:
+    """Instructions of the application."""
+
+    text: str
+    role: Literal["system"] = "system"
+
+
+@FrozenDataclass()
+class DeveloperTurn:
+    """Instructions of the developer."""
+
+    text: str
+    role: Literal["developer"] = "developer"
+
+
+@FrozenDataclass()
+class UserTurn:
+    """What the user said: texts, images and files, in order."""
+
+    parts: tuple[Part, ...]
+    role: Literal["user"] = "user"
+
+    @property
+    def text(self) -> str:
+        """The texts alone, joined."""
+        return "".join(part for part in self.parts if isinstance(part, str))
+
+
+@FrozenDataclass()
+class CallMade:
+    """A call of the model; the arguments are JSON text or an object, as the model gave them."""
+
+    id: str
+    name: str
+    arguments: str | dict[str, object] = "{}"
+
+
+@FrozenDataclass()
+class AssistantTurn:
+    """A message of the model: text, tool calls, or both."""
+
+    text: str = ""
+    calls: tuple[CallMade, ...] = ()
+    provider: str = ""
+    native: tuple[dict[str, object], ...] | None = None
+    """The message in that provider's own form, which it is sent back unchanged: the form has what
+    the other fields don't, such as signed thinking. Other providers get the text and the calls."""
+    role: Literal["assistant"] = "assistant"
+
+
+@FrozenDataclass()
+class ToolAnswer:
+    """The result of one call, as the model got it."""
+
+    call_id: str
+    name: str
+    text: str
+    success: bool = True
+    tools: tuple[str, ...] = ()
+    """Deferred tools that the model can call from here on."""
+
+
+@FrozenDataclass()
+class ToolTurn:
+    """The results of a message's calls, in their order."""
+
+    answers: tuple[ToolAnswer, ...]
+    role: Literal["tool"] = "tool"
+
+
+Turn: TypeAlias = SystemTurn | DeveloperTurn | UserTurn | AssistantTurn | ToolTurn
+
+_PROMPT_TURNS = {Role.SYSTEM: SystemTurn, Role.DEVELOPER: DeveloperTurn}
+
+
+@FrozenDataclass()
+class Conversation:
+    """Turns of a conversation, the oldest first; immutable.
+
+    An evaluation begins one with the messages of its prompt, and continues one that has begun:
+
+    >>> conversation = Conversation().with_examples([("2 + 2", "4")]).user("And 3 + 3?")
+    >>> [turn.role for turn in conversation.begin(()).turns]
+    ['user', 'assistant', 'user']
+    >>> Conversation.from_json(conversation.to_json()) == conversation
+    True
+
+    What has begun isn't rendered again: the provider's cache keeps all that was sent before.
+    """
+
+    turns: tuple[Turn, ...] = ()
+    examples: tuple[tuple[str, str], ...] = ()
+    """Inputs and outputs that are shown between the instructions and the user's first message."""
+    begun: int = 0
+    """The number of turns at the beginning that the prompt and the examples made."""
+    appends: bool = False
+    """True if the prompt's tools were offered so that sections can be opened by appending them."""
+    opened: tuple[tuple[str, ...], ...] = ()
+    """Paths of the sections that were opened since, by appending their text."""
+    format: int = field(default=FORMAT, repr=False)
+
+    def system(self, text: str) -> Conversation:
+        """Return the conversation with an instruction of the application at its end."""
+        return self.add(SystemTurn(text))
+
+    def developer(self, text: str) -> Conversation:
+        """Return the conversation with an instruction of the developer at its end."""
+        return self.add(DeveloperTurn(text))
+
+    def user(self, *parts: Part) -> Conversation:
+        """Return the conversation with something that the user says at its end."""
+        if not parts:
+            raise PromptValidationError("A user's turn has at least one part.")
+        return self.add(UserTurn(parts))
+
+    def assistant(self, text: str) -> Conversation:
+        """Return the conversation with an answer of the model at its end."""
+        return self.add(AssistantTurn(text))
+
+    def add(self, *turns: Turn) -> Conversation:
+        """Return the conversation with these turns at its end."""
+        return replace(self, turns=(*self.turns, *turns))
+
+    def with_examples(self, pairs: Iterable[tuple[object, object]]) -> Conversation:
+        """Return the conversation with examples, each an input and the answer to it.
+
+        They become turns of the user and the model, before the user's first message. Anything but
+        text, such as a dataclass, is shown as JSON.
+
+        Raises:
+            PromptConfigurationError: The conversation has begun.
+        """
+        if self.begun:
+            raise PromptConfigurationError(
+                "Examples come before a conversation begins; this one has begun."
+            )
+        added = tuple((_text(given), _text(answer)) for given, answer in pairs)
+        return replace(self, examples=(*self.examples, *added))
+
+    def begin(self, messages: Sequence[PromptMessage], *, appends: bool = False) -> Conversation:
+        """Return the conversation with a prompt's messages and the examples in front.
+
+        A conversation that has begun is returned as it is.
+        """
+        if self.begun:
+            return self
+        first: list[Turn] = []
+        last: list[Turn] = []
+        for message in messages:
+            make = _PROMPT_TURNS.get(message.role)
+            if make is not None:
+                first.append(make(message.text))
+            elif message.text or not self.turns:
+                last.append(UserTurn((message.text,)))
+        shown: list[Turn] = []
+        for given, answer in self.examples:
+            shown += (UserTurn((given,)), AssistantTurn(answer))
+        beginning = (*first, *shown, *last)
+        return replace(self, turns=(*beginning, *self.turns), begun=len(beginning), appends=appends)
+
+    def restart(self) -> Conversation:
+        """Return the conversation as if it hadn't begun: without the prompt's messages."""
+        return replace(self, turns=self.turns[self.begun :], begun=0, appends=False, opened=())
+
+    def open(self, paths: Iterable[SectionPath]) -> Conversation:
+        """Return the conversation with these sections among the opened ones."""
+        return replace(self, opened=tuple(dict.fromkeys((*self.opened, *map(tuple, paths)))))
+
+    def to_json(self) -> str:
+        """Return the conversation as JSON text."""
+        return json.dumps(to_json(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: object) -> Conversation:
+        """Return the conversation from the result of `to_json`.
+
+        Raises:
+            ValueError: The text has another form; the message has the location.
+        """
+        try:
+            made = convert(json.loads(str(text)), cls, allow_extra_keys=False)
+        except Mismatch as mismatch:
+            raise ValueError(f"This is not a conversation: {mismatch}") from mismatch
+        assert isinstance(made, Conversation)
+        if made.format != FORMAT:
+            raise ValueError(
+                f"The conversation has the format {made.format}; this reads format {FORMAT}."
+            )
+        return made
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(to_json(value), ensure_ascii=False)
+
+
+def _read(path: str | os.PathLike[str], family: str) -> tuple[bytes, str]:
+    media_type = mimetypes.guess_type(str(path))[0] or ""
+    if not media_type or not media_type.startswith(family):
+        kind = "an image" if family else "a file of a known type"
+        raise PromptValidationError(
+            f"The name of {Path(path).name!r} isn't that of {kind}; give the content and its "
+            "media type to `of`."
+        )
+    return read_bytes_file(Path(path), MAX_PART_BYTES), media_type
