@@ -79,10 +79,8 @@ class Messages(list[dict[str, object]]):
         match turn:
             case SystemTurn() | DeveloperTurn():
                 self._add_system(turn.text)
-            case UserTurn(parts=(str() as text,)):
-                self.append({"role": "user", "content": text})
             case UserTurn():
-                self.append({"role": "user", "content": [_part(part) for part in turn.parts]})
+                self._add_user(turn)
             case AssistantTurn():
                 content = _assistant(turn)
                 if content:
@@ -119,6 +117,18 @@ class Messages(list[dict[str, object]]):
                 "model's."
             )
         self.append({"role": "system", "content": text})
+
+    def _add_user(self, turn: UserTurn) -> None:
+        if self and self[-1]["role"] == "system":
+            raise PromptConfigurationError(
+                "Only the model's turn can follow an instruction within a conversation: say it "
+                "after the user's turn."
+            )
+        match turn.parts:
+            case (str() as text,):
+                self.append({"role": "user", "content": text})
+            case parts:
+                self.append({"role": "user", "content": [_part(part) for part in parts]})
 
     def _add_results(self, turn: ToolTurn) -> Sequence[dict[str, object]]:
         results: list[dict[str, object]] = []
