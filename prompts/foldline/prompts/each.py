@@ -34,6 +34,7 @@ from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from foldline.prompts.roles import Role
     from foldline.prompts.section import Section
     from foldline.prompts.tool import Tool
 
@@ -96,6 +97,7 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         accepts_overrides: Let stored overrides replace the template and the summary.
         visibility: FULL, SUMMARY, or a callable that accepts the parameters or nothing, and
             optionally `session`.
+        role: See `Section`.
 
     Raises:
         PromptValidationError: The section isn't specialised with the dataclass of an item, `items`
@@ -152,6 +154,7 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         default_params: ParamsT_co | None = None,
         accepts_overrides: bool = True,
         visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL,
+        role: Role | str | None = None,
     ) -> None:
         super().__init__(
             title=title,
@@ -164,6 +167,7 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
             default_params=default_params,
             accepts_overrides=accepts_overrides,
             visibility=visibility,
+            role=role,
         )
         self._set_list(
             {

@@ -17,6 +17,7 @@ from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from foldline.prompts.roles import Role
     from foldline.prompts.section import Section
     from foldline.prompts.tool import Tool
 
@@ -107,6 +108,7 @@ class ExamplesSection(
         accepts_overrides: Let stored overrides replace the template and the summary.
         visibility: FULL, SUMMARY, or a callable that accepts the parameters or nothing, and
             optionally `session`.
+        role: See `Section`.
 
     Raises:
         PromptValidationError: The type of inputs or outputs has no JSON form, an example given with
@@ -136,6 +138,7 @@ class ExamplesSection(
         default_params: ParamsT_co | None = None,
         accepts_overrides: bool = True,
         visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL,
+        role: Role | str | None = None,
     ) -> None:
         super().__init__(
             title=title,
@@ -155,6 +158,7 @@ class ExamplesSection(
             default_params=default_params,
             accepts_overrides=accepts_overrides,
             visibility=visibility,
+            role=role,
         )
 
     @property

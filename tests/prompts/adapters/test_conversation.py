@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.prompts import MarkdownSection, PromptTemplate, Tool, ToolContext, ToolResult
+from foldline.prompts import Example, MarkdownSection, PromptTemplate, Tool, ToolContext, ToolResult
 from foldline.prompts.adapters.anthropic import AnthropicAdapter
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, PromptValidationError
@@ -234,7 +234,10 @@ def test_a_chat_keeps_all_that_was_said(simulator: Any, streamed: bool) -> None:
 
 @SIMULATORS
 def test_examples_stand_between_the_instructions_and_the_user(simulator: Any) -> None:
-    pairs = [("2 + 2", "4"), (City("Rome"), {"rain": False})]
+    pairs: list[Any] = [
+        ("2 + 2", "4"),
+        Example(City("Rome"), {"rain": False}, reasoning="I looked."),
+    ]
     with serving(simulator([Said("6")])) as provider:
         provider.adapter(model=MODELS[simulator]).evaluate(
             TEMPLATE, conversation=Conversation().with_examples(pairs).user("3 + 3")

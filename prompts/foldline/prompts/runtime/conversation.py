@@ -13,7 +13,7 @@ from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, PromptValidationError
 from foldline.prompts.files import read_bytes_file
 from foldline.prompts.roles import Role
-from foldline.prompts.tool_calls import to_json
+from foldline.prompts.tool_calls import json_text, to_json
 from foldline.prompts.values import Mismatch, convert
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Self
 
+    from foldline.prompts.examples import Example
     from foldline.prompts.messages import PromptMessage
     from foldline.prompts.visibility import SectionPath
 
@@ -262,11 +263,14 @@ class Conversation:
         """Return the conversation with these turns at its end."""
         return replace(self, turns=(*self.turns, *turns))
 
-    def with_examples(self, pairs: Iterable[tuple[object, object]]) -> Conversation:
+    def with_examples(
+        self, examples: Iterable[Example[object, object] | tuple[object, object]]
+    ) -> Conversation:
         """Return the conversation with examples, each an input and the answer to it.
 
         They become turns of the user and the model, before the user's first message. Anything but
-        text, such as a dataclass, is shown as JSON.
+        text, such as a dataclass, is shown as JSON. The reasoning of an `Example` isn't shown: the
+        model would write its own into the answer.
 
         Raises:
             PromptConfigurationError: The conversation has begun.
@@ -275,6 +279,10 @@ class Conversation:
             raise PromptConfigurationError(
                 "Examples come before a conversation begins; this one has begun."
             )
+        pairs = (
+            example if isinstance(example, tuple) else (example.input, example.output)
+            for example in examples
+        )
         added = tuple((_text(given), _text(answer)) for given, answer in pairs)
         return replace(self, examples=(*self.examples, *added))
 
@@ -331,7 +339,7 @@ class Conversation:
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(to_json(value), ensure_ascii=False)
+    return json_text(to_json(value))
 
 
 def _read(path: str | os.PathLike[str], family: str) -> tuple[bytes, str]:
