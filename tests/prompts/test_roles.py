@@ -10,6 +10,7 @@ from foldline.prompts import (
     Chapter,
     MarkdownSection,
     Prompt,
+    PromptDescriptor,
     PromptTemplate,
     RenderedPrompt,
     Role,
@@ -106,6 +107,18 @@ def test_sections_of_an_open_chapter_take_its_role() -> None:
     )
     assert same.expand_chapters().render().text == rendered.text
     assert same.descriptor.chapters[0].key == "ch"
+
+
+def test_the_descriptor_tells_the_role_and_its_hash_changes_with_it() -> None:
+    def described(role: str | None) -> PromptDescriptor:
+        chapter = Chapter[None](key="c", title="C", role=role, sections=[section("in")])
+        return PromptTemplate(
+            ns="d", key="p", sections=[section("a", role)], chapters=[chapter]
+        ).descriptor
+
+    assert [s.role for s in described("system").sections] == ["system", "system"]
+    hashes = {described(role).content_hash for role in (None, "system", "developer")}
+    assert len(hashes) == 3
 
 
 def test_clone_keeps_and_replaces_the_role() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from foldline.prompts.chapter import Chapter
@@ -13,6 +13,7 @@ from foldline.prompts.wording import ENGLISH
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from foldline.prompts.roles import Role
     from foldline.prompts.section import Section
     from foldline.prompts.template import PromptTemplate
     from foldline.prompts.tool import Tool
@@ -54,6 +55,8 @@ class SectionDescriptor:
     text_hash: str | None
     summary_hash: str | None
     tools: tuple[str, ...]
+    role: str | None = field(default=None, repr=False)
+    """The declared role; None for sections that declare none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,7 @@ def describe(template: PromptTemplate[object]) -> PromptDescriptor:
         _output_identity(template),
         # Only where there are some: the hashes of other prompts stay as they were.
         *([survey.other_texts] if survey.other_texts else []),
+        *((section.path, section.role) for section in survey.sections if section.role),
     )
     if template.wording != ENGLISH:
         identity = (*identity, template.wording)
@@ -136,8 +140,10 @@ class _Survey:
         parent: SectionPath,
         chapters: tuple[str, ...],
         anchor: SectionPath | None = None,
+        role: Role | None = None,
     ) -> None:
         for section in sections:
+            own = section.role or role
             if isinstance(section, Chapter):
                 where = parent if anchor is None else anchor
                 self.chapters.append(
@@ -148,14 +154,19 @@ class _Survey:
                     parent,
                     (*chapters, section.key),
                     (*where, section.key),
+                    own,
                 )
                 continue
             path = (*parent, section.key)
-            self._section(section, path, chapters)
+            self._section(section, path, chapters, own)
             self.visit(section.children, path, chapters)
 
     def _section(
-        self, section: Section[object], path: SectionPath, chapters: tuple[str, ...]
+        self,
+        section: Section[object],
+        path: SectionPath,
+        chapters: tuple[str, ...],
+        role: Role | None,
     ) -> None:
         visibility = section.visibility
         kind = section.params_type
@@ -173,6 +184,7 @@ class _Survey:
                 text_hash=_hash_of(section.source_text),
                 summary_hash=_hash_of(section.summary_text),
                 tools=tuple(tool.name for tool in section.tools),
+                role=role,
             )
         )
         if section.other_text is not None:

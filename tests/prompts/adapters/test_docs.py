@@ -41,6 +41,8 @@ def test_the_page_on_adapters(provider: Provider, monkeypatch: pytest.MonkeyPatc
         openai.whole(answer),
         anthropic.whole(answer),
         responses.whole(answer),
+        responses.whole(answer),
+        responses.whole(answer),
         Line(responses, provider, streaming=True).reply(answer),
         openai.whole(answer),
     )
@@ -49,7 +51,6 @@ def test_the_page_on_adapters(provider: Provider, monkeypatch: pytest.MonkeyPatc
     assert provider.paths == [
         "/v1/chat/completions",
         "/v1/messages",
-        "/v1/responses",
-        "/v1/responses",
+        *["/v1/responses"] * 4,
         "/v1/chat/completions",
     ]
