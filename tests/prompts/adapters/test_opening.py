@@ -11,6 +11,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from foldline.prompts import (
+    ContextPolicy,
     MarkdownSection,
     Prompt,
     PromptTemplate,
@@ -561,3 +562,22 @@ def test_an_opening_that_cannot_be_appended_begins_a_chat_anew() -> None:
     begin = second.conversation.turns[0]
     assert isinstance(begin, UserTurn)
     assert "All docs." in begin.text
+
+
+def test_a_context_policy_never_shortens_what_was_opened() -> None:
+    long = DOCS.clone(template="All docs. " * 200)
+    prompt = PromptTemplate(ns="t", key="p", sections=[long, TASK]).bind(Task("Go."))
+    calls = [Said(calls=(("look_up", {"word": f"{n} " * 100}),)) for n in range(4)]
+    simulator = AnthropicSimulator([opens("docs"), *calls, Said("Done."), Said("Yes.")])
+    with serving(simulator) as provider:
+        adapter = provider.adapter(
+            model="claude-sonnet-5", context_policy=ContextPolicy(keep_turns=1, budget=100)
+        )
+        response = evaluate_with_disclosure(adapter, prompt)
+        again = response.conversation.user("Sure?")
+        evaluate_with_disclosure(adapter, prompt, conversation=again)
+    assert provider.refusals == []
+    *_, before, last = provider.requests
+    assert "All docs. All docs." in str(before["messages"][2])
+    assert "look_up heard" not in str(before["messages"][4]), "an older result is shortened"
+    assert last["messages"][: len(before["messages"])] == before["messages"]
