@@ -29,6 +29,7 @@ MODULES = (
     "markdown",
     "each",
     "examples",
+    "forms",
     "section",
     "task",
     "chapter",

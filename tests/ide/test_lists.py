@@ -38,7 +38,7 @@ def unknown(value):
 class Passage:
     text: str = "Some text."
     number: int = 1
-    note: str | None = None
+    note: Annotated[str | None, or_else("-")] = None
 
 @dataclass(frozen=True)
 class Titled(Passage):
@@ -258,7 +258,7 @@ ALL_KNOWN = [
     (LIST.format("(Upper('x'),)", ""), "", False),
     (LIST.format("TWO", ", **unknown({})"), "", False),
     ('ExamplesSection[None, str, object](items=[Example("a", {"k": [ONE, 1, None]})])', "", True),
-    ('ExamplesSection[None, str, object](items=[Example("a", {2, 1})])', "", False),
+    ('ExamplesSection[None, str, object](items=[Example("a", {2, 1})])', "", True),
     ('ExamplesSection[None, str, object](items=[Example("a", unknown(1))])', "", False),
 ]
 

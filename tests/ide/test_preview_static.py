@@ -213,3 +213,36 @@ async def test_an_error_of_ours_is_logged_and_the_preview_goes_on(
     editor.change(uri, PROMPT, version=3)
     assert texts(await editor.update(1))[0] == "## 1. Hello\n\nHello Ada.\n\n"
     assert "of ours" in caplog.text
+
+
+async def test_forms_of_fields_show_in_the_source_and_when_executed(
+    view: View, tmp_path: Path
+) -> None:
+    prompt = """
+from dataclasses import dataclass
+from typing import Annotated
+from foldline.prompts import MarkdownSection, PromptTemplate, bullets, or_else, xml
+
+@dataclass(frozen=True)
+class P:
+    rules: Annotated[tuple[str, ...], bullets] = ("a", "b")
+    branch: Annotated[str | None, xml("b"), or_else("main")] = None
+    plain: tuple[int, ...] = (1, 2)
+
+forms = PromptTemplate(ns="demo", key="forms", sections=[MarkdownSection[P](
+    title="T", key="t", template="On ${branch}:\\n    ${rules} ${plain}")])
+"""
+    expected = "## 1. T\n\nOn main:\n    - a\n    - b "
+    editor = view(tmp_path)
+    uri = editor.open("forms.py", prompt)
+    preview = await editor.command("prompt.preview", uri=uri)
+    assert (preview["fidelity"], texts(preview)) == ("static", [expected + "${plain}"])
+    editor.trust(trusted=True)
+    update = await editor.update(1)
+    assert (update["fidelity"], texts(update)) == ("executed", [expected + "(1, 2)"])
+    segments = {one["field"]: one["text"] for one in update["blocks"][0]["segments"]}
+    assert segments["rules"] == "- a\n    - b"
+    params = {"P": {"rules": ["c"], "branch": "dev"}}
+    session = preview["sessionId"]
+    changed = await editor.command("prompt.setParams", sessionId=session, params=params)
+    assert texts(changed) == ["## 1. T\n\nOn <b>\ndev\n</b>:\n    - c (1, 2)"]

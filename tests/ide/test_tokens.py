@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.ide.token_counter import TokenCounter, estimate, token_counter
+from foldline.ide.token_counter import TokenCounter, token_counter
+from foldline.prompts.tokens import estimated_tokens
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,7 @@ def test_an_estimate_says_that_it_is_one() -> None:
 
 @given(st.text())
 def test_an_estimate_is_none_for_nothing_alone(text: str) -> None:
-    assert (estimate(text) == 0) == (text == "")
+    assert (estimated_tokens(text) == 0) == (text == "")
 
 
 def test_a_block_is_counted_once() -> None:

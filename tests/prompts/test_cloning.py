@@ -1,6 +1,6 @@
 """Clones: decoupled, rewired, recursive."""
 
-from typing import Self
+from typing import Annotated, Self
 
 import pytest
 
@@ -13,6 +13,7 @@ from foldline.prompts import (
     Tool,
     ToolContext,
     ToolResult,
+    joined,
 )
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptValidationError
@@ -20,7 +21,7 @@ from foldline.prompts.errors import PromptValidationError
 
 @FrozenDataclass()
 class Params:
-    words: list[str]
+    words: Annotated[list[str], joined(" ")]
 
 
 class Counter:
@@ -201,14 +202,14 @@ def test_cl_01_a_clone_takes_the_constructors_arguments() -> None:
         tools=[tool],
         default_params=Params(["b"]),
     )
-    assert text_of(twin) == "## 1. Hello\n\nShout ['a']!\n\n### 1.1. Other\n\nElsewhere."
+    assert text_of(twin) == "## 1. Hello\n\nShout a!\n\n### 1.1. Other\n\nElsewhere."
     assert [tool.name for tool in twin.tools] == ["nod"]
     assert twin.children[0] is not other
-    assert twin.render() == "Shout ['b']!"
+    assert twin.render() == "Shout b!"
     folded = GREETING.clone(visibility=SectionVisibility.SUMMARY, summary="Speaks.")
     assert "Speaks." in text_of(folded)
     assert text_of(GREETING.clone(enabled=lambda params: False)) == ""
-    assert "Say ['a']." in text_of(GREETING)
+    assert "Say a." in text_of(GREETING)
     chapter = Chapter[None](key="c", title="C", sections=[GREETING], keywords=["one"])
     moved = chapter.clone(sections=[other], keywords="two", description="Why.")
     assert [section.key for section in moved.sections] == ["other"]

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 HEAD = """
 from dataclasses import dataclass, replace
+from typing import Annotated
 from foldline.prompts import (
-    MarkdownSection, PromptTemplate, Role, SectionVisibility, Task, TaskSection, undotted_heading,
+    MarkdownSection, PromptTemplate, Role, SectionVisibility, Task, TaskSection, or_else,
+    undotted_heading,
 )
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class P:
 
 @dataclass(frozen=True)
 class Review(Task):
-    focus: str | None = None
+    focus: Annotated[str | None, or_else("nothing special")] = None
 
 OLD = MarkdownSection[P](title="Old", key="old", template="Old ${name}.")
 

@@ -16,6 +16,18 @@ from foldline.prompts.disclosure import (
 )
 from foldline.prompts.each import EachSection
 from foldline.prompts.examples import Example, ExamplesSection
+from foldline.prompts.forms import (
+    Form,
+    ReprPlaceholderWarning,
+    as_json,
+    bullets,
+    fenced,
+    joined,
+    limit,
+    numbered,
+    or_else,
+    xml,
+)
 from foldline.prompts.headings import Heading, HeadingFormatter, dotted_heading, undotted_heading
 from foldline.prompts.markdown import MarkdownSection
 from foldline.prompts.messages import PromptMessage
@@ -77,6 +89,7 @@ __all__ = [
     "Example",
     "ExamplesSection",
     "ExpansionBudget",
+    "Form",
     "Heading",
     "HeadingFormatter",
     "IntentClassifier",
@@ -95,6 +108,7 @@ __all__ = [
     "PromptTemplate",
     "ReadSectionParams",
     "RenderedPrompt",
+    "ReprPlaceholderWarning",
     "Role",
     "Section",
     "SectionDescriptor",
@@ -117,17 +131,25 @@ __all__ = [
     "Wording",
     "apply_expansion",
     "apply_overrides",
+    "as_json",
     "build_expansion_instructions",
+    "bullets",
     "dotted_heading",
     "evaluate_with_expansions",
     "fallback_tags",
+    "fenced",
+    "joined",
+    "limit",
     "load_overrides",
+    "numbered",
+    "or_else",
     "parse_output",
     "parse_structured_output",
     "rebind_tasks",
     "seed_override",
     "term_overlap",
     "undotted_heading",
+    "xml",
 ]
 
 _LATER = {

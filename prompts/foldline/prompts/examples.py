@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, TypeVar, get_args
 
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.each import EachSection
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.fields import plain, union_members
+from foldline.prompts.forms import or_else
 from foldline.prompts.listing import NUMBER, SEPARATOR
 from foldline.prompts.section import ParamsT_co
 from foldline.prompts.specialise import dataclass_of, type_name
@@ -51,7 +52,7 @@ class Example(Generic[InputT_co, OutputT_co]):
 
     input: InputT_co
     output: OutputT_co
-    reasoning: str | None = None
+    reasoning: Annotated[str | None, or_else("")] = None
     """The way from the input to the output."""
 
 

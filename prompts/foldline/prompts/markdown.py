@@ -172,7 +172,10 @@ class MarkdownSection(Section[ParamsT_co]):
     def _compiled(self, text: object, what: str) -> CompiledTemplate:
         compiled = CompiledTemplate(text, key=self.key, what=what)
         if self.is_specialised:
-            compiled.check(*self._names_for(what))
+            names, kind = self._names_for(what)
+            gated = self.enabled is not None or type(self).is_enabled is not Section.is_enabled
+            # A section with its own parameters is left out; an item of a list isn't.
+            compiled.check(names, kind, gated=gated and kind is self.params_type)
         return compiled
 
     def _names_for(self, what: str) -> tuple[tuple[str, ...], type | None]:

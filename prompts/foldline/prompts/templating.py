@@ -5,13 +5,20 @@ from __future__ import annotations
 import re
 import textwrap
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from foldline.prompts.blocks import Segment, SegmentKind
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
+from foldline.prompts.field_forms import forms_for
+from foldline.prompts.forms import indented
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from foldline.prompts.composition import FieldForm
+
+    Slot: TypeAlias = tuple[Segment, str | None, str, FieldForm | None]
+    """A part, and for a placeholder its name, the indentation of its line, and its form."""
 
 __all__ = ["EXPRESSION", "ONLY_NAMES", "CompiledTemplate"]
 
@@ -26,13 +33,14 @@ EXPRESSION = re.compile(r"\$\{\s*[A-Za-z_]\w*\s*[.\[(:!|][^}\n]*\}")
 class CompiledTemplate:
     """A template text, dedented, stripped and split into literals and placeholders.
 
-    Values are inserted verbatim: a `$` or a brace in a value is text, never a placeholder.
+    Values are inserted as they are: a `$` or a brace in a value is text, never a placeholder. Only
+    further lines of a value get the indentation of the placeholder's line.
 
     >>> [segment.text for segment in CompiledTemplate("Costs $$5, ${who}", key="k").parts]
     ['Costs $5, ', 'who']
     """
 
-    __slots__ = ("key", "parts", "placeholders", "source", "what")
+    __slots__ = ("_slots", "key", "parts", "placeholders", "source", "what")
 
     parts: tuple[Segment, ...]
     """Segments: literals to insert, and placeholders whose text is the field's name."""
@@ -46,19 +54,20 @@ class CompiledTemplate:
         self.key = key
         self.what = what
         self.source = textwrap.dedent(text).strip()
-        self.parts = self._parse()
+        self._slots = self._parse()
+        self.parts = tuple([slot[0] for slot in self._slots])
         self.placeholders = tuple(
             dict.fromkeys(part.field for part in self.parts if part.field is not None)
         )
 
-    def _parse(self) -> tuple[Segment, ...]:
-        parts: list[Segment] = []
+    def _parse(self) -> list[Slot]:
+        slots: list[Slot] = []
         literal: list[str] = []
         position = 0
 
         def flush() -> None:
             if text := "".join(literal):
-                parts.append(Segment(SegmentKind.LITERAL, text))
+                slots.append((Segment(SegmentKind.LITERAL, text), None, "", None))
             literal.clear()
 
         for match in Template.pattern.finditer(self.source):
@@ -68,12 +77,13 @@ class CompiledTemplate:
                 literal.append("$")
             elif name := match["named"] or match["braced"]:
                 flush()
-                parts.append(Segment(SegmentKind.PARAM, name, name))
+                indent = line_indent(self.source, match.start())
+                slots.append((Segment(SegmentKind.PARAM, name, name), name, indent, None))
             else:
                 raise self._stray_dollar(match.start())
         literal.append(self.source[position:])
         flush()
-        return tuple(parts)
+        return slots
 
     def _stray_dollar(self, offset: int) -> PromptValidationError:
         line = self.source.count("\n", 0, offset) + 1
@@ -89,11 +99,20 @@ class CompiledTemplate:
             section_path=(self.key,),
         )
 
-    def check(self, names: Iterable[str], params_type: type | None) -> None:
-        """Check that every placeholder is one of `names`.
+    def check(self, names: Iterable[str], params_type: type | None, *, gated: bool = False) -> None:
+        """Check that every placeholder is one of `names`, and show each in the form of its field.
+
+        Warns about a field whose values show as Python writes them (`ReprPlaceholderWarning`).
+
+        Args:
+            names: The fields and the derived placeholders.
+            params_type: The dataclass of the fields; None without parameters.
+            gated: True if the text is shown only where the section's `enabled` allows it, which may
+                keep values away that are None.
 
         Raises:
-            PromptValidationError: A placeholder isn't a field; the error has near names.
+            PromptValidationError: A placeholder isn't a field; the error has near names. Or the
+                forms of a field make no sense.
         """
         known = list(names)
         for placeholder in self.placeholders:
@@ -116,6 +135,15 @@ class CompiledTemplate:
                 dataclass_type=params_type,
                 near=near,
             )
+        if params_type is not None and self.placeholders:
+            forms = forms_for(
+                params_type, self.placeholders, key=self.key, what=self.what, gated=gated
+            )
+            if forms:
+                self._slots = [
+                    (part, name, indent, None if name is None else forms.get(name))
+                    for part, name, indent, _ in self._slots
+                ]
 
     def substitute(self, params: object, derived: Mapping[str, str]) -> Sequence[Segment]:
         """Return the text's segments, with fields of `params` and `derived` texts filled in.
@@ -126,15 +154,14 @@ class CompiledTemplate:
         if not self.placeholders:
             return self.parts
         segments: list[Segment] = []
-        for part in self.parts:
-            name = part.field
+        for part, name, indent, form in self._slots:
             if name is None:
                 segments.append(part)
-            elif name in derived:
+            elif derived and name in derived:
                 segments.append(Segment(SegmentKind.DERIVED, derived[name], name))
             else:
                 try:
-                    text = str(getattr(params, name))
+                    text = (str if form is None else form.text)(getattr(params, name))
                 except Exception as error:
                     raise PromptRenderError(
                         f"Section {self.key!r}: `${{{name}}}` could not be turned into text: "
@@ -143,5 +170,13 @@ class CompiledTemplate:
                         placeholder=name,
                         dataclass_type=type(params),
                     ) from error
+                if indent and "\n" in text:
+                    text = indented(text, indent)
                 segments.append(Segment(SegmentKind.PARAM, text, name))
         return segments
+
+
+def line_indent(text: str, offset: int) -> str:
+    """Return the blanks that the line of an offset begins with."""
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    return line[: len(line) - len(line.lstrip(" \t"))]

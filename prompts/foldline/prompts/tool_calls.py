@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from foldline.prompts.errors import ToolValidationError
@@ -13,8 +14,6 @@ from foldline.prompts.values import Mismatch, convert
 from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from foldline.prompts.tool import Tool
     from foldline.prompts.wording import Wording
 
@@ -90,12 +89,15 @@ def decode_arguments(tool: Tool[object, object], arguments: str | Mapping[str, o
 
 
 def to_json(value: object) -> object:
-    """Convert a value for a JSON encoder: dataclasses to objects, enums to their values."""
+    """Convert a value for a JSON encoder: dataclasses to objects, enums to their values.
+
+    Sets are sorted, so that equal values give equal texts.
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: to_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, enum.Enum):
-        return value.value
-    if isinstance(value, dict):
+        return to_json(value.value)
+    if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [to_json(item) for item in value]

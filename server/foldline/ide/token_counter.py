@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol, cast
+
+from foldline.prompts.tokens import estimated_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +67,7 @@ def _counter(encoding: str, exact: bool) -> TokenCounter:
         count = load(encoding)
         if count is not None:
             return TokenCounter(encoding, exact=True, _count=count)
-    return TokenCounter(encoding, exact=False, _count=estimate)
+    return TokenCounter(encoding, exact=False, _count=estimated_tokens)
 
 
 class _Counts(Protocol):
@@ -105,9 +106,3 @@ def _bpe_openai(encoding: str) -> Callable[[str], int] | None:
 def _whole(text: str) -> str:
     """Replace lone surrogates, which tokenizers refuse."""
     return text.encode("utf-8", "replace").decode()
-
-
-def estimate(text: str) -> int:
-    """Estimate the tokens of a text from its length."""
-    wide = 0 if text.isascii() else sum(1 for character in text if ord(character) > 0x2E7F)
-    return math.ceil((len(text) - wide) / 4 + wide * 0.8)

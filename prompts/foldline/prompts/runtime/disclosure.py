@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from foldline.prompts.visibility import SectionPath
     from foldline.prompts.wording import Wording
 
-__all__ = ["estimated_tokens", "evaluate_with_disclosure"]
+__all__ = ["evaluate_with_disclosure"]
 
 OutputT = TypeVar("OutputT")
 

@@ -10,6 +10,7 @@ from foldline.ide.analysis.binding import bound
 from foldline.ide.analysis.budget import STEP, text_cost
 from foldline.ide.analysis.syntax import Block, Call, Expression, Return, Statement
 from foldline.ide.analysis.values import (
+    TYPE_VARIABLE,
     UNKNOWN,
     External,
     FunctionValue,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _DEDENT = frozenset({"textwrap.dedent", "inspect.cleandoc"})
 _TYPE_VARIABLES = frozenset({"typing.TypeVar", "typing_extensions.TypeVar"})
+_NEW_TYPES = frozenset({"typing.NewType", "typing_extensions.NewType"})
 _REPLACE = frozenset({"dataclasses.replace", "copy.replace"})
 
 
@@ -55,12 +57,17 @@ def evaluate_call(evaluator: Evaluator, node: Call, scope: Scope) -> Value:
                 return evaluator.text(node, text_cost(text.mapped) + STEP * lines, make)
             return UNKNOWN
         if func.dotted in _TYPE_VARIABLES:
-            return External(instances.TYPE_VARIABLE)
+            return External(TYPE_VARIABLE)
         if func.dotted in _REPLACE:
             return instances.with_replaced_fields(evaluator, node, scope)
+        if func.dotted in _NEW_TYPES and len(node.args) == 2:
+            return evaluator.value(node.args[1], scope)
         if func.dotted in ("builtins.list", "builtins.tuple"):
             items = evaluator.value(node.args[0], scope) if node.args else Items(())
-            return items if isinstance(items, Items) else UNKNOWN
+            return items if isinstance(items, Items) and not items.is_set else UNKNOWN
+        if func.dotted in ("builtins.set", "builtins.frozenset"):
+            items = evaluator.value(node.args[0], scope) if node.args else Items(())
+            return operators.as_set(items) if isinstance(items, Items) else UNKNOWN
         if func.dotted.startswith("builtins."):
             return UNKNOWN
     return instances.instance(evaluator, node, func, scope)

@@ -7,7 +7,6 @@ Everything else is `UNKNOWN`, and no diagnostic is ever based on that.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from foldline.ide.analysis import calls, names, operators, source_map
@@ -125,9 +124,9 @@ class Evaluator:
                 return self._subscript(node, scope)
             case Display():
                 items = self._items(node.items, scope)
-                # A set has no order.
+                # A set has no order, so that it isn't a complete list.
                 is_set = node.anchor.text.startswith("{", node.start)
-                return replace(items, complete=False) if is_set else items
+                return operators.as_set(items) if is_set else items
             case Constant():
                 return operators.constant(node)
             case Operation():
@@ -227,6 +226,8 @@ class Evaluator:
                 return self.text(node, text_cost(text), lambda: text.formatted(source_map.PERCENT))
             if isinstance(left, Text) and node.operator == "*":
                 return Text(source_map.code(node.anchor, node.start, node.end))
+            if node.operator == "|":
+                return operators.union(left, right, node)
             return UNKNOWN
         if isinstance(left, Items) and isinstance(right, Items):
             if not self.affords(STEP * (len(left.items) + len(right.items))):

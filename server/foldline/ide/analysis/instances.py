@@ -9,6 +9,8 @@ from foldline.ide.analysis import lists
 from foldline.ide.analysis import params as params_types
 from foldline.ide.analysis.budget import SECTION, STEP, text_cost
 from foldline.ide.analysis.built_in import default_texts
+from foldline.ide.analysis.enums import shows_name
+from foldline.ide.analysis.field_types import form_value
 from foldline.ide.analysis.syntax import (
     Assign,
     Attribute,
@@ -21,6 +23,7 @@ from foldline.ide.analysis.syntax import (
 )
 from foldline.ide.analysis.values import (
     ROOTS,
+    TYPE_VARIABLE,
     UNKNOWN,
     Argument,
     ClassValue,
@@ -37,6 +40,7 @@ from foldline.ide.analysis.values import (
     Unknown,
     Value,
 )
+from foldline.prompts import forms
 from foldline.prompts.chapter import Chapter
 from foldline.prompts.each import EachSection
 from foldline.prompts.markdown import MarkdownSection
@@ -47,9 +51,6 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.evaluator import Evaluator
     from foldline.ide.analysis.scopes import Scope
     from foldline.ide.analysis.syntax import ClassDefinition, Expression, Statement
-
-TYPE_VARIABLE = "typing.TypeVar"
-"""The `External` that stands for `TypeVar(…)`."""
 
 SECTION_KINDS = {
     "Section": "custom",
@@ -120,17 +121,22 @@ def _library_instance(
         return _instance(evaluator, node, scope, params_types.TASK)
     if name == "Example":
         return _instance(evaluator, node, scope, params_types.EXAMPLE)
+    if name in forms.NAMES:
+        return form_value(evaluator, node, scope, name)
     return UNKNOWN
 
 
 def _instance(evaluator: Evaluator, node: Call, scope: Scope, info: Dataclass) -> InstanceValue:
     arguments, opaque = evaluator.keywords(node, scope)
     fields = [field for field in info.fields if field.init]
-    for field, argument in zip(fields, node.args, strict=False):
-        if isinstance(argument, Starred):
+    for field, expression in zip(fields, node.args, strict=False):
+        if isinstance(expression, Starred):
             opaque = True
             break
-        arguments.setdefault(field.id, evaluator.argument(argument, scope))
+        arguments.setdefault(field.id, evaluator.argument(expression, scope))
+    for name, argument in arguments.items():
+        if shows_name(evaluator, argument.node, scope):
+            arguments[name] = replace(argument, value=UNKNOWN)
     return InstanceValue(info, node, arguments, opaque)
 
 

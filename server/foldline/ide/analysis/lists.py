@@ -111,7 +111,8 @@ def _is_item(evaluator: Evaluator, value: Value, item: Dataclass, depth: int) ->
     if isinstance(origin, External):
         if origin.library_name:
             return True if origin.library_name == item.name and item.definition is None else None
-        return False if origin.dotted.startswith("builtins.") and depth == 0 else None
+        is_other = origin.dotted.startswith("builtins.") and origin.dotted != "builtins.object"
+        return False if is_other and depth == 0 else None
     if not isinstance(origin, ClassValue) or depth > _DEPTH:
         return None
     if dataclass_of(evaluator, origin).identity is item.identity:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from foldline.ide.analysis import operators
 from foldline.ide.analysis.binding import bound as with_bound
 from foldline.ide.analysis.budget import STEP, text_cost
+from foldline.ide.analysis.enums import PLAIN_ENUM, enum_of
 from foldline.ide.analysis.scopes import BodyScope, Bound, ModuleScope, Scope
 from foldline.ide.analysis.source_map import join
 from foldline.ide.analysis.syntax import (
@@ -31,6 +32,7 @@ from foldline.ide.analysis.values import (
     Items,
     MethodValue,
     ModuleValue,
+    Plain,
     PromptValue,
     SectionValue,
     TemplateValue,
@@ -44,7 +46,9 @@ if TYPE_CHECKING:
 
 _POINTER = 8
 _TRANSPARENT = frozenset({"functools.cache", "functools.lru_cache", "builtins.staticmethod"})
-_BUILTINS = frozenset({"list", "tuple", "str", "int", "float", "bool", "dict", "set", "frozenset"})
+_BUILTINS = frozenset(
+    {"list", "tuple", "str", "int", "float", "bool", "dict", "set", "frozenset", "bytes", "object"}
+)
 
 
 def lookup(evaluator: Evaluator, name: str, scope: Scope, use: Node | None = None) -> Value:
@@ -217,7 +221,10 @@ def attribute(evaluator: Evaluator, owner: Value, name: str) -> Value:
     if isinstance(owner, ClassValue):
         scope = evaluator.body(owner.definition, owner.scope)
         found = scope.names.get(name)
-        return _bound(evaluator, found, scope) if found is not None else UNKNOWN
+        value = _bound(evaluator, found, scope) if found is not None else UNKNOWN
+        # A member isn't its value, unless its class is a StrEnum or the like.
+        is_plain = isinstance(value, Text | Plain | Items)
+        return UNKNOWN if is_plain and enum_of(evaluator, owner) == PLAIN_ENUM else value
     if isinstance(owner, PromptValue) and name == "template":
         return owner.template
     if isinstance(owner, TemplateValue | SectionValue | InstanceValue):

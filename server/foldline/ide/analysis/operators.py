@@ -16,13 +16,19 @@ from foldline.ide.analysis.values import (
     Plain,
     PromptValue,
     SectionValue,
+    Specialised,
     TemplateValue,
     Text,
+    Unknown,
     Value,
 )
+from foldline.prompts import forms
 
 if TYPE_CHECKING:
-    from foldline.ide.analysis.syntax import Call, Constant, Expression, String
+    from foldline.ide.analysis.syntax import Call, Constant, Expression, Operation, String
+
+UNION = "typing.Union"
+"""The `External` that stands for the origin of `A | B`."""
 
 _CASES = {
     "capitalize": str.capitalize,
@@ -59,6 +65,12 @@ def as_text(value: Value, node: Expression) -> source_map.MappedText:
     return source_map.code(node.anchor, node.start, node.end)
 
 
+def as_set(items: Items) -> Items:
+    """Return the items as those of a set."""
+    certain = items.is_set or (items.complete and not any(item.maybe for item in items.items))
+    return Items(items.items, complete=False, is_set=certain)
+
+
 def item_at(items: Items, index: tuple[Value, ...]) -> Value:
     """`items[index]`."""
     if len(index) == 1 and isinstance(index[0], Plain) and items.complete:
@@ -78,9 +90,21 @@ def one_of(first: Value, second: Value) -> Value:
             return Items(items, complete=False)
         if isinstance(value, SectionValue | TemplateValue | PromptValue):
             return replace(value, maybe=True)
+        if isinstance(value, External) and value.library_name in forms.NAMES:
+            return UNKNOWN  # What a model reads is never guessed.
         if isinstance(value, ClassValue) or (isinstance(value, External) and value.library_name):
             return value
     return UNKNOWN
+
+
+def union(left: Value, right: Value, node: Operation) -> Value:
+    """Return the type `left | right`; `UNKNOWN` if either is something else."""
+    types = (External, ClassValue, Specialised, Nothing, Unknown)
+    if not (isinstance(left, types) and isinstance(right, types)):
+        return UNKNOWN
+    if isinstance(left, Unknown) and isinstance(right, Unknown):
+        return UNKNOWN
+    return Specialised(External(UNION), (left, right), (node.left, node.right))
 
 
 def method_cost(owner: Text, argument: Value | None) -> int:

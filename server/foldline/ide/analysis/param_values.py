@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis.params import number_text
 from foldline.ide.analysis.values import (
     EMPTY_RECORD,
+    UNKNOWN,
     Dataclass,
     InstanceValue,
+    Items,
     Nothing,
     Plain,
     PromptValue,
+    Record,
     SectionValue,
     Text,
 )
-from foldline.ide.analysis.values import UNKNOWN as NOT_KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import NoReturn
 
-    from foldline.ide.analysis.values import Items, TemplateValue, Value
+    from foldline.ide.analysis.values import Field, TemplateValue, Value
 
 _DEPTH = 32
 
@@ -32,10 +35,6 @@ class FieldValue:
 
     text: str | None
     bound: bool = False
-    is_none: bool = False
-
-
-UNKNOWN = FieldValue(None)
 
 
 class ParamValues:
@@ -68,25 +67,22 @@ class ParamValues:
         """The key of the section, if there are parameters for it alone."""
         return self._key if self._key in self._own.arguments else None
 
-    def value(self, section: SectionValue, name: str) -> FieldValue:
-        """Return the value of a section's field."""
+    def shown(self, section: SectionValue, name: str) -> FieldValue:
+        """Return the text of a section's field, in its form."""
         params = section.params
-        if not isinstance(params, Dataclass):
-            return UNKNOWN
-        instance, bound = self._instance(section, params)
-        if isinstance(instance, InstanceValue):
-            return field_value(instance, params, name, bound=bound)
-        return _field_default(params, name) if instance is None else UNKNOWN
+        field = params.field(name) if isinstance(params, Dataclass) else None
+        value, bound = self.argument(section, name)
+        return FieldValue(None if field is None else text_of(field, value), bound)
 
     def argument(self, section: SectionValue, name: str) -> tuple[Value, bool]:
         """Return what a section's field holds, and True if it is bound."""
         params = section.params
         if not isinstance(params, Dataclass):
-            return NOT_KNOWN, False
+            return UNKNOWN, False
         instance, bound = self._instance(section, params)
         if isinstance(instance, InstanceValue):
             return argument_of(instance, params, name), bound
-        return (_default_of_field(params, name) if instance is None else NOT_KNOWN), bound
+        return (_default_of_field(params, name) if instance is None else UNKNOWN), bound
 
     def _instance(self, section: SectionValue, params: Dataclass) -> tuple[Value | None, bool]:
         """Return a section's parameters, and True if they are bound.
@@ -97,12 +93,12 @@ class ParamValues:
         if own is not None:
             return own.value, True
         if not self._own.complete:
-            return NOT_KNOWN, False
+            return UNKNOWN, False
         instance = self._bound.get(params.identity)
         if instance is not None:
             return instance, True
         if not self._all_known or section.opaque:
-            return NOT_KNOWN, False
+            return UNKNOWN, False
         return _default_of(section) or self._defaults.get(params.identity), False
 
 
@@ -123,40 +119,111 @@ def argument_of(instance: InstanceValue, params: Dataclass, name: str) -> Value:
     """Return what a field of an instance holds."""
     argument = instance.arguments.get(name)
     if argument is None:
-        return NOT_KNOWN if instance.opaque else _default_of_field(params, name)
-    return NOT_KNOWN if params.computed else argument.value
+        return UNKNOWN if instance.opaque else _default_of_field(params, name)
+    return UNKNOWN if params.computed else argument.value
 
 
 def _default_of_field(params: Dataclass, name: str) -> Value:
     field = params.field(name)
-    return NOT_KNOWN if field is None or params.computed else field.default_value
+    return UNKNOWN if field is None or params.computed else field.default_value
 
 
-def field_value(
-    instance: InstanceValue, params: Dataclass, name: str, *, bound: bool = False
-) -> FieldValue:
-    """Return the text of a field of an instance."""
-    argument = instance.arguments.get(name)
-    if argument is None:
-        if instance.opaque:
-            return UNKNOWN
-        found = _field_default(params, name)
-        return FieldValue(found.text, bound, found.is_none)
-    if params.computed:
-        return UNKNOWN
-    match argument.value:
-        case Text() as text:
-            return FieldValue(text.known, bound)
-        case Plain() as plain:
-            return FieldValue(number_text(plain.value), bound)
+def text_of(field: Field, value: Value) -> str | None:
+    """Return the text of a field's value in its form; None if only running the code would tell."""
+    form = field.type.form
+    if not field.type.known:
+        return None
+    if form is None:
+        return str_of(value)
+    try:
+        return form.text(python_of(value))
+    except Exception:
+        return None  # It isn't known, or isn't what the type says: then the render fails, too.
+
+
+def str_of(value: Value) -> str | None:
+    """Return `str()` of a text, a number or None; None for anything else."""
+    match value:
+        case Text():
+            return value.known
+        case Plain():
+            try:
+                return str(value.value)
+            except ValueError:
+                return None  # It has more digits than Python writes.
         case Nothing():
-            return FieldValue("None", bound, is_none=True)
-    return UNKNOWN
+            return "None"
+    return None
 
 
-def _field_default(params: Dataclass, name: str) -> FieldValue:
-    field = params.field(name)
-    if field is None or params.computed:
-        return UNKNOWN
-    is_none = field.default_text is not None and field.default == "None"
-    return FieldValue(field.default_text, is_none=is_none)
+# Values as Python objects
+
+
+class NotKnownError(Exception):
+    """Only running the code would tell."""
+
+
+def _unclear(_: object) -> NoReturn:
+    raise NotKnownError
+
+
+# Which class of collection it is isn't known, and so isn't its repr.
+
+
+class _List(list[object]):
+    __str__ = _unclear
+
+
+class _Set(frozenset[object]):
+    __str__ = _unclear
+
+
+class _Dictionary(dict[str, object]):
+    __str__ = _unclear
+
+
+def python_of(value: Value, depth: int = 0) -> object:
+    """Return the value as a form takes it: an instance as one of a stand-in for its class.
+
+    Raises:
+        NotKnownError: It isn't known.
+    """
+    if depth > _DEPTH:
+        raise NotKnownError
+    match value:
+        case Text() if value.known is not None:
+            return value.known
+        case Plain():
+            return value.value
+        case Nothing():
+            return None
+        case Items() if value.is_set or (value.complete and not any(i.maybe for i in value.items)):
+            items = [python_of(item.value, depth + 1) for item in value.items]
+            return _Set(items) if value.is_set else _List(items)
+        case Record(complete=True):
+            named = value.arguments.items()
+            return _Dictionary({key: python_of(one.value, depth + 1) for key, one in named})
+        case InstanceValue(opaque=False) if _is_plain(value.dataclass):
+            fields = value.dataclass.fields
+            kind = _stand_in(value.dataclass.name, tuple(field.id for field in fields))
+            values = (
+                python_of(argument_of(value, value.dataclass, field.id), depth + 1)
+                for field in fields
+            )
+            return kind(*values)
+    raise NotKnownError
+
+
+def _is_plain(info: Dataclass) -> bool:
+    """Return True for a dataclass whose instances are what their arguments say."""
+    return (
+        info.is_dataclass is True
+        and info.complete
+        and not info.computed
+        and all(field.init for field in info.fields)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _stand_in(name: str, fields: tuple[str, ...]) -> type:
+    return make_dataclass(name, fields, namespace={"__str__": _unclear})

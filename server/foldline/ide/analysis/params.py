@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields, replace
+import dataclasses
 from dataclasses import Field as RuntimeField
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, get_type_hints
 
 from foldline.ide.analysis.budget import STEP
+from foldline.ide.analysis.enums import shows_name
+from foldline.ide.analysis.field_types import field_type, is_decorated
+from foldline.ide.analysis.operators import as_set
 from foldline.ide.analysis.scopes import BodyScope
 from foldline.ide.analysis.syntax import (
     Assign,
@@ -22,19 +26,22 @@ from foldline.ide.analysis.syntax import (
     Subscript,
 )
 from foldline.ide.analysis.values import (
+    EMPTY_RECORD,
     UNKNOWN,
     ClassValue,
     Dataclass,
     External,
     Field,
+    FieldType,
     Items,
+    LambdaValue,
     Nothing,
-    Plain,
     Specialised,
     Text,
     Unknown,
     Value,
 )
+from foldline.prompts.composition import compose, hint_text
 from foldline.prompts.examples import Example
 from foldline.prompts.task import Task
 
@@ -44,20 +51,24 @@ if TYPE_CHECKING:
 
 
 def _library_dataclass(kind: type, *, task: bool = False) -> Dataclass:
+    hints = get_type_hints(kind, include_extras=True)
+
     def field_of(field: RuntimeField[object]) -> Field:
-        known = field.default is not MISSING
+        known = field.default is not dataclasses.MISSING
+        form = compose(hints[field.name])
+        own = form if form is not None and form.forms else None
         return Field(
             field.name,
             None,
-            str(field.type).removesuffix("T_co"),
+            hint_text(hints[field.name]).removesuffix("T_co"),
             repr(field.default) if known else None,
             known,
             field.metadata.get("description", ""),
-            str(field.default) if known else None,
-            default_value=Nothing() if field.default is None else UNKNOWN,
+            Nothing() if field.default is None else UNKNOWN,
+            type=FieldType(own, shows=None if form is None else form.shows),
         )
 
-    own = tuple(map(field_of, fields(kind)))
+    own = tuple(map(field_of, dataclasses.fields(kind)))
     return Dataclass(kind.__name__, None, own, complete=True, is_dataclass=True, task=task)
 
 
@@ -70,6 +81,14 @@ EXAMPLE = _library_dataclass(Example)
 _LIBRARY = {kind.name: kind for kind in (TASK, EXAMPLE)}
 
 _COMPUTES = frozenset({"__getattribute__", "__init__", "__new__", "__post_init__"})
+
+_EMPTY: dict[str, Value] = {
+    "builtins.tuple": Items(()),
+    "builtins.list": Items(()),
+    "builtins.set": as_set(Items(())),
+    "builtins.frozenset": as_set(Items(())),
+    "builtins.dict": EMPTY_RECORD,
+}
 
 HARMLESS_BASES = frozenset(
     {"builtins.object", "typing.Generic", "typing.Protocol", "typing_extensions.Generic"}
@@ -109,7 +128,7 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
     if not evaluator.affords(STEP):
         return Dataclass(definition.name.id, definition, (), complete=False, is_dataclass=None)
     fields: dict[str, Field] = {}
-    is_dataclass: bool | None = _decorated(evaluator, definition, scope)
+    is_dataclass: bool | None = is_decorated(evaluator, definition, scope)
     complete = is_dataclass is not None and not definition.generic
     task = False
     computed = any(
@@ -131,7 +150,7 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
             is_dataclass = True  # inherits __dataclass_fields__, though not its own fields
         elif is_dataclass is False and above.is_dataclass is None:
             is_dataclass = None
-    if _decorated(evaluator, definition, scope) is not False:
+    if is_decorated(evaluator, definition, scope) is not False:
         fields.update({field.id: field for field in _fields(evaluator, definition, scope)})
     return Dataclass(
         definition.name.id,
@@ -154,21 +173,6 @@ def _base(evaluator: Evaluator, value: Value, depth: int) -> Dataclass | None:
     if isinstance(origin, ClassValue) and depth < 20:
         return _dataclass_of(evaluator, origin, depth + 1)
     return Dataclass("", None, (), complete=False, is_dataclass=None)
-
-
-def _decorated(evaluator: Evaluator, definition: ClassDefinition, scope: Scope) -> bool | None:
-    """Return True if a decorator makes the class a dataclass; None if a decorator is unknown."""
-    unknown = False
-    for decorator in definition.decorators:
-        func = decorator.func if isinstance(decorator, Call) else decorator
-        value = evaluator.value(func, scope)
-        if isinstance(value, External):
-            if value.dotted == "dataclasses.dataclass" or value.library_name == "FrozenDataclass":
-                return True
-            if value.dotted.startswith(("typing.", "typing_extensions.", "functools.")):
-                continue
-        unknown = True
-    return None if unknown else False
 
 
 def _fields(evaluator: Evaluator, definition: ClassDefinition, scope: Scope) -> list[Field]:
@@ -197,71 +201,55 @@ def _field(
     value: Expression | None,
     scope: Scope,
 ) -> Field:
-    default: Expression | None = value
-    has_default = value is not None
-    description = ""
-    init = True
-    if isinstance(value, Call):
-        func = evaluator.value(value.func, scope)
-        if isinstance(func, External) and func.dotted == "dataclasses.field":
-            default_keyword = value.keyword("default")
-            factory = value.keyword("default_factory")
-            default = default_keyword.value if default_keyword is not None else None
-            has_default = default_keyword is not None or factory is not None
-            metadata = value.keyword("metadata")
-            if metadata is not None:
-                description = _description(evaluator, metadata.value, scope)
-            declared = value.keyword("init")
-            init = declared is None or declared.value.source != "False"
-            if default is None and factory is not None:
-                made = evaluator.value(factory.value, scope)
-                return Field(
-                    name.id,
-                    name,
-                    annotation.source,
-                    f"{factory.value.source}()",
-                    True,
-                    description,
-                    None,
-                    init,
-                    Items(()) if made in _EMPTY_SEQUENCES else UNKNOWN,
-                    (annotation, scope),
-                )
-    value_of_default = evaluator.value(default, scope) if default is not None else UNKNOWN
-    return Field(
+    declared = Field(
         name.id,
         name,
         annotation.source,
-        default.source if default is not None else None,
-        has_default,
-        description,
-        _rendered(value_of_default, default) if default is not None else None,
-        init,
-        value_of_default,
-        (annotation, scope),
+        None if value is None else value.source,
+        value is not None,
+        "",
+        _default(evaluator, value, scope),
+        type=field_type(evaluator, annotation, scope),
+        hint=(annotation, scope),
+    )
+    if not isinstance(value, Call):
+        return declared
+    func = evaluator.value(value.func, scope)
+    if not (isinstance(func, External) and func.dotted == "dataclasses.field"):
+        return declared
+    default, factory = value.keyword("default"), value.keyword("default_factory")
+    metadata, init = value.keyword("metadata"), value.keyword("init")
+    shown = None if factory is None else f"{factory.value.source}()"
+    return replace(
+        declared,
+        default=shown if default is None else default.value.source,
+        has_default=default is not None or factory is not None,
+        description="" if metadata is None else _description(evaluator, metadata.value, scope),
+        default_value=(
+            _made(evaluator, factory.value, scope)
+            if default is None and factory is not None
+            else _default(evaluator, None if default is None else default.value, scope)
+        ),
+        init=init is None or init.value.source != "False",
     )
 
 
-_EMPTY_SEQUENCES = (External("builtins.list"), External("builtins.tuple"))
+def _default(evaluator: Evaluator, node: Expression | None, scope: Scope) -> Value:
+    if node is None or shows_name(evaluator, node, scope):
+        return UNKNOWN
+    if isinstance(node, Constant) and node.source == "None":
+        return Nothing()
+    return evaluator.value(node, scope)
 
 
-def _rendered(value: Value, node: Expression) -> str | None:
-    """Return the text of a literal default in a prompt."""
-    if isinstance(value, Text):
-        return value.known
-    if isinstance(value, Plain):
-        return number_text(value.value)
-    if isinstance(value, Nothing) or (isinstance(node, Constant) and node.source == "None"):
-        return "None"
-    return None
-
-
-def number_text(value: float) -> str | None:
-    """A number as it renders; None for one with more digits than Python writes."""
-    try:
-        return str(value)
-    except ValueError:
-        return None
+def _made(evaluator: Evaluator, factory: Expression, scope: Scope) -> Value:
+    """Return what a default factory makes."""
+    value = evaluator.value(factory, scope)
+    if isinstance(value, External):
+        return _EMPTY.get(value.dotted, UNKNOWN)
+    if isinstance(value, LambdaValue) and not value.definition.parameters:
+        return evaluator.value(value.definition.body, value.scope)
+    return UNKNOWN
 
 
 def _description(evaluator: Evaluator, node: Expression, scope: Scope) -> str:

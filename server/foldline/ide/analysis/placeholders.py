@@ -11,6 +11,7 @@ from foldline.prompts.each import EachSection
 from foldline.prompts.examples import ExamplesSection
 from foldline.prompts.listing import LEFT_OUT, TOTAL
 from foldline.prompts.task import TASK_BLOCKS
+from foldline.prompts.templating import line_indent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +75,13 @@ class Placeholder:
     def name_source(self) -> SourceSpan | None:
         """Source location of the name, without `$` and braces."""
         return self.mapped.place(self.name_start, self.name_end)
+
+    @property
+    def indent(self) -> str | None:
+        """The blanks that its line begins with; None if code decides what stands before it."""
+        indent = line_indent(self.mapped.text, self.start)
+        line = self.mapped.text.rfind("\n", 0, self.start) + 1
+        return None if self.mapped.dynamic_in(line, self.start) else indent
 
     @property
     def file(self) -> str:

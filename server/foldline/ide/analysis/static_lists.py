@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from foldline.ide.analysis.built_in import sentence
-from foldline.ide.analysis.param_values import argument_of, field_value
+from foldline.ide.analysis.param_values import NotKnownError, argument_of, python_of, text_of
 from foldline.ide.analysis.params import EXAMPLE
 from foldline.ide.analysis.placeholders import Placeholder
-from foldline.ide.analysis.static_segments import Part, StaticSegment, parts_of
+from foldline.ide.analysis.static_segments import Part, StaticSegment, parts_of, value_segment
 from foldline.ide.analysis.values import (
     UNKNOWN,
     InstanceValue,
     Items,
     Nothing,
     Plain,
-    Record,
     SectionValue,
     Text,
     Value,
@@ -23,7 +22,7 @@ from foldline.ide.analysis.values import (
 from foldline.prompts import Segment, SegmentKind
 from foldline.prompts.examples import REASONING, reasoning_block
 from foldline.prompts.listing import LEFT_OUT, NUMBER, TOTAL, Listing, item_field
-from foldline.prompts.tool_calls import json_text
+from foldline.prompts.tool_calls import json_text, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 
 MOST: Final = 2_000_000
 """The most characters that the lists of one render show; a few lines can describe more."""
-
-_DEPTH = 30
 
 
 class StaticLists:
@@ -176,9 +173,7 @@ class _Item:
             return StaticSegment(SegmentKind.DERIVED, shown, name, known=text is not None)
         text = self._text(name)
         field = item_field(self._where, self._index, name)
-        return StaticSegment(
-            self._kind, written if text is None else text, field, known=text is not None
-        )
+        return value_segment(self._kind, text, field, written, part.indent)
 
     @property
     def _is_example(self) -> bool:
@@ -190,51 +185,18 @@ class _Item:
         if not isinstance(value, InstanceValue):
             return None
         if not self._is_example:
-            return field_value(value, value.dataclass, name).text
+            field = value.dataclass.field(name)
+            held = argument_of(value, value.dataclass, name)
+            return None if field is None else text_of(field, held)
         held = argument_of(value, EXAMPLE, name)
         if name != "reasoning":
             return _json_text(held)
         return "" if isinstance(held, Nothing) else held.known if isinstance(held, Text) else None
 
 
-# JSON
-
-
-class _NotKnownError(Exception):
-    """Only running the code would tell the value."""
-
-
 def _json_text(value: Value) -> str | None:
     """Return a value as examples show it; None if only running the code would tell."""
     try:
-        return json_text(_as_json(value))
-    except (_NotKnownError, ValueError):
+        return json_text(to_json(python_of(value)))
+    except (NotKnownError, TypeError, ValueError):
         return None
-
-
-def _as_json(value: Value, depth: int = 0) -> object:
-    if depth > _DEPTH:
-        raise _NotKnownError
-    match value:
-        case Text() if value.known is not None:
-            return value.known
-        case Plain():
-            return value.value
-        case Nothing():
-            return None
-        case Items():
-            items = _sequence(value)
-            if items is not None:
-                return [_as_json(item, depth + 1) for item in items]
-        case Record(complete=True):
-            return {
-                name: _as_json(argument.value, depth + 1)
-                for name, argument in value.arguments.items()
-            }
-        case InstanceValue(dataclass=kind) if kind.complete and not kind.computed:
-            if all(field.init for field in kind.fields):
-                return {
-                    field.id: _as_json(argument_of(value, kind, field.id), depth + 1)
-                    for field in kind.fields
-                }
-    raise _NotKnownError

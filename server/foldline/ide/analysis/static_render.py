@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan, Span, Visibility
-from foldline.ide.analysis.param_values import ParamValues
+from foldline.ide.analysis.param_values import ParamValues, str_of
 from foldline.ide.analysis.placeholders import Placeholder
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.static_lists import StaticLists
-from foldline.ide.analysis.static_segments import Part, StaticSegment, parts_of
+from foldline.ide.analysis.static_segments import Part, StaticSegment, parts_of, value_segment
 from foldline.ide.analysis.values import (
     LIST_KINDS,
     TEXT_KINDS,
@@ -425,12 +425,12 @@ class _Renderer:
         """Return the segments that a task section computes, by placeholder name."""
         derived = {}
         for name, block in TASK_BLOCKS.items():
-            value = self.param_values.value(section, block.field)
-            shown = f"${{{block.field}}}" if value.text is None else value.text
-            text = block.text(None if value.is_none else shown, ENGLISH)
-            derived[name] = StaticSegment(
-                SegmentKind.DERIVED, text, name, known=value.is_none or value.text is not None
-            )
+            value, _ = self.param_values.argument(section, block.field)
+            is_none = isinstance(value, Nothing)
+            known = str_of(value)
+            shown = f"${{{block.field}}}" if known is None else known
+            text = block.text(None if is_none else shown, ENGLISH)
+            derived[name] = StaticSegment(SegmentKind.DERIVED, text, name, known=known is not None)
         return derived
 
     def _filled(
@@ -443,18 +443,19 @@ class _Renderer:
             return derived[name]
         # Sections with the same parameters show the same.
         default = section.arguments.get("default_params")
-        own = self.param_values.own_key
-        key = (own, id(section.params), section.opaque, id(default), name, written)
+        own, indent = self.param_values.own_key, part.indent
+        key = (own, id(section.params), section.opaque, id(default), name, written, indent)
         known = self.values.get(key)
         if known is None:
-            known = self.values[key] = self._value(section, name, written)
+            known = self.values[key] = self._value(section, name, written, indent)
         return known
 
-    def _value(self, section: SectionValue, name: str, placeholder: str) -> StaticSegment:
-        value = self.param_values.value(section, name)
+    def _value(
+        self, section: SectionValue, name: str, placeholder: str, indent: str | None
+    ) -> StaticSegment:
+        value = self.param_values.shown(section, name)
         kind = SegmentKind.PARAM if value.bound or value.text is None else SegmentKind.DEFAULT
-        text = placeholder if value.text is None else value.text
-        return StaticSegment(kind, text, name, known=value.text is not None)
+        return value_segment(kind, value.text, name, placeholder, indent)
 
 
 def _static(block: Block, shown: tuple[SectionValue, Visibility]) -> StaticBlock:

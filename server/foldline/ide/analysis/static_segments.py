@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from foldline.ide.analysis.placeholders import Placeholder, shown
 from foldline.ide.analysis.values import kept
 from foldline.prompts import Segment, SegmentKind
+from foldline.prompts.forms import indented
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.source_map import MappedText
@@ -24,6 +25,24 @@ class StaticSegment(Segment):
 
 Part: TypeAlias = StaticSegment | Placeholder
 """A part of a section's text."""
+
+
+def value_segment(
+    kind: SegmentKind, value: str | None, field: str, written: str, indent: str | None
+) -> StaticSegment:
+    """Return the segment of a field's value.
+
+    Args:
+        kind: The kind of the segment.
+        value: The text; None if it isn't known.
+        field: The field, for the segment.
+        written: The placeholder, which shows in place of an unknown value.
+        indent: The indentation of the placeholder's line; None if it isn't known.
+    """
+    if value is None:
+        return StaticSegment(kind, written, field, known=False)
+    known = indent is not None or "\n" not in value
+    return StaticSegment(kind, indented(value, indent or ""), field, known=known)
 
 
 def parts_of(section: SectionValue, role: str, text: MappedText) -> tuple[Part, ...]:

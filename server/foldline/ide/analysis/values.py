@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         Name,
         Node,
     )
+    from foldline.prompts import Form
+    from foldline.prompts.composition import FieldForm, PlainRepr
 
 T = TypeVar("T")
 Keeps = TypeVar("Keeps", bound="SectionValue | TemplateValue | PromptValue")
@@ -37,6 +39,9 @@ LIBRARY_NAMES = frozenset(prompts.__all__)
 
 ROOTS = ("system", "sections", "chapters")
 """The arguments of a template that have its root sections."""
+
+TYPE_VARIABLE = "typing.TypeVar"
+"""The `External` that stands for `TypeVar(…)`."""
 
 LIST_KINDS = ("each", "examples")
 """The kinds of sections that show each item of a list."""
@@ -100,10 +105,12 @@ EMPTY_RECORD = Record({})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
-    """A list or tuple; unless `complete`, unknown items may be among these."""
+    """A list, tuple or set; unless `complete`, unknown items may be among these."""
 
     items: tuple[Item, ...]
     complete: bool = True
+    is_set: bool = False
+    """True for a set of which all items are known; as it has no order, it isn't `complete`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +158,36 @@ class Specialised:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class FormValue:
+    """A form of a field, made by a call such as `joined(", ")`; `problem` says why it can't be."""
+
+    node: Call
+    form: Form | None
+    """None if its arguments aren't known, or can't be."""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FieldType:
+    """What the type of a field tells of the text of its values.
+
+    Attributes:
+        form: The form of the text; None if it is that of `str`.
+        known: Certainly all forms are known, so that known values have known texts.
+        shows: What certainly shows as Python writes it.
+        problem: Why a section refuses to show the field; else empty.
+    """
+
+    form: FieldForm | None = None
+    known: bool = True
+    shows: PlainRepr | None = None
+    problem: str = ""
+
+
+STR = FieldType()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Field:
     """A field of a params dataclass; `name` is its declaration, None in the library."""
 
@@ -161,10 +198,9 @@ class Field:
     """Source of the default, if it can be shown."""
     has_default: bool
     description: str
-    default_text: str | None = None
-    """`str()` of the default, if known."""
-    init: bool = True
     default_value: Value = UNKNOWN
+    init: bool = True
+    type: FieldType = STR
     hint: tuple[Expression, Scope] | None = None
     """The annotation, and the scope to evaluate it in."""
 
@@ -412,6 +448,7 @@ Value: TypeAlias = (
     | PromptValue
     | ToolValue
     | InstanceValue
+    | FormValue
     | MethodValue
 )
 

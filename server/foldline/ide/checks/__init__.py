@@ -21,6 +21,7 @@ from foldline.ide.checks.diagnostic import (
 )
 from foldline.ide.checks.evaluated import check_evaluated
 from foldline.ide.checks.fields import check_fields
+from foldline.ide.checks.forms import check_forms
 from foldline.ide.checks.lists import check_list
 from foldline.ide.checks.prompts import check_call
 from foldline.ide.checks.sections import (
@@ -124,9 +125,11 @@ def _statement(facts: StatementFacts, analysis: ModuleAnalysis) -> Iterator[Lazy
 def _of_section(section: SectionValue) -> tuple[LazyDiagnostic, ...]:
     texts = tuple(texts_of(section))
     of_texts = (diagnostic for text in texts for diagnostic in check_text(text))
+    forms = (diagnostic for text in texts for diagnostic in check_forms(text))
     return (
         *check_section(section),
         *of_texts,
+        *forms,
         *check_summary_size(texts),
         *check_list(section, texts),
     )

@@ -53,6 +53,8 @@ class Code(StrEnum):
     OUTPUT_NOT_DATACLASS = "output-not-dataclass"
     TOOL_NAME = "tool-name"
     UNUSED_FIELD = "unused-field"
+    REPR_PLACEHOLDER = "repr-placeholder"
+    INVALID_FORM = "invalid-form"
     TOKEN_BUDGET = "token-budget"
     NOT_EVALUATED = "not-evaluated"
 
@@ -62,6 +64,7 @@ SEVERITIES = {
     Code.UNREACHABLE_SECTION: Severity.WARNING,
     Code.CHAPTER_NEVER_OPENS: Severity.WARNING,
     Code.UNUSED_FIELD: Severity.HINT,
+    Code.REPR_PLACEHOLDER: Severity.WARNING,
     Code.TOKEN_BUDGET: Severity.WARNING,
     Code.NOT_EVALUATED: Severity.WARNING,
 }

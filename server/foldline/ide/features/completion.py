@@ -1,4 +1,4 @@
-"""Completion: fields in templates, section keys in calls, params types."""
+"""Completion: fields in templates, section keys in calls, params types, forms of fields."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from foldline.ide.analysis.values import (
     SectionValue,
     Specialised,
 )
+from foldline.ide.features.forms import forms_in, typed_form
 from foldline.ide.features.keys import KeyKind, key_context, sections_with_paths, templates_of
 from foldline.ide.features.locate import sections_at, text_at
 from foldline.ide.features.quoting import call_before, quoted_at
@@ -46,6 +47,7 @@ class CompletionKind(StrEnum):
     SECTION = "section"
     CHAPTER = "chapter"
     PARAMS = "params"
+    FORM = "form"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +87,23 @@ def completions(analysis: ModuleAnalysis, offset: int) -> tuple[Completion, ...]
     context = key_context(text, offset)
     if context is not None:
         return tuple(_keys(analysis, offset, context))
+    typed = typed_form(text, offset)
+    if typed is not None:
+        return tuple(_forms(analysis, offset, typed))
     subscript = _SPECIALISE.search(line)
     if subscript is not None:
         return tuple(sorted(_params(analysis, offset, subscript), key=lambda item: item.sort))
     return ()
+
+
+def _forms(analysis: ModuleAnalysis, offset: int, typed: str) -> Iterator[Completion]:
+    """Propose the forms that the file has imported, after `Annotated[…, `."""
+    rest = _REST.match(analysis.text, offset)
+    place = SourceSpan(
+        analysis.file, offset - len(typed), rest.end() if rest is not None else offset
+    )
+    for index, (name, code, does) in enumerate(forms_in(analysis)):
+        yield Completion(name, CompletionKind.FORM, code, place, does, "", name, f"{index:04}")
 
 
 def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Iterator[Completion]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from foldline.ide.analysis.model import Visibility
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.values import Dataclass, Nothing
+from foldline.ide.features.forms import description_of
 from foldline.ide.features.keys import key_at
 from foldline.ide.features.locate import field_at, placeholder_at, sections_at
 
@@ -69,6 +70,9 @@ def _field(kind: Dataclass, field: Field) -> str:
     lines = [f"```python\n{kind.name}.{field.id}: {field.annotation}{default}\n```"]
     if field.description:
         lines.append(field.description)
+    shown = description_of(field)
+    if shown:
+        lines.append(shown)
     if not field.has_default:
         lines.append("*Required: it has no default.*")
     return "\n\n".join(lines)

@@ -1,4 +1,4 @@
-"""`textDocument/completion`: fields in templates, section keys in calls, params types."""
+"""`textDocument/completion`: fields in templates, section keys in calls, params types, forms."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList
             CompletionKind.SECTION: CompletionItemKind.Reference,
             CompletionKind.CHAPTER: CompletionItemKind.Reference,
             CompletionKind.PARAMS: CompletionItemKind.Class,
+            CompletionKind.FORM: CompletionItemKind.Function,
         }
         return [
             CompletionItem(

@@ -253,12 +253,19 @@ class ExpressionReader:
             if child.type != "keyword_argument"
         )
 
+    def union_type(self, node: tree_sitter.Node) -> Expression | None:
+        named = [child for child in node.named_children if child.type != "comment"]
+        if len(named) != 2:
+            return None
+        return Operation(*self.at(node), self.expression(named[0]), "|", self.expression(named[1]))
+
     def generic_type(self, node: tree_sitter.Node) -> Expression:
         at = self.at(node)
         named = node.named_children
         if not named:
             return Opaque(*at)
         items = named[1].named_children if len(named) > 1 else []
+        items = [item for item in items if item.type != "comment"]
         return Subscript(
             *at, self.expression(named[0]), tuple(self.expression(item) for item in items)
         )
@@ -314,6 +321,7 @@ _READERS: Mapping[str, Callable[[ExpressionReader, tree_sitter.Node], Expression
     "conditional_expression": ExpressionReader.conditional,
     "dictionary": ExpressionReader.dictionary,
     "generic_type": ExpressionReader.generic_type,
+    "union_type": ExpressionReader.union_type,
     "identifier": ExpressionReader.name,
     "lambda": ExpressionReader.anonymous,
     "named_expression": ExpressionReader.walrus,

@@ -1,0 +1,315 @@
+"""Types of fields, as the library sees them at run time.
+
+The classes of a workspace are never made: stand-ins with the same names take their places, so that
+the library's own rules tell how a value shows, and which forms make sense.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import collections.abc
+import enum
+import typing
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Literal, Union, cast
+
+from foldline.ide.analysis.budget import STEP
+from foldline.ide.analysis.enums import OWN_ENUM, TEXT_ENUM, enum_of
+from foldline.ide.analysis.syntax import Call, String
+from foldline.ide.analysis.values import (
+    TYPE_VARIABLE,
+    ClassValue,
+    External,
+    FieldType,
+    FormValue,
+    Nothing,
+    Plain,
+    Specialised,
+    Text,
+    Unknown,
+    Value,
+)
+from foldline.prompts import forms
+from foldline.prompts.composition import compose
+from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.field_forms import Unresolved
+from foldline.prompts.task import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from foldline.ide.analysis.evaluator import Evaluator
+    from foldline.ide.analysis.scopes import Scope
+    from foldline.ide.analysis.syntax import ClassDefinition, Expression
+
+_DEPTH = 20
+_MODULES = {"builtins": builtins, "collections": collections, "collections.abc": collections.abc}
+_TYPING = ("typing", "typing_extensions")
+_OUTER = ("ClassVar", "Final", "Required", "NotRequired", "ReadOnly")
+_TEXT_METHODS = ("__str__", "__repr__", "__format__")
+
+
+def field_type(evaluator: Evaluator, annotation: Expression, scope: Scope) -> FieldType:
+    """Return what an annotation tells of the text of a field's values."""
+    hints = _Hints(evaluator, annotation, scope)
+    hint: object = Unresolved
+    if isinstance(annotation, String):
+        value = evaluator.value(annotation, scope)
+        quoted = value.known if isinstance(value, Text) else None
+        hint = {"str": str, "int": int, "float": float, "bool": bool}.get(quoted or "", Unresolved)
+        hints.known = hints.certain = hint is not Unresolved
+    else:
+        hint = hints.of(evaluator.value(annotation, scope))
+    if hints.problem:
+        return FieldType(known=False, problem=hints.problem)
+    try:
+        form = compose(hint)
+    except PromptValidationError as error:
+        if not hints.certain:
+            return FieldType(known=False)
+        return FieldType(known=False, problem=str(error))
+    except TypeError:
+        return FieldType(known=False)  # Such as a subscript that its class refuses.
+    shows = form.shows if form is not None and hints.certain else None
+    own = form if form is not None and form.forms else None
+    known = hints.known and not (hints.names and own is None)
+    return FieldType(own, known, shows)
+
+
+def form_value(evaluator: Evaluator, node: Call, scope: Scope, name: str) -> FormValue:
+    """Return the form that a call such as `joined(", ")` makes."""
+    make = getattr(forms, name)
+    values = [evaluator.value(argument, scope) for argument in node.args]
+    keywords, opaque = evaluator.keywords(node, scope)
+    named = {key: argument.value for key, argument in keywords.items()}
+    if opaque or not all(map(_is_constant, (*values, *named.values()))):
+        return FormValue(node, None)
+    try:
+        made = make(*map(_constant, values), **{key: _constant(v) for key, v in named.items()})
+    except (PromptValidationError, TypeError) as error:
+        return FormValue(node, None, str(error).rstrip("."))
+    return FormValue(node, made)
+
+
+def _is_constant(value: Value) -> bool:
+    return isinstance(value, Plain | Nothing) or (
+        isinstance(value, Text) and value.known is not None
+    )
+
+
+def _constant(value: Value) -> object:
+    if isinstance(value, Text):
+        return value.known
+    return value.value if isinstance(value, Plain) else None
+
+
+class _Hints:
+    """Makes the library's types of values; afterwards it tells how much of them was known.
+
+    Attributes:
+        known: All parts are known.
+        certain: So are the forms, and the types that they are around; items may not be.
+        names: A class shows another text than the value that a member of it is defined with.
+        problem: The first form that can't be made.
+    """
+
+    def __init__(self, evaluator: Evaluator, annotation: Expression, scope: Scope) -> None:
+        self.known = self.certain = True
+        self.names = False
+        self.problem = ""
+        self._evaluator = evaluator
+        self._annotation = annotation
+        self._scope = scope
+
+    def of(self, value: Value, depth: int = 0) -> object:
+        """Return the type; an unknown one for what isn't known. The depth counts item types."""
+        if depth > _DEPTH or not self._evaluator.affords(STEP):
+            return self._unknown(0)
+        match value:
+            case Nothing():
+                return None
+            case External():
+                return self._external(value.dotted, depth)
+            case ClassValue():
+                return self._class(value)
+            case Specialised():
+                return self._specialised(value, depth)
+        return self._unknown(depth)
+
+    def _unknown(self, depth: int) -> object:
+        self.known = False
+        self.certain = self.certain and depth > 0
+        return Unresolved
+
+    def _external(self, dotted: str, depth: int) -> object:
+        module, _, name = dotted.rpartition(".")
+        if dotted == TYPE_VARIABLE:
+            return Unresolved
+        if module in _TYPING:
+            found = getattr(typing, name, None)
+            return self._unknown(depth) if found is None else found
+        if module in _MODULES:
+            found = getattr(_MODULES[module], name, None)
+            return found if isinstance(found, type) else self._unknown(depth)
+        if External(dotted).library_name == Task.__name__:
+            return Task
+        # Other libraries have no aliases with our forms.
+        return self._unknown(depth) if dotted.startswith("foldline.") else Unresolved
+
+    def _specialised(self, value: Specialised, depth: int) -> object:
+        origin, arguments = value.origin, value.arguments
+        if not isinstance(origin, External):
+            return self.of(origin, depth)
+        module, _, name = origin.dotted.rpartition(".")
+        if origin.dotted == "dataclasses.InitVar" and len(arguments) == 1:
+            return self.of(arguments[0], depth)
+        if module in _TYPING:
+            if name == "Annotated" and arguments:
+                return self._annotated(value, depth)
+            if name == "Optional" and len(arguments) == 1:
+                return self._union((arguments[0], Nothing()), depth)
+            if name == "Union":
+                return self._union(arguments, depth)
+            if name == "Literal":
+                if not all(map(_is_constant, arguments)):
+                    return Unresolved
+                return Literal[tuple(map(_constant, arguments))]
+            if name in _OUTER and len(arguments) == 1:
+                return self.of(arguments[0], depth)
+        made = self._external(origin.dotted, depth)
+        inner = tuple(
+            ...
+            if isinstance(argument, Unknown) and node.source == "..."
+            else self.of(argument, depth + 1)
+            for argument, node in zip(arguments, value.nodes, strict=False)
+        )
+        if made is Unresolved or not inner:
+            return made
+        try:
+            return cast("typing.Any", made)[inner]
+        except TypeError:
+            return self._unknown(depth)
+
+    def _annotated(self, value: Specialised, depth: int) -> object:
+        hint = self.of(value.arguments[0], depth)
+        metadata: list[object] = []
+        for argument, node in zip(value.arguments[1:], value.nodes[1:], strict=False):
+            match argument:
+                case FormValue(form=form, problem=problem):
+                    self.problem = self.problem or problem
+                    if form is None:
+                        self._unknown(0)
+                    metadata.append(form)
+                case External() if argument.library_name in forms.NAMES:
+                    metadata.append(getattr(forms, argument.library_name))
+                case Unknown() if not self._is_of_others(node):
+                    self._unknown(0)
+        return Annotated[(hint, *metadata)] if metadata else hint
+
+    def _is_of_others(self, node: Expression) -> bool:
+        """Return True for metadata that isn't known, but isn't a form either: `Doc("…")`."""
+        if not isinstance(node, Call) or node.anchor is not self._annotation.anchor:
+            return False
+        if not self._annotation.start <= node.start < self._annotation.end:
+            return False  # In an alias, whose names may be others.
+        made_by = self._evaluator.value(node.func, self._scope)
+        return isinstance(made_by, External) and not made_by.library_name
+
+    def _union(self, arguments: Sequence[Value], depth: int) -> object:
+        members = tuple(self.of(argument, depth) for argument in arguments)
+        try:
+            return Union[members]  # noqa: UP007 - Built at run time.
+        except TypeError:
+            return self._unknown(depth)
+
+    # Classes of the workspace
+
+    def _class(self, value: ClassValue) -> object:
+        kind = enum_of(self._evaluator, value)
+        name = value.definition.name.id
+        if kind:
+            self.names = self.names or kind != TEXT_ENUM
+            self.known = self.known and kind != OWN_ENUM
+            return _stand_in(name, kind)
+        shape = self._shape(value, 0)
+        return Unresolved if not shape else _stand_in(name, shape)
+
+    def _shape(self, value: ClassValue, depth: int) -> str:
+        """Return what shows of a class's instances; empty if that isn't known.
+
+        It is `dataclass`, `object`, the builtin type that the class extends, or `text
+        object` for one that says itself how it shows.
+        """
+        definition, scope = value.definition, value.scope
+        names = self._evaluator.body(definition, scope).names
+        if depth > _DEPTH:
+            return ""
+        shape = "object"
+        for base in definition.bases:
+            above = self._evaluator.value(base, scope)
+            above = above.origin if isinstance(above, Specialised) else above
+            if isinstance(above, ClassValue):
+                found = self._shape(above, depth + 1)
+            elif isinstance(above, External):
+                found = _SHAPES.get(above.dotted, "")
+            else:
+                found = ""
+            if not found:
+                return ""
+            shape = found if shape == "object" else shape
+        decorated = is_decorated(self._evaluator, definition, scope)
+        if decorated is None or "__iter__" in names:
+            return ""
+        if any(name in names for name in _TEXT_METHODS):
+            return _TEXT if shape in ("dataclass", "object") else ""
+        return "dataclass" if decorated and shape == "object" else shape
+
+
+_TEXT = "text object"
+_SHAPES = {
+    "builtins.object": "object",
+    "typing.Generic": "object",
+    "typing_extensions.Generic": "object",
+    "typing.NamedTuple": "tuple",
+    **{f"builtins.{name}": name for name in ("tuple", "list", "dict", "set", "frozenset")},
+}
+
+
+@lru_cache(maxsize=4096)
+def _stand_in(name: str, shape: str) -> object:
+    match shape:
+        case "dataclass":
+            return dataclass(type(name, (), {}))
+        case "object":
+            return type(name, (), {})
+        case "text object":
+            return type(name, (), {"__str__": repr})
+        case "text":
+            return enum.StrEnum(name, {})
+        case "own":
+            return cast("typing.Any", _Own)(name, {})
+        case "plain" | "mixed":
+            return enum.Enum(name, {})
+    return type(name, (getattr(builtins, shape),), {})
+
+
+class _Own(enum.Enum):
+    def __str__(self) -> str:
+        raise NotImplementedError
+
+
+def is_decorated(evaluator: Evaluator, definition: ClassDefinition, scope: Scope) -> bool | None:
+    """Return True if a decorator makes the class a dataclass; None if a decorator is unknown."""
+    unknown = False
+    for decorator in definition.decorators:
+        func = decorator.func if isinstance(decorator, Call) else decorator
+        value = evaluator.value(func, scope)
+        if isinstance(value, External):
+            if value.dotted == "dataclasses.dataclass" or value.library_name == "FrozenDataclass":
+                return True
+            if value.dotted.startswith(("typing.", "typing_extensions.", "functools.", "enum.")):
+                continue
+        unknown = True
+    return None if unknown else False
