@@ -169,6 +169,8 @@ def test_a_selector_that_asks_for_too_much_is_refused_at_construction() -> None:
         )
     with pytest.raises(PromptValidationError, match="must be a callable"):
         MarkdownSection[None](title="T", key="t", template="x", enabled=True)  # type: ignore[arg-type]
+    with pytest.raises(PromptValidationError, match="a callable or a SectionVisibility, not None"):
+        MarkdownSection[None](title="T", key="t", template="x", visibility=None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
 from foldline.prompts.specialise import type_name
 
@@ -38,7 +39,7 @@ class Bindings:
         for item in params:
             if not _is_instance(item):
                 raise PromptValidationError(
-                    f"Only instances of dataclasses can be bound, not {_shown(item)}.",
+                    refusals.not_bindable(_shown(item)),
                     dataclass_type=item if isinstance(item, type) else type(item),
                 )
         counts = Counter(type(item) for item in params)
@@ -88,7 +89,7 @@ class Bindings:
             base = next((k for k in kind.__mro__ if k in known), None)
             if base is not None:
                 raise PromptValidationError(
-                    _subclass(kind, base, "sections take", "the sections"),
+                    refusals.subclass_bound(type_name(kind), type_name(base)),
                     dataclass_type=kind,
                     near=(type_name(base),),
                 )
@@ -122,7 +123,7 @@ def _check_for_section(key: object, item: object, plan: Plan) -> None:
         return
     kind = type_name(expected)
     if isinstance(item, expected):
-        message = _subclass(type(item), expected, f"the section {key!r} takes", "it")
+        message = refusals.subclass_of_section(type_name(type(item)), kind, repr(key))
     else:
         given = type_name(type(item)) if _is_instance(item) else _shown(item)
         message = f"Section {key!r} takes an instance of {kind}, not {given}."
@@ -142,14 +143,6 @@ def _unknown_section(key: object, plan: Plan) -> PromptValidationError:
     near = near_keys(str(key), plan.declared)
     return PromptValidationError(
         f"`section_params`: there is no section {key!r}" + did_you_mean(near, "."), near=near
-    )
-
-
-def _subclass(kind: type, base: type, takes: str, them: str) -> str:
-    return (
-        f"{type_name(kind)} is a subclass of {type_name(base)}, and {takes} instances of "
-        f"{'their' if them != 'it' else 'its'} own type: bind a {type_name(base)}, or specialise "
-        f"{them} with {type_name(kind)}."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
+from foldline.prompts import refusals
 from foldline.prompts.errors import PromptRenderError, PromptValidationError
 from foldline.prompts.section import ParamsT_co, Section, checked_items
 
@@ -116,7 +117,5 @@ class Chapter(Section[ParamsT_co]):
 
     def _not_rendered(self) -> PromptRenderError:
         return PromptRenderError(
-            f"Chapter {self.key!r} has no text of its own; open it with "
-            "`template.expand_chapters(…)` and render that.",
-            section_path=(self.key,),
+            f"Chapter {self.key!r} {refusals.NO_CHAPTER_TEXT}", section_path=(self.key,)
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
+from foldline.prompts import refusals
 from foldline.prompts.blocks import SegmentKind
 from foldline.prompts.chapter import Chapter
 from foldline.prompts.errors import (
@@ -256,9 +257,7 @@ def _policy(policy: str) -> ChaptersExpansionPolicy:
         names = tuple(ChaptersExpansionPolicy)
         near = near_names(str(policy), names)
         raise PromptConfigurationError(
-            f"There is no expansion policy {policy!r}; the policies are "
-            f"{' and '.join(repr(name.value) for name in names)}.",
-            near=near,
+            refusals.no_policy(repr(policy), [name.value for name in names]), near=near
         ) from None
 
 

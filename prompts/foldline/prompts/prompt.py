@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, NamedTuple, Never, NoReturn
 
+from foldline.prompts import refusals
 from foldline.prompts.binding import Bindings
 from foldline.prompts.disclosure import disclosure_param_descriptions, disclosure_tools
 from foldline.prompts.errors import (
@@ -69,9 +70,7 @@ class Prompt(Generic[OutputT_co]):
 
     def __init__(self, template: PromptTemplate[OutputT_co]) -> None:
         if not isinstance(template, PromptTemplate):
-            raise PromptValidationError(
-                f"Prompt(…) wraps a PromptTemplate, not {type_name(type(template))}."
-            )
+            raise PromptValidationError(refusals.not_a_template(type_name(type(template))))
         self.template = template
         """The template that is rendered: with the bound overrides and wording."""
         self._texts = _Texts(template)

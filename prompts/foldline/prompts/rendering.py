@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING
 
+from foldline.prompts import refusals
 from foldline.prompts.blocks import Segment, SegmentKind
 from foldline.prompts.errors import (
     PromptError,
@@ -186,9 +187,7 @@ class RenderPass:
         summary = node.section.render_summary(params)
         if summary is None:
             raise PromptValidationError(
-                f"Section {node.dotted!r} has no `summary` text, so it cannot have the visibility "
-                "SUMMARY; give it one, or leave it FULL.",
-                section_path=node.path,
+                refusals.no_summary(repr(node.dotted)), section_path=node.path
             )
         return as_segments(summary)
 
@@ -207,10 +206,7 @@ def checked_overrides(
         if not isinstance(path, tuple):
             node = plan.by_dotted.get(path)
             keys = tuple(str(path).split(".")) if node is None else node.path
-            raise PromptValidationError(
-                f"The visibility override for {path!r} needs a path, a tuple of keys: write "
-                f"{keys!r}."
-            )
+            raise PromptValidationError(refusals.override_needs_path(repr(path), repr(keys)))
         if not any(path in known for known in (plan.by_path, plan.inert_paths, plan.chapter_paths)):
             near = near_names(".".join(map(str, path)), plan.by_dotted)
             raise PromptValidationError(
@@ -221,8 +217,7 @@ def checked_overrides(
             )
         if not isinstance(visibility, SectionVisibility):
             raise PromptValidationError(
-                f"The visibility override for {path!r} is {visibility!r}; give "
-                "SectionVisibility.FULL or SectionVisibility.SUMMARY.",
+                refusals.override_needs_visibility(repr(path), repr(visibility)),
                 section_path=path,
             )
     return dict(overrides)

@@ -23,6 +23,7 @@ import typing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 
+from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.fields import fields_of, is_optional, plain, union_members
 from foldline.prompts.specialise import dataclass_of, type_name
@@ -183,17 +184,13 @@ class _Writer:
             return {"type": "array", "items": self._item(arguments, where)}
         if origin in MAPPINGS:
             if arguments and plain(arguments[0]) is not str:
-                raise PromptValidationError(
-                    f"{where}: the keys of a JSON object are strings, not "
-                    f"{type_name(arguments[0])}."
-                )
+                raise PromptValidationError(refusals.no_json_keys(where, type_name(arguments[0])))
             if self._strict:
                 self.obstacles.append(f"{where} is a mapping with arbitrary keys")
             values = self._schema(arguments[1], f"{where}.*") if arguments else {}
             return {"type": "object", "additionalProperties": values or True}
         raise PromptValidationError(
-            f"{where}: {type_name(hint)} has no JSON form; use a dataclass, an enum, or one of "
-            "the standard scalars and containers.",
+            refusals.no_json_form(where, type_name(hint)),
             dataclass_type=hint if isinstance(hint, type) else None,
         )
 

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
+from foldline.prompts import refusals
 from foldline.prompts.blocks import Segment, SegmentKind
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
 from foldline.prompts.roles import SECTION_ROLES, Role
@@ -131,10 +132,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in self.constructor_arguments and name in self.__dict__:
-            raise AttributeError(
-                f"Section {self.key!r} can't be changed: `clone({name}=…)` returns a copy with "
-                "another value."
-            )
+            raise AttributeError(f"Section {self.key!r} {refusals.immutable(name)}")
         super().__setattr__(name, value)
 
     @property
@@ -288,12 +286,11 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         )
 
     def _selector(self, call: object, what: str) -> Selector | None:
-        if call is None:
+        if call is None and what != "visibility":
             return None
         if not callable(call):
             raise PromptValidationError(
-                f"Section {self.key!r}: `{what}` must be a callable"
-                f"{' or a SectionVisibility' if what == 'visibility' else ''}, not {call!r}.",
+                f"Section {self.key!r}: {refusals.not_callable(what, repr(call))}",
                 section_path=(self.key,),
             )
         return Selector(call, what=what, key=self.key)
@@ -317,8 +314,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         kind = self.params_type
         if kind is None and argument is not None and argument is not type(None):
             raise PromptValidationError(
-                f"Section {self.key!r}: {type_name(argument)} is not a dataclass; specialise the "
-                "section with a dataclass, or with None if it has no parameters.",
+                f"Section {self.key!r}: {refusals.not_a_params_type(type_name(argument))}",
                 section_path=(self.key,),
                 dataclass_type=argument if isinstance(argument, type) else None,
             )
@@ -326,8 +322,8 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         if base is not None and (kind is None or not issubclass(kind, base)):
             name = type(self).__qualname__.partition("[")[0]
             raise PromptValidationError(
-                f"Section {self.key!r}: {name} takes {base.__name__} or a subclass of it, not "
-                f"{type_name(argument)}.",
+                f"Section {self.key!r}: "
+                + refusals.not_based_on(name, base.__name__, type_name(argument)),
                 section_path=(self.key,),
                 dataclass_type=kind,
             )
@@ -335,8 +331,8 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
             kind is None or type(self.default_params) is not kind
         ):
             raise PromptValidationError(
-                f"Section {self.key!r}: `default_params` must be an instance of "
-                f"{type_name(kind)}, not {type_name(type(self.default_params))}.",
+                f"Section {self.key!r}: "
+                + refusals.wrong_default(type_name(kind), type_name(type(self.default_params))),
                 section_path=(self.key,),
                 dataclass_type=kind,
             )
@@ -344,8 +340,8 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
             for name in self.derived_placeholders:
                 if name in field_names(kind):
                     raise PromptValidationError(
-                        f"Section {self.key!r}: {type_name(kind)} has a field {name!r}, which "
-                        f"{type(self).__name__} computes itself; rename the field.",
+                        f"Section {self.key!r}: "
+                        + refusals.computed_field(type_name(kind), name, type(self).__name__),
                         section_path=(self.key,),
                         placeholder=name,
                         dataclass_type=kind,
@@ -369,15 +365,11 @@ def checked_sections(sections: object, key: str) -> tuple[Section[object], ...]:
     for section in checked_items(sections, "sections", key):
         if section is None:
             raise PromptValidationError(
-                f"{key!r}: None is not a section. Leave a section out with its `enabled`, or with "
-                "`*([section] if … else [])`.",
-                section_path=(key,),
+                f"{key!r}: {refusals.NONE_IN_SECTIONS}", section_path=(key,)
             )
         if not isinstance(section, Section):
             raise PromptValidationError(
-                f"{key!r}: {section!r} is not a section. Prompts are not nested: reuse their "
-                "sections as `children`.",
-                section_path=(key,),
+                f"{key!r}: {refusals.not_a_section(repr(section))}", section_path=(key,)
             )
         checked.append(section)
     return tuple(checked)
@@ -391,7 +383,7 @@ def checked_items(items: object, what: str, key: str) -> Iterable[object]:
     """
     if isinstance(items, (str, Section, Tool)) or not isinstance(items, Iterable):
         raise PromptValidationError(
-            f"{key!r}: {what} are given as a list or tuple, not {items!r}.", section_path=(key,)
+            f"{key!r}: {refusals.not_a_list(what, repr(items))}", section_path=(key,)
         )
     return items
 
@@ -453,7 +445,7 @@ def checked_tools(tools: object, key: str) -> tuple[Tool[object, object], ...]:
     for tool in checked_items(tools, "tools", key):
         if not isinstance(tool, Tool):
             raise PromptValidationError(
-                f"Section {key!r}: {tool!r} is not a Tool.", section_path=(key,)
+                f"Section {key!r}: {refusals.not_a_tool(repr(tool))}", section_path=(key,)
             )
         checked.append(tool)
     return tuple(checked)

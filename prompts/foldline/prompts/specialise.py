@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, TypeVar, get_origin
 
+from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 
 if TYPE_CHECKING:
@@ -103,10 +104,7 @@ def _subclass(cls: type[Specialised], arguments: tuple[object, ...]) -> type[Spe
     given = _own(cls, arguments)
     for argument in given:
         if isinstance(argument, str) or type(argument).__name__ == "ForwardRef":
-            raise PromptValidationError(
-                f"{cls.__name__}[{argument!r}]: give the class itself, not its name in quotes; "
-                "define it above."
-            )
+            raise PromptValidationError(f"{cls.__name__}[{argument!r}]: {refusals.QUOTED_TYPE}")
     namespace = {
         "type_arguments": given,
         "__module__": cls.__module__,

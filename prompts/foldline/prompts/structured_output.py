@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
+from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.specialise import dataclass_of, type_name
 
@@ -69,8 +70,7 @@ def declared_output(argument: object, *, allow_extra_keys: bool) -> StructuredOu
     kind = dataclass_of(item)
     if kind is None:
         raise PromptValidationError(
-            f"PromptTemplate[{type_name(argument)}]: the output must be a dataclass or "
-            "`list[…]` of a dataclass.",
+            f"PromptTemplate[{type_name(argument)}]: {refusals.NO_OUTPUT}",
             dataclass_type=item if isinstance(item, type) else None,
         )
     config = StructuredOutputConfig(

@@ -6,6 +6,7 @@ import copy
 import typing
 from typing import TYPE_CHECKING, Generic, Literal, Never
 
+from foldline.prompts import refusals
 from foldline.prompts.chapter import Chapter
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.headings import HeadingFormatter, dotted_heading
@@ -93,12 +94,11 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         for chapter in chapters:
             if not isinstance(chapter, Chapter):
                 raise PromptValidationError(
-                    f"{self.ns}/{self.key}: `chapters` takes chapters, not {chapter!r}; sections "
-                    "belong in `sections`.",
+                    f"{self.ns}/{self.key}: {refusals.not_a_chapter(repr(chapter))}"
                 )
-        if disclosure not in ("auto", "open"):
+        if disclosure not in refusals.DISCLOSURES:
             raise PromptValidationError(
-                f"{self.ns}/{self.key}: `disclosure` is 'auto' or 'open', not {disclosure!r}."
+                f"{self.ns}/{self.key}: {refusals.not_a_disclosure(repr(disclosure))}"
             )
         self.structured_output = declared_output(
             None if self.type_arguments is None else self.type_arguments[0],

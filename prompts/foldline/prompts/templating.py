@@ -7,6 +7,7 @@ import textwrap
 from string import Template
 from typing import TYPE_CHECKING, TypeAlias
 
+from foldline.prompts import refusals
 from foldline.prompts.blocks import Segment, SegmentKind
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
 from foldline.prompts.field_forms import forms_for
@@ -48,7 +49,7 @@ class CompiledTemplate:
     def __init__(self, text: object, *, key: str, what: str = "template") -> None:
         if not isinstance(text, str):
             raise PromptValidationError(
-                f"Section {key!r}: `{what}` must be a string, not {type(text).__name__}.",
+                f"Section {key!r}: {refusals.not_a_string(what, type(text).__name__)}",
                 section_path=(key,),
             )
         self.key = key

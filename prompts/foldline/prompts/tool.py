@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast
 
+from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.specialise import Specialised, dataclass_of, type_name
 
@@ -232,15 +233,13 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
     def _check_types(self) -> None:
         if self.type_arguments is None:
             raise PromptValidationError(
-                f"Tool {self.name!r} must be specialised: `Tool[Params, Result](…)`, "
-                "with None for a tool without parameters."
+                f"Tool {self.name!r} must be specialised: {refusals.UNSPECIALISED_TOOL}"
             )
         argument = self.type_arguments[0]
         kind = self.params_type
         if kind is None and argument is not None and argument is not type(None):
             raise PromptValidationError(
-                f"Tool {self.name!r}: the parameters must be a dataclass or None, "
-                f"not {type_name(argument)}."
+                f"Tool {self.name!r}: {refusals.not_a_tool_params_type(type_name(argument))}"
             )
         if kind is not None:
             _check_schema(argument, self.name)
@@ -275,32 +274,38 @@ def _check_schema(argument: object, name: str) -> None:
 
 def _checked_name(name: object) -> str:
     if not isinstance(name, str) or NAME_PATTERN.fullmatch(name) is None:
-        raise PromptValidationError(
-            f"Tool name {name!r} must be 1 to 64 characters of a-z, 0-9, `_` and `-`."
-        )
+        raise PromptValidationError(refusals.tool_name_rule(repr(name)))
     return name
 
 
 def _checked_description(description: object, name: str) -> str:
     if not isinstance(description, str) or not description.strip():
-        raise PromptValidationError(
-            f"Tool {name!r}: `description` must tell the model what the tool does."
-        )
+        raise PromptValidationError(f"Tool {name!r}: {refusals.NO_DESCRIPTION}")
     return description.strip()
 
 
 def _checked_handler(handler: object, name: str) -> object:
     if not callable(handler):
-        raise PromptValidationError(f"Tool {name!r}: `handler` must be a callable.")
-    try:
-        inspect.signature(handler).bind(None, context=None)
-    except TypeError as error:
         raise PromptValidationError(
-            f"Tool {name!r}: `handler` is called as `handler(params, context=context)`: {error}."
-        ) from error
+            f"Tool {name!r}: {refusals.not_callable('handler', repr(handler))}"
+        )
+    try:
+        signature = inspect.signature(handler)
     except ValueError:
-        pass  # Some callables of C have no signature to look at.
+        return handler  # Some callables of C have no signature to look at.
+    refused = handler_refused(signature)
+    if refused:
+        raise PromptValidationError(f"Tool {name!r}: {refused}")
     return handler
+
+
+def handler_refused(signature: inspect.Signature) -> str:
+    """Return why a handler of this signature can't be called; empty if it can."""
+    try:
+        signature.bind(None, context=None)
+    except TypeError as error:
+        return f"`handler` is called as `handler(params, context=context)`: {error}."
+    return ""
 
 
 def _checked_examples(examples: Any, name: str) -> tuple[object, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.prompts import refusals
 from foldline.prompts.chapter import Chapter
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION, Place, arrange
@@ -174,12 +175,8 @@ class _Everything:
             name = type(section).__name__
             base = section.params_base
             raise PromptValidationError(
-                f"Section {'.'.join(path)!r} doesn't declare its parameters: write "
-                + (
-                    f"`{name}[Params](…)`, or `{name}[None](…)` if it has none."
-                    if base is None
-                    else f"`{name}[{base.__name__}](…)`, or give a subclass of {base.__name__}."
-                ),
+                f"Section {'.'.join(path)!r} doesn't declare its parameters: "
+                + refusals.not_specialised(name, None if base is None else base.__name__),
                 section_path=path,
             )
         if section.params_type is not None:
@@ -221,13 +218,8 @@ class _Everything:
             )
         if tool.name in self._tools:
             first, second = ".".join(self._tools[tool.name]), ".".join(path)
-            where = (
-                f"the section {first!r}"
-                if first == second
-                else f"the sections {first!r} and {second!r}"
-            )
             raise PromptValidationError(
-                f"Two tools have the name {tool.name!r}, in {where}; rename one.",
+                refusals.same_tool_name(repr(tool.name), repr(first), repr(second)),
                 section_path=path,
             )
         self._tools[tool.name] = path

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, runtime_checkable
 
+from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 
 if TYPE_CHECKING:
@@ -90,24 +91,31 @@ def _shape(call: Callable[..., object], what: str, key: str) -> tuple[bool, bool
         parameters = list(signature(call).parameters.values())
     except (TypeError, ValueError):
         return True, False  # Some callables written in C have no signature.
-    takes_session = any(p.name == "session" and p.kind is not p.POSITIONAL_ONLY for p in parameters)
-    others = [p for p in parameters if not (takes_session and p.name == "session")]
-    positional = [p for p in others if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    required = [p for p in positional if p.default is p.empty]
-    if len(required) > 1 or any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in others):
-        raise PromptValidationError(
-            f"Section {key!r}: `{what}` must take nothing or the parameters, and may take "
-            f"`session`; it asks for {', '.join(p.name for p in others)}.",
-            section_path=(key,),
-        )
-    return _takes_params(required, positional, others), takes_session
-
-
-def _takes_params(
-    required: list[Parameter], positional: list[Parameter], others: list[Parameter]
-) -> bool:
-    return (
+    refused = selector_refused(parameters, what)
+    if refused:
+        raise PromptValidationError(f"Section {key!r}: {refused}", section_path=(key,))
+    takes_session, others, positional, required = _parts(parameters)
+    takes_params = (
         bool(required)
         or any(p.name == "params" for p in positional)
         or any(p.kind is p.VAR_POSITIONAL for p in others)
     )
+    return takes_params, takes_session
+
+
+def selector_refused(parameters: Sequence[Parameter], what: str) -> str:
+    """Return why a callable with these parameters can't be called; empty if it can."""
+    _, others, _, required = _parts(parameters)
+    if len(required) > 1 or any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in others):
+        return refusals.asks_for_too_much(what, [p.name for p in others])
+    return ""
+
+
+def _parts(
+    parameters: Sequence[Parameter],
+) -> tuple[bool, list[Parameter], list[Parameter], list[Parameter]]:
+    """Return if the session is among them, the others, and of those the positional and required."""
+    takes_session = any(p.name == "session" and p.kind is not p.POSITIONAL_ONLY for p in parameters)
+    others = [p for p in parameters if not (takes_session and p.name == "session")]
+    positional = [p for p in others if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return takes_session, others, positional, [p for p in positional if p.default is p.empty]
