@@ -24,7 +24,7 @@ class Params:
 
 PROMPT = PromptTemplate(ns="demo", key="good", sections=[
     MarkdownSection[Params](title="One", key="one", template="Hello ${name}, and welcome to it."),
-    MarkdownSection[None](title="Two", key="two", template="A long text that is folded.",
+    MarkdownSection[None](title="Two", key="two", template="A long text that is folded. " * 20,
                           summary="A text.", visibility=SectionVisibility.SUMMARY),
 ])
 """
@@ -111,6 +111,34 @@ def test_the_configuration_decides_what_fails(
     configuration.write_text("[tool.foldline]\ntoken-budget = 5\nexact-tokens = false\n")
     _, out, _ = run(capsys, "check", project / "good.py")
     assert "more than its budget of 5. [token-budget]" in out
+
+
+def test_a_comment_silences_a_finding(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    silenced = BAD.rstrip("\n") + "  # foldline: ignore[unknown-placeholder]\n"
+    (project / "bad.py").write_text(silenced, encoding="utf-8")
+    status, out, _ = run(capsys, "check", project)
+    assert (status, "no diagnostics" in out) == (0, True)
+    mended = silenced.replace("nmae", "name")
+    assert mended != silenced
+    (project / "bad.py").write_text(mended, encoding="utf-8")
+    status, out, _ = run(capsys, "check", project)
+    assert status == 1
+    assert "there is no `unknown-placeholder` here. [unused-ignore]" in out
+
+
+def test_a_section_that_costs_more_folded_is_found(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "folded.py").write_text(
+        "from foldline.prompts import *\n"
+        'T = PromptTemplate(ns="n", key="k", sections=[MarkdownSection[None](title="A", key="a",\n'
+        '    template="Be brief and kind.", summary="Style.", '
+        "visibility=SectionVisibility.SUMMARY)])\n",
+        encoding="utf-8",
+    )
+    status, out, _ = run(capsys, "check", project / "folded.py")
+    assert status == 0
+    assert "information: In `T`, `a` has ~27 tokens folded, with its note, and ~7 in full" in out
 
 
 @pytest.mark.parametrize(

@@ -244,9 +244,19 @@ def of_actions(editor: EditorFixture) -> str:
 
 def of_fixes(editor: EditorFixture) -> str:
     """Each fix, a preferred one with a star, and the files after it."""
+    return _fixes(editor, silence=False)
+
+
+def of_silences(editor: EditorFixture) -> str:
+    """The fixes that silence a finding, and the files after them."""
+    return _fixes(editor, silence=True)
+
+
+def _fixes(editor: EditorFixture, *, silence: bool) -> str:
     parts = [
         f"{'* ' if fix.is_preferred else ''}{fix.title}\n{changed(editor, editor.edited(fix.edit))}"
         for fix in _actions(editor, types.CodeActionKind.QuickFix)
+        if fix.title.startswith("Silence ") is silence
     ]
     return "-\n".join(parts) or "nothing\n"
 
@@ -267,4 +277,5 @@ ANSWERS: dict[str, Callable[[EditorFixture], str]] = {
     "tokens": of_tokens,
     "actions": of_actions,
     "fixes": of_fixes,
+    "silences": of_silences,
 }

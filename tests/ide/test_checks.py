@@ -136,9 +136,9 @@ MarkdownSection(title="T", key="k", template="t")
         '''
 class Plain: name: str
 MarkdownSection[Plain](title="T", key="k", template="t")
-#               ^^^^^ params-not-dataclass `Plain` is not a dataclass, so it cannot be the parameters of a section.
+#               ^^^^^ params-not-dataclass `Plain` is not a dataclass; specialise the section with a dataclass, or with None if it has no parameters.
 MarkdownSection[str](title="T", key="k", template="t")
-#               ^^^ params-not-dataclass `str` is not a dataclass, so it cannot be the parameters of a section.
+#               ^^^ params-not-dataclass `str` is not a dataclass; specialise the section with a dataclass, or with None if it has no parameters.
 ''',
         '''
 MarkdownSection[P](title="T", key="k", template="${name} ${focus}", tools=[Tool[None, str](name="open_sections", description="d", handler=h)])
@@ -167,9 +167,9 @@ X = PromptTemplate(ns="", key="b")
 ''',
         '''
 X = PromptTemplate[str](ns="a", key="b")
-#                  ^^^ output-not-dataclass `str` cannot be an output: it must be a dataclass, or `list[…]` of one.
+#                  ^^^ output-not-dataclass `str` cannot be an output: the output must be a dataclass or `list[…]` of a dataclass.
 Y = PromptTemplate[list[int]](ns="a", key="b")
-#                  ^^^^^^^^^ output-not-dataclass `list[int]` cannot be an output: it must be a dataclass, or `list[…]` of one.
+#                  ^^^^^^^^^ output-not-dataclass `list[int]` cannot be an output: the output must be a dataclass or `list[…]` of a dataclass.
 Z = PromptTemplate[list[P]](ns="a", key="b")
 V = PromptTemplate[P](ns="a", key="b")
 ''',
@@ -241,7 +241,7 @@ prompt.bind(P("a"))
 prompt.render()
 ''',
         '''
-X.render(P("a"), visibility_overrides={("one", "tow"): 1, ("one", "two"): 2, ("three",): 3, (k,): 4})
+X.render(P("a"), visibility_overrides={("one", "tow"): a, ("one", "two"): b, ("three",): c, (k,): d})
 #                                      ^^^^^^^^^^^^^^ unknown-section No section has the path `one.tow`. Did you mean `one.two` or `one`?
 #                                                                            ^^^^^^^^^^ unknown-section No section has the path `three`.
 ''',
@@ -361,6 +361,45 @@ def test_severities_are_configurable(fixtures: Fixtures) -> None:
         (Code.INVALID_TITLE, Severity.ERROR),
         (Code.STRAY_DOLLAR, Severity.HINT),
     ]
+
+
+@pytest.mark.parametrize(
+    ("severities", "reported"),
+    [
+        ({}, True),
+        ({Code.UNUSED_IGNORE: Severity.HINT}, True),
+        ({Code.UNUSED_IGNORE: Severity.OFF}, False),
+        # What is off isn't looked for, so nothing tells if a comment silences it.
+        ({Code.INVALID_KEY: Severity.OFF}, False),
+    ],
+)
+def test_a_comment_is_unused_once_what_it_silences_is_mended(
+    fixtures: Fixtures, severities: dict[str, Severity], reported: bool
+) -> None:
+    severities = {**severities, Code.UNUSED_FIELD: Severity.OFF}
+    fixture = fixtures.project(
+        'S = MarkdownSection[None](title="T", key="K", template="t")'
+        "  # foldline: ignore[invalid-key]\n"
+    )
+
+    def found_in(text: str) -> list[Code]:
+        fixture.project.open(fixture.file, text)
+        analysis = fixture.project.analysis(fixture.file)
+        assert analysis is not None
+        return [item.code for item in diagnostics(analysis, severities=severities)]
+
+    assert found_in(fixture.text) == []
+    assert found_in(fixture.text.replace('"K"', '"k"')) == [Code.UNUSED_IGNORE] * reported
+    # While a statement is being typed, nothing is known of what it uses.
+    assert found_in(fixture.text.replace('"K"', '"k"') + "X = (\n") == []
+    assert found_in(fixture.text) == []
+
+
+def test_a_comment_about_tokens_is_never_unused(fixtures: Fixtures) -> None:
+    fixture = fixtures.project("X = 1  # foldline: ignore[token-budget, folding-costs-more]\n")
+    analysis = fixture.project.analysis(fixture.file)
+    assert analysis is not None
+    assert Code.UNUSED_IGNORE not in {item.code for item in diagnostics(analysis)}
 
 
 @pytest.mark.parametrize(

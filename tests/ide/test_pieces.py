@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from foldline.ide.analysis import top_level
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import diagnostics
+from foldline.ide.checks.budget import counted_checks
+from foldline.ide.checks.silencing import silenced_here
 from foldline.ide.features.completion import completions
 from foldline.ide.features.hover import hover, opened_costs
 from foldline.ide.features.lenses import inlays, lenses, title
@@ -28,6 +30,7 @@ MODULE = (
     HEAD
     + '''\
 SHARED = MarkdownSection[P](title="Shared", key="shared", template="Shared by ${name}, ${nope}.")
+SHARED.title = "x"  # foldline: ignore[immutable-section, stray-dollar]
 def made(key, text):
     return MarkdownSection[P](title="Made", key=key, template=text)
 T = PromptTemplate(ns="n", key="t", sections=[
@@ -41,11 +44,13 @@ T = PromptTemplate(ns="n", key="t", sections=[
         children=[
             MarkdownSection[P](title="In", key="in", template="Deeper for ${name}" "${other}"),
             MarkdownSection[None](title="In", key="in", template="Twice.", summary="Too long"),
+            # foldline: ignore[duplicate-key]
         ],
     ),
     # Here and there a comment.
-    MarkdownSection[P](
-        title="Two", key="two", template=f"For {1 + 1} ${{name}} 🎉", summary="${focus}",
+    MarkdownSection[P](  # foldline: ignore[unknown-placeholder]
+        title="Two", key="two", enabled=True, summary="${focus}",
+        template=f"For {{name}} {1 + 1} ${{name}} 🎉",
         visibility=SectionVisibility.SUMMARY,
         children=(MarkdownSection[P](title="Far", key="far", template="Inside ${name}", tools=[
             Tool(name="open_sections", description="Not a name for it", handler=print)]),),
@@ -65,6 +70,8 @@ U.render(P(name="another one that is bound"), visibility_overrides={("one", "inn
 )
 TYPED = (
     *("x", " ", "\n", "\t", "$", "${", "}", "${nam}", "(", ")", "[", "]", ",", '"', "'", '"""'),
+    *("# foldline: ignore[unknown-placeholder, duplicate-key]\n", "[", "ignore", "unknown-keyword"),
+    *("enabled=True, ", "children=[None], ", "{name}", "T.render(x=1)\n"),
     *("\\", "#", "=", ":", ";", "é", "🎉", "1", "in", "name", "lambda: ", "not ", "f", "b", "*"),
     'MarkdownSection[P](title="New", key="new", template="New for ${name}"), ',
     ", children=[]", 'summary="s", ', "SHARED, ", "U = 1\n", "\nSHARED = None\n", "class P: pass\n",
@@ -75,7 +82,8 @@ def answers(analysis: ModuleAnalysis) -> dict[str, Any]:
     """All that is said of a file without a cursor."""
     prompts = list(analysis.prompts)
     return {
-        "diagnostics": diagnostics(analysis),
+        "diagnostics": diagnostics(analysis, more=counted_checks(analysis, None, COUNTER)),
+        "silenced": [silenced_here(analysis, found) for found in diagnostics(analysis)],
         "lenses": [
             (lens, title(analysis, COUNTER, lens.prompt, lens.section_key))
             for lens in lenses(analysis)

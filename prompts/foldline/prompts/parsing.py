@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
+from foldline.prompts import refusals
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import OutputParseError
 from foldline.prompts.specialise import type_name
@@ -67,11 +68,7 @@ def parse_output(output_text: str, rendered: RenderedPrompt[OutputT]) -> ParsedO
     """
     config = rendered.structured_output
     if config is None:
-        raise OutputParseError(
-            "The prompt declares no structured output; specialise its template: "
-            "PromptTemplate[Output](…).",
-            raw_response=output_text,
-        )
+        raise OutputParseError(refusals.UNDECLARED_OUTPUT, raw_response=output_text)
     failures: list[Mismatch] = []
     search = _Search(_THOUGHT.sub(_blank, output_text))
     for value, repairs in search.candidates():

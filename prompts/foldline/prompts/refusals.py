@@ -28,6 +28,10 @@ NO_CHAPTER_TEXT = (
     "has no text of its own; open it with `template.expand_chapters(…)` and render that."
 )
 
+UNDECLARED_OUTPUT = (
+    "The prompt declares no structured output; specialise its template: PromptTemplate[Output](…)."
+)
+
 NO_DESCRIPTION = "`description` must tell the model what the tool does."
 
 
@@ -73,6 +77,11 @@ def not_a_chapter(shown: str) -> str:
 def not_a_template(shown: str) -> str:
     """The argument of `Prompt(…)`, of a type named `shown`."""
     return f"Prompt(…) wraps a PromptTemplate, not {shown}."
+
+
+def not_evaluable(shown: str) -> str:
+    """The first argument of `evaluate`."""
+    return f"evaluate() takes a Prompt, a PromptTemplate or a RenderedPrompt, not {shown}."
 
 
 def not_a_disclosure(shown: str) -> str:

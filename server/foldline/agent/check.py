@@ -43,7 +43,7 @@ def run(options: Namespace) -> int:
     from foldline.agent.scan import ScanError, scan
     from foldline.ide.analysis.model import LineTable
     from foldline.ide.checks import Severity, diagnostics
-    from foldline.ide.checks.budget import check_budget
+    from foldline.ide.checks.budget import counted_checks
     from foldline.ide.token_counter import token_counter
 
     if options.explain is not None:
@@ -56,9 +56,7 @@ def run(options: Namespace) -> int:
     budget = scanned.options.token_budget
     found: list[FileDiagnostic] = []
     for analysis in scanned.analyses():
-        counter = token_counter(
-            scanned.options.tokens, exact=budget is not None and scanned.options.exact_tokens
-        )
+        counter = token_counter(scanned.options.tokens, exact=scanned.options.exact_tokens)
         lines = LineTable(analysis.text)
         file = scanned.relative(analysis.file)
         found += [
@@ -71,7 +69,7 @@ def run(options: Namespace) -> int:
             for diagnostic in diagnostics(
                 analysis,
                 severities=scanned.options.severity,
-                more=check_budget(analysis, budget, counter),
+                more=counted_checks(analysis, budget, counter),
             )
         ]
     with buffered_output() as out:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import CodeAction, CodeActionKind
 
+from foldline.ide.checks.silencing import silenced_here
 from foldline.server.diagnostic_items import found_in, lsp_diagnostic
 from foldline.server.edits import workspace_edit
 
@@ -20,7 +21,8 @@ def quick_fixes(snapshot: LspSnapshot, start: int, end: int) -> Iterator[CodeAct
     for found in found_in(snapshot):
         if not (found.place.start <= end and start <= found.place.end):
             continue
-        for fix in found.fixes:
+        silence = silenced_here(snapshot.analysis, found)
+        for fix in (*found.fixes, *((silence,) if silence is not None else ())):
             yield CodeAction(
                 title=fix.title,
                 kind=CodeActionKind.QuickFix,

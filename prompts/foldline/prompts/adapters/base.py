@@ -6,6 +6,7 @@ import copy
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, TypeVar
 
+from foldline.prompts import refusals
 from foldline.prompts.adapters.context import policy_of
 from foldline.prompts.adapters.run import Run
 from foldline.prompts.blocks import SegmentKind
@@ -272,9 +273,7 @@ def _prepared(
         # A copy: these parameters are for this evaluation only.
         bound = copy.copy(prompt)
     else:
-        raise PromptConfigurationError(
-            f"evaluate() takes a Prompt, a PromptTemplate or a RenderedPrompt, not {prompt!r}."
-        )
+        raise PromptConfigurationError(refusals.not_evaluable(repr(prompt)))
     bound.bind(
         *params,
         section_params=options.section_params,

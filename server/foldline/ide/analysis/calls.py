@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis import instances, operators
@@ -17,12 +18,10 @@ from foldline.ide.analysis.values import (
     Items,
     LambdaValue,
     MethodValue,
-    Nothing,
     PromptValue,
     SectionValue,
     TemplateValue,
     Text,
-    Unknown,
     Value,
 )
 
@@ -81,13 +80,7 @@ def function_result(evaluator: Evaluator, func: FunctionValue, node: Call, scope
     arguments = evaluator.arguments(definition, node, scope, skip=0)
     inner = evaluator.function_scope(definition, func.scope, arguments)
     returned = [evaluator.value(expression, inner) for expression in _returns(definition.body)]
-    known = [value for value in returned if not isinstance(value, Unknown | Nothing)]
-    if not known:
-        return Nothing() if len(returned) == 1 and isinstance(returned[0], Nothing) else UNKNOWN
-    result: Value = known[0]
-    for other in known[1:]:
-        result = operators.one_of(result, other)
-    return result if len(known) == len(returned) else operators.one_of(result, UNKNOWN)
+    return reduce(operators.one_of, returned) if returned else UNKNOWN
 
 
 def _method(evaluator: Evaluator, func: MethodValue, node: Call, scope: Scope) -> Value:

@@ -47,7 +47,10 @@ if TYPE_CHECKING:
 _POINTER = 8
 _TRANSPARENT = frozenset({"functools.cache", "functools.lru_cache", "builtins.staticmethod"})
 _BUILTINS = frozenset(
-    {"list", "tuple", "str", "int", "float", "bool", "dict", "set", "frozenset", "bytes", "object"}
+    {
+        *("bool", "bytearray", "bytes", "complex", "dict", "float", "frozenset", "int", "list"),
+        *("memoryview", "object", "range", "set", "slice", "str", "tuple"),
+    }
 )
 
 

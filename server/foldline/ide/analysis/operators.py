@@ -82,7 +82,7 @@ def item_at(items: Items, index: tuple[Value, ...]) -> Value:
 
 def one_of(first: Value, second: Value) -> Value:
     """Merge two possible values: the first one that is informative, marked as uncertain."""
-    if first is second:
+    if first is second or (isinstance(first, External) and first == second):
         return first
     for value in (first, second):
         if isinstance(value, Items):
@@ -92,7 +92,7 @@ def one_of(first: Value, second: Value) -> Value:
             return replace(value, maybe=True)
         if isinstance(value, External) and value.library_name in forms.NAMES:
             return UNKNOWN  # What a model reads is never guessed.
-        if isinstance(value, ClassValue) or (isinstance(value, External) and value.library_name):
+        if isinstance(value, ClassValue) or (isinstance(value, External) and _is_class(value)):
             return value
     return UNKNOWN
 
@@ -105,6 +105,12 @@ def union(left: Value, right: Value, node: Operation) -> Value:
     if isinstance(left, Unknown) and isinstance(right, Unknown):
         return UNKNOWN
     return Specialised(External(UNION), (left, right), (node.left, node.right))
+
+
+def _is_class(value: External) -> bool:
+    """Return True for a class of the library, rather than a member of its enums."""
+    name = value.library_name
+    return bool(name) and not name.isupper()
 
 
 def method_cost(owner: Text, argument: Value | None) -> int:

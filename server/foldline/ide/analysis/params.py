@@ -91,8 +91,20 @@ _EMPTY: dict[str, Value] = {
 }
 
 HARMLESS_BASES = frozenset(
-    {"builtins.object", "typing.Generic", "typing.Protocol", "typing_extensions.Generic"}
+    {
+        "abc.ABC",
+        "builtins.object",
+        "pydantic.BaseModel",
+        "typing.Generic",
+        "typing.NamedTuple",
+        "typing.Protocol",
+        "typing.TypedDict",
+        "typing_extensions.Generic",
+        "typing_extensions.Protocol",
+        "typing_extensions.TypedDict",
+    }
 )
+"""Classes that have no fields and don't make dataclasses of those that inherit from them."""
 
 
 def params_of(evaluator: Evaluator, value: Value) -> Dataclass | Nothing | Unknown:

@@ -36,7 +36,7 @@ from foldline.prompts.visibility import SectionVisibility
 from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from foldline.ide.analysis.values import Item
     from foldline.ide.token_counter import TokenCounter
@@ -167,6 +167,19 @@ def render_opened(
     places = {place.path: place for top in renderer.arranged() for place in top.walk()}
     for block in blocks:
         yield renderer.opened(places[block.path], block)
+
+
+def summarized_alone(
+    prompt: TemplateValue | PromptValue, sections: Container[SectionValue]
+) -> Iterator[SummarizedBlock]:
+    """Yield some of a prompt's summarized sections, wherever they are; the others cost nothing."""
+    renderer = _renderer(prompt)
+    for top in renderer.arranged():
+        for place in top.walk():
+            section = place.section.value
+            if section is not None and section in sections:
+                block = renderer.alone(place, section)
+                yield SummarizedBlock(block, renderer.opened(place, block))
 
 
 def places_of(prompt: TemplateValue | PromptValue) -> tuple[Place[SectionSource], ...]:
@@ -333,6 +346,12 @@ class _Renderer:
         self._section(place, section)
         text, blocks = self._assembled()
         return StaticRender(text, blocks, self.certain)
+
+    def alone(self, place: _Place, section: SectionValue) -> StaticBlock:
+        """Return the block of a summarized section, as if it were the only one."""
+        self.pieces, self.shown = [], []
+        self._section(place, section)
+        return self._assembled()[1][0]
 
     def opened(self, place: _Place, block: StaticBlock) -> tuple[StaticBlock, ...]:
         """Return the blocks that replace `block` when its section is opened."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.placeholders import texts_of
 from foldline.ide.analysis.values import kept
+from foldline.ide.checks.calls import check_calls
 from foldline.ide.checks.diagnostic import (
     Change,
     Code,
@@ -21,14 +22,16 @@ from foldline.ide.checks.diagnostic import (
 )
 from foldline.ide.checks.evaluated import check_evaluated
 from foldline.ide.checks.fields import check_fields
+from foldline.ide.checks.foreign_syntax import check_foreign_syntax
 from foldline.ide.checks.forms import check_forms
 from foldline.ide.checks.lists import check_list
-from foldline.ide.checks.prompts import check_call
+from foldline.ide.checks.mutations import check_assignments
 from foldline.ide.checks.sections import (
     check_section,
     check_summary_size,
     check_text,
 )
+from foldline.ide.checks.silencing import Silencer
 from foldline.ide.checks.templates import check_template
 
 if TYPE_CHECKING:
@@ -66,8 +69,9 @@ def diagnostics(
         severities: Severities by code that differ from the defaults.
         more: Diagnostics of checks that need more than the file.
     """
-    memo = analysis.evaluator.memo
+    memo, silencer = analysis.evaluator.memo, Silencer(analysis)
     found: list[LazyDiagnostic] = []
+    withheld: list[LazyDiagnostic] = []
     for facts in analysis.facts:
         if facts.statement.broken:
             continue
@@ -76,29 +80,42 @@ def diagnostics(
             return tuple(_statement(facts, analysis))
 
         own = memo.fact(facts.statement.anchor, "diagnostics", check)
-        if own and not _uses_damaged_names(facts, analysis):
-            found.extend(own)
-    if not any(statement.broken for statement in analysis.statements):
+        if own:
+            (withheld if _uses_damaged_names(facts, analysis) else found).extend(own)
+    sound = not any(statement.broken for statement in analysis.statements)
+    if sound:
         found.extend(check_fields(analysis))
     found.extend(check_evaluated(analysis))
     found.extend(more)
     broken = [
         (statement.start, statement.end) for statement in analysis.statements if statement.broken
     ]
+    given = severities or {}
+    levels = {code: given.get(code, default_severity(code)) for code in Code}
     result: dict[tuple[Code, int, int], Diagnostic] = {}
     for lazy in found:
-        severity = (severities or {}).get(lazy.code, default_severity(lazy.code))
+        severity = levels[lazy.code]
         place = lazy.place_in(analysis.file) if severity is not Severity.OFF else None
         if place is None:
             continue
-        if any(low <= place.start < high for low, high in broken):
+        # What was deleted from a broken statement is at its end.
+        if any(
+            low <= place.start < high or place.start == place.end == high for low, high in broken
+        ):
             continue
         key = (lazy.code, place.start, place.end)
-        if key not in result:
+        if key not in result and not silencer.silences(lazy.code, place):
             result[key] = _located(lazy, severity, place)
-    return tuple(
-        sorted(result.values(), key=lambda diagnostic: (diagnostic.place, diagnostic.code))
-    )
+    shown = tuple(result.values())
+    evaluated = analysis.statements and all(one.code is not Code.NOT_EVALUATED for one in found)
+    if sound and evaluated:
+        for lazy in withheld:
+            place = lazy.place_in(analysis.file)
+            if place is not None:
+                silencer.silences(lazy.code, place)
+        unused = silencer.unused(levels, shown)
+        shown += tuple(one for one in unused if not silencer.silences(one.code, one.place))
+    return tuple(sorted(shown, key=lambda diagnostic: (diagnostic.place, diagnostic.code)))
 
 
 def _uses_damaged_names(facts: StatementFacts, analysis: ModuleAnalysis) -> bool:
@@ -118,18 +135,20 @@ def _statement(facts: StatementFacts, analysis: ModuleAnalysis) -> Iterator[Lazy
         yield from kept(section, "diagnostics", _of_section)
     for template in facts.templates:
         yield from check_template(template, evaluator)
-    for call in facts.calls:
-        yield from check_call(call, evaluator)
+    yield from check_calls(facts.calls, evaluator)
+    yield from check_assignments(facts.statement.nodes, analysis.scope, evaluator)
 
 
 def _of_section(section: SectionValue) -> tuple[LazyDiagnostic, ...]:
     texts = tuple(texts_of(section))
-    of_texts = (diagnostic for text in texts for diagnostic in check_text(text))
-    forms = (diagnostic for text in texts for diagnostic in check_forms(text))
+    of_texts = (
+        diagnostic
+        for text in texts
+        for diagnostic in (*check_text(text), *check_foreign_syntax(text), *check_forms(text))
+    )
     return (
         *check_section(section),
         *of_texts,
-        *forms,
         *check_summary_size(texts),
         *check_list(section, texts),
     )

@@ -1,16 +1,25 @@
-"""Check of the number of tokens that a prompt renders to."""
+"""Checks that count tokens: of the number that a prompt renders to, and of folding."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, at_node
+from foldline.ide.checks.folding import check_folding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.token_counter import TokenCounter
+
+
+def counted_checks(
+    analysis: ModuleAnalysis, budget: int | None, counter: TokenCounter
+) -> Iterator[LazyDiagnostic]:
+    """Yield the diagnostics of all checks that count tokens."""
+    yield from check_budget(analysis, budget, counter)
+    yield from check_folding(analysis, counter)
 
 
 def check_budget(

@@ -35,38 +35,55 @@ class Code(StrEnum):
 
     UNKNOWN_PLACEHOLDER = "unknown-placeholder"
     STRAY_DOLLAR = "stray-dollar"
+    FOREIGN_TEMPLATE_SYNTAX = "foreign-template-syntax"
     MISSING_SUMMARY = "missing-summary"
     LONG_SUMMARY = "long-summary"
+    FOLDING_COSTS_MORE = "folding-costs-more"
     INVALID_KEY = "invalid-key"
     INVALID_TITLE = "invalid-title"
     DUPLICATE_KEY = "duplicate-key"
     UNSPECIALISED_SECTION = "unspecialised-section"
+    UNSPECIALISED_TOOL = "unspecialised-tool"
     PARAMS_NOT_DATACLASS = "params-not-dataclass"
+    TASK_PARAMS = "task-params"
     ITEMS_FIELD = "items-field"
+    UNKNOWN_KEYWORD = "unknown-keyword"
+    MISSING_ARGUMENT = "missing-argument"
+    INVALID_ARGUMENT = "invalid-argument"
+    BOUND_NOT_INSTANCE = "bound-not-instance"
     BOUND_TWICE = "bound-twice"
     UNKNOWN_PARAMS = "unknown-params"
     MISSING_PARAMS = "missing-params"
     UNREACHABLE_SECTION = "unreachable-section"
     CHAPTER_NEVER_OPENS = "chapter-never-opens"
+    CHAPTER_WITHOUT_TEXT = "chapter-without-text"
+    IMMUTABLE_SECTION = "immutable-section"
     UNKNOWN_SECTION = "unknown-section"
+    INVALID_OVERRIDE = "invalid-override"
     GOAL_SECTION = "goal-section"
     OUTPUT_NOT_DATACLASS = "output-not-dataclass"
+    NO_JSON_FORM = "no-json-form"
     TOOL_NAME = "tool-name"
+    TOOL_HANDLER = "tool-handler"
     UNUSED_FIELD = "unused-field"
     REPR_PLACEHOLDER = "repr-placeholder"
     INVALID_FORM = "invalid-form"
     TOKEN_BUDGET = "token-budget"
     NOT_EVALUATED = "not-evaluated"
+    UNUSED_IGNORE = "unused-ignore"
 
 
 SEVERITIES = {
+    Code.FOREIGN_TEMPLATE_SYNTAX: Severity.WARNING,
     Code.LONG_SUMMARY: Severity.WARNING,
+    Code.FOLDING_COSTS_MORE: Severity.INFORMATION,
     Code.UNREACHABLE_SECTION: Severity.WARNING,
     Code.CHAPTER_NEVER_OPENS: Severity.WARNING,
     Code.UNUSED_FIELD: Severity.HINT,
     Code.REPR_PLACEHOLDER: Severity.WARNING,
     Code.TOKEN_BUDGET: Severity.WARNING,
     Code.NOT_EVALUATED: Severity.WARNING,
+    Code.UNUSED_IGNORE: Severity.WARNING,
 }
 """Severities other than `ERROR`: these prompts can be built, but probably not as intended."""
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from foldline.ide.analysis.binding import section_params
 from foldline.ide.analysis.model import Visibility
 from foldline.ide.analysis.module_analysis import in_template
+from foldline.ide.analysis.params import dataclass_of, params_of
 from foldline.ide.analysis.section_tree import sections_of
 from foldline.ide.analysis.syntax import Attribute, Call, Dictionary, Name
 from foldline.ide.analysis.values import (
+    ClassValue,
     Dataclass,
     External,
     InstanceValue,
@@ -21,6 +23,7 @@ from foldline.ide.analysis.values import (
     TemplateValue,
     Text,
 )
+from foldline.ide.checks.certain import certain
 from foldline.ide.checks.diagnostic import (
     Code,
     LazyDiagnostic,
@@ -28,23 +31,30 @@ from foldline.ide.checks.diagnostic import (
     at_node,
     replacement,
 )
+from foldline.ide.checks.paths import check_expansion, check_overrides, policy_of, tuple_code
 from foldline.ide.checks.section_params import check_section_params
+from foldline.ide.checks.signatures import has_unknown_keywords
+from foldline.prompts import ChaptersExpansionPolicy, refusals
 from foldline.prompts.errors import near_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from foldline.ide.analysis.evaluator import Evaluator
     from foldline.ide.analysis.model import StaticSection
     from foldline.ide.analysis.module_analysis import CallSite
     from foldline.ide.analysis.syntax import Expression, Keyword
+    from foldline.ide.checks.diagnostic import Repair
+
+
+_METHODS = frozenset({"bind", "render", "evaluate", "expand_chapters"})
 
 
 def check_call(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
-    """Check a call of `bind`, `render` or `evaluate` on a known prompt."""
+    """Check a call of `bind`, `render`, `expand_chapters` or `evaluate` of a known prompt."""
     func = call.node.func
     name = func.attr.id if isinstance(func, Attribute) else ""
-    if not isinstance(func, Attribute) or name not in ("bind", "render", "evaluate"):
+    if not isinstance(func, Attribute) or name not in _METHODS:
         return
     if name == "evaluate":
         template = _template(_first(call.node, evaluator, call))
@@ -59,13 +69,19 @@ def check_call(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]
     template = _template(owner.owner)
     if template is None:
         return
+    if name == "expand_chapters":
+        yield from check_expansion(call, template, evaluator)
+        yield from _goal(call, template, evaluator)
+        return
     bound_here = _instances(call, evaluator)
+    yield from _not_instances(call, evaluator)
     yield from _twice(bound_here)
-    yield from _unknown(bound_here, template, evaluator)
+    yield from _unknown(call, bound_here, template, evaluator)
     yield from check_section_params(call, template, evaluator)
     if name == "render":
         yield from _overrides(call, template, evaluator)
-        yield from _missing(call, owner.owner, template, bound_here, evaluator)
+        if not has_unknown_keywords(call, owner.owner):
+            yield from _missing(call, owner.owner, template, bound_here, evaluator)
 
 
 def _template(value: object) -> TemplateValue | None:
@@ -85,6 +101,26 @@ def _instances(call: CallSite, evaluator: Evaluator) -> list[tuple[Expression, I
         if isinstance(value, InstanceValue):
             found.append((argument, value))
     return found
+
+
+def _not_instances(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
+    """Report bound values that aren't instances of dataclasses."""
+    for argument in call.node.args:
+        value = evaluator.value(argument, call.scope)
+        kind = certain(argument, value)
+        if kind is None or (isinstance(value, InstanceValue) and value.dataclass.is_dataclass):
+            continue
+        repairs: tuple[Repair, ...] = ()
+        if isinstance(value, ClassValue):
+            params = dataclass_of(evaluator, value)
+            if params.is_dataclass and not any(
+                field.init and not field.has_default for field in params.fields
+            ):
+                made = f"{argument.source}()"
+                repairs = (replacement(f"Bind an instance: `{made}`", at_node(argument), made),)
+        yield LazyDiagnostic(
+            Code.BOUND_NOT_INSTANCE, refusals.not_bindable(kind.shown), at_node(argument), repairs
+        )
 
 
 def _twice(bound_here: Sequence[tuple[Expression, InstanceValue]]) -> Iterator[LazyDiagnostic]:
@@ -117,6 +153,7 @@ def _known_types(template: TemplateValue, evaluator: Evaluator) -> dict[object, 
 
 
 def _unknown(
+    call: CallSite,
     bound_here: Sequence[tuple[Expression, InstanceValue]],
     template: TemplateValue,
     evaluator: Evaluator,
@@ -127,12 +164,30 @@ def _unknown(
     for node, value in bound_here:
         if value.dataclass.identity not in kinds:
             names = ", ".join(f"`{name}`" for name in sorted(set(kinds.values())))
-            yield LazyDiagnostic(
-                Code.UNKNOWN_PARAMS,
-                f"No section takes `{value.dataclass.name}`; the sections take "
-                f"{names or 'no parameters'}.",
-                at_node(node),
+            name = value.dataclass.name
+            base = next(_bases_among(kinds, value.dataclass, evaluator, call), None)
+            message = (
+                f"No section takes `{name}`; the sections take {names or 'no parameters'}."
+                if base is None
+                else refusals.subclass_bound(f"`{name}`", f"`{base}`")
             )
+            yield LazyDiagnostic(Code.UNKNOWN_PARAMS, message, at_node(node))
+
+
+def _bases_among(
+    kinds: Mapping[object, str], kind: Dataclass, evaluator: Evaluator, call: CallSite
+) -> Iterator[str]:
+    """Yield the names of a class's bases that are among the parameter types, nearest first."""
+    module = call.scope.module
+    if kind.definition is None or kind.definition.file != module.file:
+        return
+    for base in kind.definition.bases:
+        value = evaluator.value(base, module)
+        above = params_of(evaluator, value)
+        if isinstance(above, Dataclass):
+            if above.identity in kinds:
+                yield above.name
+            yield from _bases_among(kinds, above, evaluator, call)
 
 
 def _missing(
@@ -221,6 +276,7 @@ def _overrides(
     keyword = call.node.keyword("visibility_overrides")
     if keyword is None or not isinstance(keyword.value, Dictionary):
         return
+    yield from check_overrides(call, keyword.value, template, evaluator)
     sections, complete = sections_of(template, evaluator)
     if not complete:
         return
@@ -239,7 +295,7 @@ def _overrides(
             replacement(
                 f"Change to `{name}`",
                 at_node(key),
-                _tuple(name.split(".")),
+                tuple_code(name.split(".")),
             )
             for name in near
             if tuple(name.split(".")) in paths
@@ -251,12 +307,6 @@ def _overrides(
             at_node(key),
             repairs,
         )
-
-
-def _tuple(parts: Sequence[str]) -> str:
-    """Format a path as a Python tuple."""
-    written = ", ".join(f'"{part}"' for part in parts)
-    return f"({written})" if len(parts) > 1 else f"({written},)"
 
 
 def _walk(sections: Sequence[StaticSection]) -> Iterator[StaticSection]:
@@ -329,15 +379,17 @@ def _goal_in_chapter(
 
 
 def _classifies(call: CallSite, evaluator: Evaluator) -> bool:
-    policy = call.node.keyword("chapters_expansion_policy")
-    value = evaluator.value(policy.value, call.scope) if policy is not None else None
+    policy = policy_of(call)
+    value = evaluator.value(policy, call.scope) if policy is not None else None
+    if isinstance(value, Text):
+        return value.known == ChaptersExpansionPolicy.INTENT_CLASSIFIER
     return isinstance(value, External) and value.dotted.endswith(".INTENT_CLASSIFIER")
 
 
 def _goal_missing(
     call: CallSite, evaluator: Evaluator, sections: Sequence[StaticSection]
 ) -> Iterator[LazyDiagnostic]:
-    policy = call.node.keyword("chapters_expansion_policy")
+    policy = policy_of(call)
     if policy is None or any(keyword.name is None for keyword in call.node.keywords):
         return
     has_chapters = any(section.kind == "chapter" for section in _walk(sections))
@@ -345,5 +397,5 @@ def _goal_missing(
         yield LazyDiagnostic(
             Code.GOAL_SECTION,
             "INTENT_CLASSIFIER chooses chapters by the goal: give `goal_section_key`.",
-            at_node(policy.value),
+            at_node(policy),
         )

@@ -32,6 +32,7 @@ from foldline.ide.checks.diagnostic import (
     replacement,
 )
 from foldline.ide.checks.unreachable import check_unreachable
+from foldline.prompts import refusals
 from foldline.prompts.errors import near_names
 from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.section import (
@@ -41,6 +42,7 @@ from foldline.prompts.section import (
     KEY_RULE,
     is_title,
 )
+from foldline.prompts.task import TASK_BLOCKS, Task
 from foldline.prompts.templating import EXPRESSION, ONLY_NAMES
 
 if TYPE_CHECKING:
@@ -109,7 +111,7 @@ _TYPES = {"each": "Params, Item", "examples": "Params, Input, Output"}
 
 
 def _params(section: SectionValue) -> Iterator[LazyDiagnostic]:
-    node = section.class_node
+    node, scope = section.class_node, section.scope
     if section.specialised is False and section.kind in _TYPES:
         yield LazyDiagnostic(
             Code.UNSPECIALISED_SECTION,
@@ -120,35 +122,71 @@ def _params(section: SectionValue) -> Iterator[LazyDiagnostic]:
         )
     elif section.specialised is False:
         end = node.end
+        task = section.kind == "task"
+        added = f"[{Task.__name__}]" if task else "[None]"
 
-        def specialise() -> Fix:
+        def specialise() -> Fix | None:
+            if task and Task.__name__ not in (scope.module.names if scope is not None else ()):
+                return None
             at = node.anchor.at(end)
-            change = Change(SourceSpan(node.file, at, at), "[None]")
-            return Fix("Declare that the section has no parameters: `[None]`", (change,))
+            change = Change(SourceSpan(node.file, at, at), added)
+            about = "takes a task" if task else "has no parameters"
+            return Fix(f"Declare that the section {about}: `{added}`", (change,))
 
         yield LazyDiagnostic(
             Code.UNSPECIALISED_SECTION,
-            f"The section doesn't declare its parameters: write "
-            f"`{section.class_name}[Params](…)`, or `{section.class_name}[None](…)` if it has "
-            "none.",
+            "The section doesn't declare its parameters: "
+            + refusals.not_specialised(section.class_name, Task.__name__ if task else None),
             at_node(node),
             (specialise,),
         )
-    yield from _no_dataclass(section.params, section.params_node or node, "the parameters")
-    yield from _no_dataclass(section.item, section.item_node or node, "the items")
+    params = section.params
+    if isinstance(params, Dataclass):
+        message = refusals.not_a_params_type(f"`{params.name}`")
+        yield from _no_dataclass(params, section.params_node or node, message)
+    if isinstance(section.item, Dataclass):
+        message = (
+            f"`{section.item.name}` is not a dataclass, so it cannot be the items of a section."
+        )
+        yield from _no_dataclass(section.item, section.item_node or node, message)
+    if section.kind == "task" and section.specialised:
+        yield from _task_params(section)
 
 
-def _no_dataclass(
-    kind: Dataclass | Nothing | Unknown | None, node: Node, what: str
-) -> Iterator[LazyDiagnostic]:
-    if isinstance(kind, Dataclass) and kind.is_dataclass is False:
+def _no_dataclass(kind: Dataclass, node: Node, message: str) -> Iterator[LazyDiagnostic]:
+    if kind.is_dataclass is False:
         definition = kind.definition
         yield LazyDiagnostic(
             Code.PARAMS_NOT_DATACLASS,
-            f"`{kind.name}` is not a dataclass, so it cannot be {what} of a section.",
+            message,
             at_node(node),
-            (_decorate(definition),) if definition is not None else (),
+            (_decorate(definition),) if definition is not None and not definition.bases else (),
         )
+
+
+def _task_params(section: SectionValue) -> Iterator[LazyDiagnostic]:
+    """Check that a task section's parameters are a task, without fields that it computes."""
+    params, place = section.params, at_node(section.params_node or section.class_node)
+    name = section.class_name
+    if isinstance(params, Nothing) or (
+        isinstance(params, Dataclass)
+        and params.complete
+        and params.is_dataclass
+        and not params.task
+    ):
+        shown = "None" if isinstance(params, Nothing) else f"`{params.name}`"
+        message = refusals.not_based_on(name, Task.__name__, shown)
+        yield LazyDiagnostic(Code.TASK_PARAMS, message, place)
+    elif isinstance(params, Dataclass):
+        for field in params.fields:
+            if field.id in TASK_BLOCKS and field.name is not None:
+                message = refusals.computed_field(f"`{params.name}`", field.id, name)
+                yield LazyDiagnostic(
+                    Code.TASK_PARAMS,
+                    message,
+                    place,
+                    related=((at_node(field.name), "The field is here."),),
+                )
 
 
 def _decorate(definition: ClassDefinition) -> Repair:

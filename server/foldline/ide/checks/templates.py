@@ -18,6 +18,7 @@ from foldline.ide.analysis.values import (
     ToolValue,
 )
 from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, LazyLocation, at_argument, at_node
+from foldline.prompts import refusals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +63,7 @@ def _output(template: TemplateValue, evaluator: Evaluator) -> Iterator[LazyDiagn
 def _no_output(shown: str, place: LazyLocation) -> LazyDiagnostic:
     return LazyDiagnostic(
         Code.OUTPUT_NOT_DATACLASS,
-        f"`{shown}` cannot be an output: it must be a dataclass, or `list[…]` of one.",
+        f"`{shown}` cannot be an output: {refusals.NO_OUTPUT}",
         place,
     )
 
@@ -140,8 +141,9 @@ class _Keys:
                 self.found.append(
                     LazyDiagnostic(
                         Code.TOOL_NAME,
-                        f"Two tools have the name `{tool.name}`, in the sections "
-                        f"`{self.tools[tool.name]}` and `{dotted}`; rename one.",
+                        refusals.same_tool_name(
+                            f"`{tool.name}`", f"`{self.tools[tool.name]}`", f"`{dotted}`"
+                        ),
                         at_node(node),
                     )
                 )

@@ -1,0 +1,149 @@
+"""What an expression certainly is, for checks of arguments that have one right type."""
+
+from __future__ import annotations
+
+import re
+from inspect import Parameter as SignatureParameter
+from inspect import Signature
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.ide.analysis.syntax import Call, Dictionary, Display, String
+from foldline.ide.analysis.values import (
+    ClassValue,
+    External,
+    FunctionValue,
+    InstanceValue,
+    Items,
+    LambdaValue,
+    Nothing,
+    Plain,
+    PromptValue,
+    Record,
+    SectionValue,
+    TemplateValue,
+    Text,
+    ToolValue,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from foldline.ide.analysis.evaluator import Evaluator
+    from foldline.ide.analysis.scopes import Scope
+    from foldline.ide.analysis.syntax import Expression, Parameter
+    from foldline.ide.analysis.values import Value
+
+LITERALS = frozenset({"NoneType", "bool", "int", "float", "str", "list", "tuple", "set", "dict"})
+"""Types of literals: nothing of them can be called, and nothing of them is a section."""
+
+PATHS = frozenset(f"pathlib.{name}" for name in ("Path", "PosixPath", "PurePath", "WindowsPath"))
+
+_LONGEST = 40
+_POSITIONAL_ONLY = re.compile(r",\s*/\s*[,):]")
+_SIGN = len(",  /  ):")
+
+
+class Certain(NamedTuple):
+    """The type of a value by its name, and the value as messages show it."""
+
+    type: str
+    shown: str
+
+
+def certain(node: Expression, value: Value) -> Certain | None:
+    """Return what an expression certainly is; None where only running the code would tell."""
+    kind = _literal(node, value) or _of_library(value)
+    if kind is None:
+        if isinstance(value, LambdaValue | FunctionValue):
+            kind = "function"
+        elif isinstance(value, ClassValue) and _is_named(node, value.definition.name.id):
+            kind = "type"
+    return None if kind is None else Certain(kind, _shown(node, value))
+
+
+def is_path(node: Expression, scope: Scope, evaluator: Evaluator) -> bool:
+    """Return True for `Path(…)`."""
+    if not isinstance(node, Call):
+        return False
+    func = evaluator.value(node.func, scope)
+    return isinstance(func, External) and func.dotted in PATHS
+
+
+def signature_of(value: Value) -> Signature | None:
+    """Return the signature of a function or lambda; None if it isn't certain."""
+    if not isinstance(value, LambdaValue | FunctionValue):
+        return None
+    definition = value.definition
+    # The sign may follow the last parameter.
+    last = max((parameter.end for parameter in definition.parameters), default=definition.start)
+    if _POSITIONAL_ONLY.search(definition.source[: last - definition.start + _SIGN]):
+        return None
+    try:
+        return Signature(list(_parameters(definition.parameters)))
+    except ValueError:
+        return None
+
+
+def _parameters(parameters: Iterable[Parameter]) -> Iterable[SignatureParameter]:
+    kinds = {"*": SignatureParameter.VAR_POSITIONAL, "**": SignatureParameter.VAR_KEYWORD}
+    for parameter in parameters:
+        kind = kinds.get(parameter.kind) or (
+            SignatureParameter.KEYWORD_ONLY
+            if parameter.keyword_only
+            else SignatureParameter.POSITIONAL_OR_KEYWORD
+        )
+        default = SignatureParameter.empty if parameter.default is None else None
+        yield SignatureParameter(parameter.name.id, kind, default=default)
+
+
+def _literal(node: Expression, value: Value) -> str | None:
+    match value:
+        case Nothing():
+            return "NoneType"
+        case Plain():
+            return type(value.value).__name__
+        case Text() if value.known is not None or isinstance(node, String):
+            return "str"  # Otherwise it may be the result of any method of a string.
+        case Items() if isinstance(node, Display):
+            return {"[": "list", "{": "set"}.get(node.source[:1], "tuple")
+        case Items() if value.complete:
+            return "list"
+        case Record() if isinstance(node, Dictionary):
+            return "dict"
+    return None
+
+
+def _of_library(value: Value) -> str | None:
+    match value:
+        case SectionValue() if not value.maybe:
+            return value.class_name
+        case TemplateValue() if not value.maybe:
+            return "PromptTemplate"
+        case PromptValue() if not (value.maybe or value.template.maybe):
+            return "Prompt"
+        case ToolValue():
+            return "Tool"
+        case InstanceValue():
+            return value.dataclass.name
+    return None
+
+
+def _is_named(node: Expression, name: str) -> bool:
+    """Return True if the code names the class itself: another name may stand for several."""
+    return node.source.rpartition(".")[2] == name
+
+
+def _shown(node: Expression, value: Value) -> str:
+    if isinstance(value, Nothing):
+        return "None"
+    if isinstance(value, Plain):
+        return repr(value.value)
+    if isinstance(value, Text) and value.known is not None and len(value.known) <= _LONGEST:
+        return repr(value.known)
+    return code(node)
+
+
+def code(node: Expression) -> str:
+    """Return an expression's code as a message shows it: short, and on one line."""
+    text = " ".join(node.source.split())
+    return f"`{text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}`"
