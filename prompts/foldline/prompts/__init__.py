@@ -35,6 +35,7 @@ from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.roles import Role
 from foldline.prompts.section import Section
+from foldline.prompts.stability import PerRequest, PerSession, Stability, Stable
 from foldline.prompts.structured_output import StructuredOutputConfig
 from foldline.prompts.tags import fallback_tags
 from foldline.prompts.task import Task, TaskSection
@@ -44,6 +45,7 @@ from foldline.prompts.visibility import SectionPath, SectionVisibility
 from foldline.prompts.wording import ENGLISH, Wording
 
 if TYPE_CHECKING:
+    from foldline.prompts.cache_plan import CachePlan, CacheRules
     from foldline.prompts.context import ContextEditing, ContextPolicy, Priority
     from foldline.prompts.descriptor import (
         ChapterDescriptor,
@@ -76,7 +78,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ENGLISH",
     "Block",
+    "CachePlan",
     "CachePrices",
+    "CacheRules",
     "Chapter",
     "ChapterDecision",
     "ChapterDescriptor",
@@ -100,6 +104,8 @@ __all__ = [
     "OverrideSource",
     "OverridesStore",
     "ParsedOutput",
+    "PerRequest",
+    "PerSession",
     "Priority",
     "Prompt",
     "PromptDescriptor",
@@ -118,6 +124,8 @@ __all__ = [
     "Segment",
     "SegmentKind",
     "Span",
+    "Stability",
+    "Stable",
     "StructuredOutputConfig",
     "Task",
     "TaskSection",
@@ -153,6 +161,7 @@ __all__ = [
 ]
 
 _LATER = {
+    "cache_plan": ("CachePlan", "CacheRules"),
     "context": ("ContextEditing", "ContextPolicy", "Priority"),
     "descriptor": (
         "ChapterDescriptor",

@@ -12,9 +12,10 @@ from foldline.prompts.messages import messages_of
 from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from foldline.prompts.blocks import Block
+    from foldline.prompts.cache_plan import CachePlan, CacheRules
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.descriptor import PromptDescriptor
     from foldline.prompts.messages import PromptMessage
@@ -97,6 +98,35 @@ class RenderedPrompt(Generic[OutputT_co]):
     def allow_extra_keys(self) -> bool | None:
         """True if unknown keys of the output are ignored; None for plain text."""
         return None if self.structured_output is None else self.structured_output.allow_extra_keys
+
+    def cache_plan(
+        self,
+        *,
+        rules: CacheRules | None = None,
+        count_tokens: Callable[[str], int] | None = None,
+        tools: Sequence[Mapping[str, object]] = (),
+        goes_on: bool | None = None,
+    ) -> CachePlan:
+        """Return what a provider can keep of the prompt between requests, and where it ends.
+
+        Args:
+            rules: Those of the provider and the model; the defaults fit most.
+            count_tokens: Counts the tokens of a text; an estimate by default.
+            tools: The definitions of the tools, as they are sent.
+            goes_on: Whether more requests will follow with the same beginning, as they do where a
+                model calls tools; by default whether there are tools.
+        """
+        from foldline.prompts.cache_plan import cache_plan
+        from foldline.prompts.runtime.disclosure import estimated_tokens
+
+        return cache_plan(
+            self,
+            {} if self._source is None else self._source.plan.by_path,
+            rules=rules,
+            count_tokens=count_tokens or estimated_tokens,
+            tools=tools,
+            goes_on=goes_on,
+        )
 
     def if_opened(self, path: SectionPath) -> str:
         """Return the text of a section and those below it, with the section shown in full.

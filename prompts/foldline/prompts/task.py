@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 from foldline.prompts.blocks import Segment, SegmentKind
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.markdown import MarkdownSection
+from foldline.prompts.stability import PerRequest, Stability
 from foldline.prompts.visibility import SectionVisibility, VisibilitySelector
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class Task:
     `expansion_instructions` is set by `dataclasses.replace` after sections were opened for the
     model; a new task has none.
     """
+
+    __stability__: ClassVar[Stability] = PerRequest
 
     request: str = field(metadata={"description": "The user's request in natural language."})
     background: str | None = field(

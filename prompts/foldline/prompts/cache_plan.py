@@ -1,0 +1,329 @@
+"""What of a rendered prompt a provider can keep in its cache, and where to mark it.
+
+Providers keep prefixes of requests: tools first, then the text. So a value that changes with each
+request makes everything behind it new. The plan says how often each stretch changes, in the order
+of the wire, and after which of them a breakpoint pays.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import accumulate, groupby
+from typing import TYPE_CHECKING, Any
+
+from foldline.prompts.blocks import SegmentKind
+from foldline.prompts.stability import Stability, of_fields, of_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from foldline.prompts.blocks import Block
+    from foldline.prompts.rendered import RenderedPrompt
+    from foldline.prompts.tree import Node
+    from foldline.prompts.visibility import SectionPath
+
+__all__ = ["Breakpoint", "CachePlan", "CacheRules", "CacheSpan", "MisplacedValue", "cache_plan"]
+
+TOOLS = "tools"
+
+_FROM_FIELDS = (SegmentKind.PARAM, SegmentKind.DEFAULT)
+_COMPUTED = (SegmentKind.DERIVED, SegmentKind.ERROR)
+# Fewer tokens than a provider's cache distinguishes aren't worth a finding.
+_WORTH_MOVING = 128
+
+
+@dataclass(frozen=True, slots=True)
+class CacheRules:
+    """What a provider's cache keeps, and what it costs.
+
+    Args:
+        breakpoints: The most breakpoints in one request; 0 where the provider takes none.
+        minimum_tokens: A shorter prefix is never kept.
+        write: The price of writing a token, as a multiple of a token that isn't cached.
+        read: The price of reading one.
+    """
+
+    breakpoints: int = 4
+    minimum_tokens: int = 1_024
+    write: float = 1.25
+    read: float = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class CacheSpan:
+    """A stretch of the request that changes as a whole.
+
+    Args:
+        part: `tools`, or the role of the message.
+        path: The section; None for tools.
+        fields: The fields whose values are in it.
+        start: Where it begins in `RenderedPrompt.text`; 0 for tools.
+        end: Where it ends.
+        tokens: How many tokens it has.
+        stability: How often it changes by itself.
+        prefix: How often it changes together with what is in front of it.
+    """
+
+    part: str
+    path: SectionPath | None
+    fields: tuple[str, ...]
+    start: int
+    end: int
+    tokens: int
+    stability: Stability
+    prefix: Stability
+
+    @property
+    def dotted_key(self) -> str:
+        """The section's path joined with dots, or the part."""
+        return ".".join(self.path) if self.path else self.part
+
+
+@dataclass(frozen=True, slots=True)
+class Breakpoint:
+    """A place after which a provider is asked to keep the prefix.
+
+    Args:
+        after: The index of the last span in front of it.
+        tokens: The tokens in front of it.
+        stability: How often the prefix changes.
+        kept: False if the prefix is too short to be kept, so that no breakpoint is set.
+    """
+
+    after: int
+    tokens: int
+    stability: Stability
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MisplacedValue:
+    """A value that changes more often than `tokens` tokens behind it, which are new each time."""
+
+    path: SectionPath
+    fields: tuple[str, ...]
+    stability: Stability
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class CachePlan:
+    """The stretches of a request in the order of the wire, and its breakpoints."""
+
+    spans: tuple[CacheSpan, ...]
+    breakpoints: tuple[Breakpoint, ...]
+    rules: CacheRules
+
+    @property
+    def tokens(self) -> int:
+        """All tokens of the request."""
+        return sum(span.tokens for span in self.spans)
+
+    def misplaced(self) -> Iterator[MisplacedValue]:
+        """Yield the first declared value of each kind in front of what changes less often.
+
+        Only where moving it pays: at least 128 tokens behind it, which make a prefix that is long
+        enough to be kept together with those in front of it.
+        """
+        for index, span in enumerate(self.spans):
+            if span.path is None or span.stability not in (Stability.SESSION, Stability.REQUEST):
+                continue
+            if span.prefix > span.stability or any(
+                before.stability == span.stability for before in self.spans[:index]
+            ):
+                continue
+            lost = sum(
+                behind.tokens
+                for behind in self.spans[index + 1 :]
+                if behind.stability < span.stability and behind.stability != Stability.UNKNOWN
+            )
+            kept = lost + sum(before.tokens for before in self.spans[:index])
+            if lost >= _WORTH_MOVING and kept >= self.rules.minimum_tokens:
+                yield MisplacedValue(span.path, span.fields, span.stability, lost)
+
+    def __str__(self) -> str:
+        """A table: the spans with their breakpoints, and what a change of each would cost."""
+        behind = self.tokens
+        marks = {mark.after: mark for mark in self.breakpoints}
+        width = max((len(_name(span)) for span in self.spans), default=0)
+        lines = []
+        for index, span in enumerate(self.spans):
+            lines.append(
+                f"{_name(span):{width}}  {span.tokens:>7,} tokens  {_WORDS[span.stability]}"
+                f"; a change makes {behind:,} new"
+            )
+            behind -= span.tokens
+            if mark := marks.get(index):
+                lines.append(
+                    f"── breakpoint after {mark.tokens:,} tokens, the same "
+                    f"{_PREFIXES[mark.stability]}"
+                    if mark.kept
+                    else f"── no breakpoint: {mark.tokens:,} tokens are too short to be cached "
+                    f"(at least {self.rules.minimum_tokens:,})"
+                )
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the plan as JSON values."""
+        return {
+            "tokens": self.tokens,
+            "minimumTokens": self.rules.minimum_tokens,
+            "spans": [
+                {
+                    "part": span.part,
+                    "section": ".".join(span.path) if span.path else None,
+                    "fields": list(span.fields),
+                    "start": span.start,
+                    "end": span.end,
+                    "tokens": span.tokens,
+                    "stability": span.stability.name.lower(),
+                    "prefix": span.prefix.name.lower(),
+                }
+                for span in self.spans
+            ],
+            "breakpoints": [
+                {
+                    "after": mark.after,
+                    "tokens": mark.tokens,
+                    "stability": mark.stability.name.lower(),
+                    "kept": mark.kept,
+                }
+                for mark in self.breakpoints
+            ],
+        }
+
+
+_WORDS = {
+    Stability.CONSTANT: "constant",
+    Stability.DEPLOYMENT: "stable",
+    Stability.SESSION: "per session",
+    Stability.UNKNOWN: "not declared",
+    Stability.REQUEST: "per request",
+}
+_PREFIXES = {
+    Stability.CONSTANT: "in every request",
+    Stability.DEPLOYMENT: "in every request of a deployment",
+    Stability.SESSION: "in every request of a session",
+    Stability.UNKNOWN: "while this conversation goes on",
+    Stability.REQUEST: "while this conversation goes on",
+}
+
+
+def cache_plan(
+    rendered: RenderedPrompt[Any],
+    sections: Mapping[SectionPath, Node],
+    *,
+    rules: CacheRules | None,
+    count_tokens: Callable[[str], int],
+    tools: Sequence[Mapping[str, object]],
+    goes_on: bool | None,
+) -> CachePlan:
+    """Return the plan for a rendered prompt; see `RenderedPrompt.cache_plan`.
+
+    Args:
+        rendered: The prompt.
+        sections: Its sections; what isn't among them may change at any time.
+        rules: See there, also for the others.
+        count_tokens: As above.
+        tools: As above.
+        goes_on: As above; then the whole prompt is kept.
+    """
+    rules = rules or CacheRules()
+    bare = [*_tool_spans(rendered, sections, tools), *_text_spans(rendered, sections)]
+    counted = [
+        (part, path, fields, start, end, count_tokens(text), stability)
+        for part, path, fields, start, end, text, stability in bare
+    ]
+    prefixes = accumulate((span[-1] for span in bare), max)
+    spans = tuple(CacheSpan(*span, prefix) for span, prefix in zip(counted, prefixes, strict=True))
+    follows = bool(rendered.tools) if goes_on is None else goes_on
+    return CachePlan(spans, tuple(_breakpoints(spans, rules, goes_on=follows)), rules)
+
+
+def _breakpoints(
+    spans: Sequence[CacheSpan], rules: CacheRules, *, goes_on: bool
+) -> Iterator[Breakpoint]:
+    """Yield the ends of the stable part, of the part of a session, and of all if it is resent."""
+    ends: dict[int, Stability] = {}
+    for most in (Stability.DEPLOYMENT, Stability.SESSION):
+        last = max((i for i, span in enumerate(spans) if span.prefix <= most), default=-1)
+        if last >= 0:
+            ends.setdefault(last, spans[last].prefix)
+    if goes_on and spans:
+        ends.setdefault(len(spans) - 1, spans[-1].prefix)
+    total = [*accumulate(span.tokens for span in spans)]
+    left = rules.breakpoints
+    for after, stability in ends.items():
+        kept = total[after] >= rules.minimum_tokens and left > 0
+        left -= kept
+        yield Breakpoint(after, total[after], stability, kept)
+
+
+_Bare = tuple[str, "SectionPath | None", tuple[str, ...], int, int, str, Stability]
+
+
+def _tool_spans(
+    rendered: RenderedPrompt[Any],
+    sections: Mapping[SectionPath, Node],
+    tools: Sequence[Mapping[str, object]],
+) -> Iterator[_Bare]:
+    if tools:
+        text = json.dumps(list(tools), ensure_ascii=False)
+        presence = (
+            _presence(node)
+            for block in rendered.blocks
+            if (node := sections.get(block.path)) is not None and node.section.tools
+        )
+        yield TOOLS, None, (), 0, 0, text, max(presence, default=Stability.CONSTANT)
+
+
+def _text_spans(
+    rendered: RenderedPrompt[Any], sections: Mapping[SectionPath, Node]
+) -> Iterator[_Bare]:
+    for block in rendered.blocks:
+        node = sections.get(block.path)
+        kind = None if node is None else node.params_type
+        fields, presence = of_fields(kind), _presence(node)
+        start = block.span.start
+        stretches = [
+            (segment, max(presence, _own(segment.kind, segment.field, kind, fields)))
+            for segment in block.segments
+        ]
+        if not stretches and presence is not Stability.CONSTANT:
+            # Text that may be there in the next request.
+            yield rendered_part(block), block.path, (), start, start, "", presence
+        for stability, group in groupby(stretches, lambda stretch: stretch[1]):
+            segments = [segment for segment, _ in group]
+            text = "".join(segment.text for segment in segments)
+            names = tuple(dict.fromkeys(s.field for s in segments if s.field and s.field in fields))
+            end = start + len(text)
+            yield rendered_part(block), block.path, names, start, end, text, stability
+            start = end
+
+
+def rendered_part(block: Block) -> str:
+    """The part of the request that has this block."""
+    return "user"
+
+
+def _own(
+    kind: SegmentKind, field: str | None, params: type | None, fields: Mapping[str, Stability]
+) -> Stability:
+    if kind in _FROM_FIELDS:
+        return of_type(params) if field is None else fields.get(field, Stability.UNKNOWN)
+    return of_type(params) if kind in _COMPUTED else Stability.CONSTANT
+
+
+def _presence(node: Node | None) -> Stability:
+    """How often a section appears, disappears, or changes between its text and its summary."""
+    if node is None:
+        return Stability.UNKNOWN
+    if not node.gated and node.declared is not None:
+        return Stability.CONSTANT
+    return of_type(node.params_type)
+
+
+def _name(span: CacheSpan) -> str:
+    name = span.dotted_key
+    return f"{name} ({', '.join(span.fields)})" if span.fields else name

@@ -1,0 +1,189 @@
+"""What of a prompt can be cached, from the types of its parameters."""
+
+from typing import Annotated, Any, ClassVar
+
+import pytest
+
+from foldline.prompts import MarkdownSection, PromptTemplate, Section, Task, TaskSection
+from foldline.prompts.cache_plan import Breakpoint, CachePlan, CacheRules, MisplacedValue
+from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.rendered import RenderedPrompt
+from foldline.prompts.stability import PerRequest, PerSession, Stability, Stable, of_fields, of_type
+
+LONG = "Read every line before you judge it. " * 200
+
+
+@FrozenDataclass()
+class User:
+    name: Annotated[str, PerSession]
+    asked_at: Annotated[str, PerRequest]
+    region: Annotated[str, Stable] = "eu"
+    note: str = ""
+
+
+@FrozenDataclass()
+class Account:
+    __stability__: ClassVar[Stability] = PerSession
+
+    plan: str = "free"
+    balance: Annotated[int, PerRequest] = 0
+
+
+def section(key: str, template: str, **others: object) -> Section[object]:
+    return MarkdownSection[User](title=key.title(), key=key, template=template, **others)  # type: ignore[arg-type]
+
+
+def rendered(*sections: Section[object]) -> RenderedPrompt[None]:
+    template = PromptTemplate[None](ns="t", key="t", sections=sections)
+    known = template.plan.known_types
+    return template.bind(
+        *[p for p in (User("Ada", "noon"), Task("Go.")) if type(p) in known]
+    ).render()
+
+
+def cache_plan(prompt: RenderedPrompt[None], **arguments: Any) -> CachePlan:
+    return prompt.cache_plan(**arguments)
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def test_a_field_declares_how_often_it_changes_and_its_dataclass_for_the_others() -> None:
+    assert of_fields(User) == {
+        "name": Stability.SESSION,
+        "asked_at": Stability.REQUEST,
+        "region": Stability.DEPLOYMENT,
+        "note": Stability.UNKNOWN,
+    }
+    assert of_fields(Account) == {"plan": Stability.SESSION, "balance": Stability.REQUEST}
+    assert of_type(Task) == Stability.REQUEST
+    assert of_type(None) == Stability.UNKNOWN
+
+
+def test_the_spans_are_the_text_in_order() -> None:
+    prompt = rendered(
+        section("a", f"{LONG}Hi ${{name}} in ${{region}}!"), section("b", "${note} at ${asked_at}")
+    )
+    plan = cache_plan(prompt)
+    assert "".join(prompt.text[span.start : span.end] for span in plan.spans) == prompt.text
+    shown = [(span.dotted_key, span.fields, span.stability.name) for span in plan.spans]
+    assert shown == [
+        ("a", (), "CONSTANT"),
+        ("a", ("name",), "SESSION"),
+        ("a", (), "CONSTANT"),
+        ("a", ("region",), "DEPLOYMENT"),
+        ("a", (), "CONSTANT"),
+        ("b", (), "CONSTANT"),
+        ("b", ("note",), "UNKNOWN"),
+        ("b", (), "CONSTANT"),
+        ("b", ("asked_at",), "REQUEST"),
+    ]
+    assert [span.prefix.name for span in plan.spans] == [
+        "CONSTANT",
+        *["SESSION"] * 5,
+        *["UNKNOWN"] * 2,
+        "REQUEST",
+    ]
+
+
+def test_breakpoints_end_the_stable_part_and_that_of_a_session() -> None:
+    plan = cache_plan(
+        rendered(section("a", LONG), section("b", "${name}"), TaskSection[Task]()),
+        count_tokens=words,
+        rules=CacheRules(minimum_tokens=1_000),
+    )
+    stable = 3 + 1_400 + 3
+    session = stable + 1 + 3
+    assert plan.breakpoints == (
+        Breakpoint(1, stable, Stability.CONSTANT, kept=True),
+        Breakpoint(4, session, Stability.SESSION, kept=True),
+    )
+
+
+def test_what_goes_on_is_kept_whole() -> None:
+    prompt = rendered(section("a", LONG), TaskSection[Task]())
+    once = cache_plan(prompt, count_tokens=words).breakpoints
+    again = cache_plan(prompt, count_tokens=words, goes_on=True).breakpoints
+    assert again[:-1] == once
+    assert again[-1].tokens == words(prompt.text)
+
+
+@pytest.mark.parametrize(("limit", "kept"), [(0, [False, False]), (1, [True, False])])
+def test_no_more_breakpoints_than_the_provider_takes(limit: int, kept: list[bool]) -> None:
+    plan = cache_plan(rendered(section("a", LONG + "${name}${note}")), rules=CacheRules(limit))
+    assert [mark.kept for mark in plan.breakpoints] == kept
+
+
+def test_a_short_prefix_is_said_to_be_too_short() -> None:
+    plan = cache_plan(rendered(section("a", "Hi ${name}!")))
+    assert [mark.kept for mark in plan.breakpoints] == [False, False]
+    assert "too short to be cached (at least 1,024)" in str(plan)
+
+
+def test_tools_come_first() -> None:
+    plan = cache_plan(rendered(section("a", LONG)), tools=[{"name": "x"}], count_tokens=words)
+    assert (plan.spans[0].part, plan.spans[0].tokens, plan.spans[0].stability) == ("tools", 2, 0)
+
+
+def test_a_condition_is_as_stable_as_what_it_may_read() -> None:
+    plan = cache_plan(
+        rendered(
+            section("a", "Text.", enabled=lambda params: bool(params.note)), section("b", LONG)
+        )
+    )
+    assert [(span.dotted_key, span.stability.name, span.tokens > 0) for span in plan.spans] == [
+        ("a", "REQUEST", False),
+        ("b", "CONSTANT", True),
+    ]
+    assert plan.breakpoints == ()
+
+
+def test_a_value_in_front_of_what_is_stable_is_misplaced() -> None:
+    plan = cache_plan(
+        rendered(section("a", "It is ${asked_at}."), section("b", LONG)), count_tokens=words
+    )
+    assert list(plan.misplaced()) == [
+        MisplacedValue(("a",), ("asked_at",), Stability.REQUEST, 1 + 3 + 1_400)
+    ]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "${note}",  # Nobody declared it.
+        "${region}",  # As stable as it gets.
+        "Nothing.",
+    ],
+)
+def test_other_values_in_front_are_not(template: str) -> None:
+    plan = cache_plan(rendered(section("a", template), section("b", LONG)))
+    assert list(plan.misplaced()) == []
+
+
+def test_a_value_behind_what_is_stable_is_not_misplaced() -> None:
+    plan = cache_plan(rendered(section("b", LONG), section("a", "${asked_at} ${name}")))
+    assert list(plan.misplaced()) == []
+
+
+def test_a_prompt_too_short_to_be_cached_has_nothing_misplaced() -> None:
+    plan = cache_plan(rendered(section("a", "${asked_at}"), section("b", LONG[:1_000])))
+    assert list(plan.misplaced()) == []
+
+
+def test_the_plan_reads_as_a_table() -> None:
+    plan = cache_plan(
+        rendered(section("a", LONG), section("b", "${name}"), TaskSection[Task]()),
+        count_tokens=words,
+    )
+    assert str(plan).splitlines() == [
+        "a                 1,403 tokens  constant; a change makes 1,411 new",
+        "b                     3 tokens  constant; a change makes 8 new",
+        "── breakpoint after 1,406 tokens, the same in every request",
+        "b (name)              1 tokens  per session; a change makes 5 new",
+        "b                     0 tokens  constant; a change makes 4 new",
+        "task                  3 tokens  constant; a change makes 4 new",
+        "── breakpoint after 1,410 tokens, the same in every request of a session",
+        "task (request)        1 tokens  per request; a change makes 1 new",
+    ]
+    assert plan.to_json()["spans"][2]["fields"] == ["name"]
