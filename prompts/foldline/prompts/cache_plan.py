@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from itertools import accumulate, groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from foldline.prompts.blocks import SegmentKind
 from foldline.prompts.stability import Stability, of_fields, of_type
@@ -18,7 +18,6 @@ from foldline.prompts.stability import Stability, of_fields, of_type
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from foldline.prompts.blocks import Block
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.tree import Node
     from foldline.prompts.visibility import SectionPath
@@ -48,6 +47,18 @@ class CacheRules:
     minimum_tokens: int = 1_024
     write: float = 1.25
     read: float = 0.1
+
+
+class Stretch(NamedTuple):
+    """A stretch of a request before its tokens are counted; see `CacheSpan`."""
+
+    part: str
+    path: SectionPath | None
+    fields: tuple[str, ...]
+    start: int
+    end: int
+    text: str
+    stability: Stability
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,16 +240,33 @@ def cache_plan(
         tools: As above.
         goes_on: As above; then the whole prompt is kept.
     """
-    rules = rules or CacheRules()
-    bare = [*_tool_spans(rendered, sections, tools), *_text_spans(rendered, sections)]
-    counted = [
-        (part, path, fields, start, end, count_tokens(text), stability)
-        for part, path, fields, start, end, text, stability in bare
-    ]
-    prefixes = accumulate((span[-1] for span in bare), max)
-    spans = tuple(CacheSpan(*span, prefix) for span, prefix in zip(counted, prefixes, strict=True))
-    follows = bool(rendered.tools) if goes_on is None else goes_on
-    return CachePlan(spans, tuple(_breakpoints(spans, rules, goes_on=follows)), rules)
+    return planned(
+        [*_tool_spans(rendered, sections, tools), *_text_spans(rendered, sections)],
+        rules=rules or CacheRules(),
+        count_tokens=count_tokens,
+        goes_on=bool(rendered.tools) if goes_on is None else goes_on,
+    )
+
+
+def planned(
+    stretches: Sequence[Stretch],
+    *,
+    rules: CacheRules,
+    count_tokens: Callable[[str], int],
+    goes_on: bool,
+) -> CachePlan:
+    """Return the plan of a request's stretches, in the order of the wire."""
+    prefixes = accumulate((stretch.stability for stretch in stretches), max)
+    spans = tuple(
+        CacheSpan(
+            *stretch[:5],
+            tokens=count_tokens(stretch.text),
+            stability=stretch.stability,
+            prefix=prefix,
+        )
+        for stretch, prefix in zip(stretches, prefixes, strict=True)
+    )
+    return CachePlan(spans, tuple(_breakpoints(spans, rules, goes_on=goes_on)), rules)
 
 
 def _breakpoints(
@@ -260,14 +288,11 @@ def _breakpoints(
         yield Breakpoint(after, total[after], stability, kept)
 
 
-_Bare = tuple[str, "SectionPath | None", tuple[str, ...], int, int, str, Stability]
-
-
 def _tool_spans(
     rendered: RenderedPrompt[Any],
     sections: Mapping[SectionPath, Node],
     tools: Sequence[Mapping[str, object]],
-) -> Iterator[_Bare]:
+) -> Iterator[Stretch]:
     if tools:
         text = json.dumps(list(tools), ensure_ascii=False)
         presence = (
@@ -275,12 +300,12 @@ def _tool_spans(
             for block in rendered.blocks
             if (node := sections.get(block.path)) is not None and node.section.tools
         )
-        yield TOOLS, None, (), 0, 0, text, max(presence, default=Stability.CONSTANT)
+        yield Stretch(TOOLS, None, (), 0, 0, text, max(presence, default=Stability.CONSTANT))
 
 
 def _text_spans(
     rendered: RenderedPrompt[Any], sections: Mapping[SectionPath, Node]
-) -> Iterator[_Bare]:
+) -> Iterator[Stretch]:
     for block in rendered.blocks:
         node = sections.get(block.path)
         kind = None if node is None else node.params_type
@@ -292,19 +317,14 @@ def _text_spans(
         ]
         if not stretches and presence is not Stability.CONSTANT:
             # Text that may be there in the next request.
-            yield rendered_part(block), block.path, (), start, start, "", presence
+            yield Stretch(block.role.value, block.path, (), start, start, "", presence)
         for stability, group in groupby(stretches, lambda stretch: stretch[1]):
             segments = [segment for segment, _ in group]
             text = "".join(segment.text for segment in segments)
             names = tuple(dict.fromkeys(s.field for s in segments if s.field and s.field in fields))
             end = start + len(text)
-            yield rendered_part(block), block.path, names, start, end, text, stability
+            yield Stretch(block.role.value, block.path, names, start, end, text, stability)
             start = end
-
-
-def rendered_part(block: Block) -> str:
-    """The part of the request that has this block."""
-    return "user"
 
 
 def _own(
