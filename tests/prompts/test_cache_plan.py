@@ -88,16 +88,13 @@ def test_the_spans_are_the_text_in_order() -> None:
 
 
 def test_breakpoints_end_the_stable_part_and_that_of_a_session() -> None:
-    plan = cache_plan(
-        rendered(section("a", LONG), section("b", "${name}"), TaskSection[Task]()),
-        count_tokens=words,
-        rules=CacheRules(minimum_tokens=1_000),
-    )
+    prompt = rendered(section("a", LONG), section("b", "${name}"), TaskSection[Task]())
+    plan = prompt.cache_plan(count_tokens=words, rules=CacheRules(minimum_tokens=1_000))
     stable = 3 + 1_400 + 3
     session = stable + 1 + 3
     assert plan.breakpoints == (
-        Breakpoint(1, stable, Stability.CONSTANT, kept=True),
-        Breakpoint(4, session, Stability.SESSION, kept=True),
+        Breakpoint(1, "user", prompt.text.index("Ada"), stable, Stability.CONSTANT, kept=True),
+        Breakpoint(4, "user", prompt.text.index("Go."), session, Stability.SESSION, kept=True),
     )
 
 
@@ -186,4 +183,3 @@ def test_the_plan_reads_as_a_table() -> None:
         "── breakpoint after 1,410 tokens, the same in every request of a session",
         "task (request)        1 tokens  per request; a change makes 1 new",
     ]
-    assert plan.to_json()["spans"][2]["fields"] == ["name"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from itertools import accumulate, groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from foldline.prompts.blocks import SegmentKind
 from foldline.prompts.stability import Stability, of_fields, of_type
@@ -18,6 +18,7 @@ from foldline.prompts.stability import Stability, of_fields, of_type
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from foldline.prompts.blocks import Block, Segment
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.tree import Node
     from foldline.prompts.visibility import SectionPath
@@ -97,12 +98,16 @@ class Breakpoint:
 
     Args:
         after: The index of the last span in front of it.
+        part: Where it is: `tools`, or the role of the message.
+        offset: The place in `RenderedPrompt.text`; 0 for tools.
         tokens: The tokens in front of it.
         stability: How often the prefix changes.
         kept: False if the prefix is too short to be kept, so that no breakpoint is set.
     """
 
     after: int
+    part: str
+    offset: int
     tokens: int
     stability: Stability
     kept: bool
@@ -176,31 +181,27 @@ class CachePlan:
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the plan as JSON values."""
+        """Return the breakpoints and the misplaced values as JSON values."""
         return {
-            "tokens": self.tokens,
             "minimumTokens": self.rules.minimum_tokens,
-            "spans": [
-                {
-                    "part": span.part,
-                    "section": ".".join(span.path) if span.path else None,
-                    "fields": list(span.fields),
-                    "start": span.start,
-                    "end": span.end,
-                    "tokens": span.tokens,
-                    "stability": span.stability.name.lower(),
-                    "prefix": span.prefix.name.lower(),
-                }
-                for span in self.spans
-            ],
             "breakpoints": [
                 {
-                    "after": mark.after,
+                    "part": mark.part,
+                    "offset": mark.offset,
                     "tokens": mark.tokens,
                     "stability": mark.stability.name.lower(),
                     "kept": mark.kept,
                 }
                 for mark in self.breakpoints
+            ],
+            "misplaced": [
+                {
+                    "section": ".".join(value.path),
+                    "fields": list(value.fields),
+                    "stability": value.stability.name.lower(),
+                    "tokens": value.tokens,
+                }
+                for value in self.misplaced()
             ],
         }
 
@@ -285,7 +286,8 @@ def _breakpoints(
     for after, stability in ends.items():
         kept = total[after] >= rules.minimum_tokens and left > 0
         left -= kept
-        yield Breakpoint(after, total[after], stability, kept)
+        span = spans[after]
+        yield Breakpoint(after, span.part, span.end, total[after], stability, kept)
 
 
 def _tool_spans(
@@ -296,7 +298,7 @@ def _tool_spans(
     if tools:
         text = json.dumps(list(tools), ensure_ascii=False)
         presence = (
-            _presence(node)
+            block_stability(block, node).presence
             for block in rendered.blocks
             if (node := sections.get(block.path)) is not None and node.section.tools
         )
@@ -307,41 +309,78 @@ def _text_spans(
     rendered: RenderedPrompt[Any], sections: Mapping[SectionPath, Node]
 ) -> Iterator[Stretch]:
     for block in rendered.blocks:
-        node = sections.get(block.path)
-        kind = None if node is None else node.params_type
-        fields, presence = of_fields(kind), _presence(node)
-        start = block.span.start
-        stretches = [
-            (segment, max(presence, _own(segment.kind, segment.field, kind, fields)))
-            for segment in block.segments
-        ]
-        if not stretches and presence is not Stability.CONSTANT:
-            # Text that may be there in the next request.
-            yield Stretch(block.role.value, block.path, (), start, start, "", presence)
-        for stability, group in groupby(stretches, lambda stretch: stretch[1]):
-            segments = [segment for segment, _ in group]
-            text = "".join(segment.text for segment in segments)
-            names = tuple(dict.fromkeys(s.field for s in segments if s.field and s.field in fields))
-            end = start + len(text)
-            yield Stretch(block.role.value, block.path, names, start, end, text, stability)
-            start = end
+        found = block_stability(block, sections.get(block.path))
+        yield from stretches_of(
+            block.role.value, block.path, block.span.start, block.segments, found
+        )
 
 
-def _own(
-    kind: SegmentKind, field: str | None, params: type | None, fields: Mapping[str, Stability]
-) -> Stability:
-    if kind in _FROM_FIELDS:
-        return of_type(params) if field is None else fields.get(field, Stability.UNKNOWN)
-    return of_type(params) if kind in _COMPUTED else Stability.CONSTANT
+class BlockStability(NamedTuple):
+    """How often a block changes.
+
+    Args:
+        presence: How often the section appears, disappears, or is opened and closed.
+        segments: How often each of its segments changes while it is there.
+    """
+
+    presence: Stability
+    segments: tuple[Stability, ...]
 
 
-def _presence(node: Node | None) -> Stability:
-    """How often a section appears, disappears, or changes between its text and its summary."""
-    if node is None:
-        return Stability.UNKNOWN
-    if not node.gated and node.declared is not None:
-        return Stability.CONSTANT
-    return of_type(node.params_type)
+class SegmentLike(Protocol):
+    """What a plan needs of a segment, rendered or sent."""
+
+    @property
+    def text(self) -> str:
+        """Its text."""
+
+    @property
+    def field(self) -> str | None:
+        """The field whose value it is, if any."""
+
+
+def block_stability(block: Block, node: Node | None) -> BlockStability:
+    """Return how often a rendered block changes; nothing is known without its section."""
+    kind = None if node is None else node.params_type
+    fields, computed = of_fields(kind), of_type(kind)
+    presence = (
+        Stability.CONSTANT
+        if node is not None and not node.gated and node.declared is not None
+        else computed
+    )
+
+    def own(segment: Segment) -> Stability:
+        if segment.kind in _FROM_FIELDS:
+            return fields.get(segment.field or "", computed)
+        return computed if segment.kind in _COMPUTED else Stability.CONSTANT
+
+    return BlockStability(presence, tuple(map(own, block.segments)))
+
+
+def stretches_of(
+    part: str,
+    path: SectionPath,
+    start: int,
+    segments: Sequence[SegmentLike],
+    found: BlockStability,
+) -> Iterator[Stretch]:
+    """Yield the stretches of a block that begins at `start` in the text."""
+    if not segments and found.presence is not Stability.CONSTANT:
+        # Text that may be there in the next request.
+        yield Stretch(part, path, (), start, start, "", found.presence)
+    pairs = [
+        (segment, max(found.presence, own))
+        for segment, own in zip(segments, found.segments, strict=True)
+    ]
+    for stability, group in groupby(pairs, lambda pair: pair[1]):
+        alike = [segment for segment, _ in group]
+        text = "".join(segment.text for segment in alike)
+        # Names that nobody can use as a field's are those of computed texts.
+        names = (s.field for s in alike if s.field is not None and not s.field.startswith("_"))
+        yield Stretch(
+            part, path, tuple(dict.fromkeys(names)), start, start + len(text), text, stability
+        )
+        start += len(text)
 
 
 def _name(span: CacheSpan) -> str:

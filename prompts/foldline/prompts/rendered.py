@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from foldline.prompts.blocks import Block
-    from foldline.prompts.cache_plan import CachePlan, CacheRules
+    from foldline.prompts.cache_plan import BlockStability, CachePlan, CacheRules
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.descriptor import PromptDescriptor
     from foldline.prompts.messages import PromptMessage
@@ -126,6 +126,15 @@ class RenderedPrompt(Generic[OutputT_co]):
             count_tokens=count_tokens or estimated_tokens,
             tools=tools,
             goes_on=goes_on,
+        )
+
+    def stability_of(self, block: Block) -> BlockStability:
+        """Return how often one of `blocks` changes between requests, as far as types tell."""
+        from foldline.prompts.cache_plan import block_stability
+
+        source = self._source
+        return block_stability(
+            block, None if source is None else source.plan.by_path.get(block.path)
         )
 
     def if_opened(self, path: SectionPath) -> str:

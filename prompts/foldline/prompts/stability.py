@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, get_args, get_origin
 
+from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.fields import fields_of
+from foldline.prompts.specialise import field_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,12 +40,17 @@ PerSession = Stability.SESSION
 PerRequest = Stability.REQUEST
 
 
+@lru_cache(maxsize=256)
 def of_fields(kind: type | None) -> Mapping[str, Stability]:
     """Return the stability of each field of a parameter type; no fields for None."""
     if kind is None:
         return {}
     others = getattr(kind, "__stability__", Stability.UNKNOWN)
-    return {field.name: _declared(field.hint, others) for field in fields_of(kind)}
+    try:
+        return {field.name: _declared(field.hint, others) for field in fields_of(kind)}
+    except PromptValidationError:
+        # Annotations that can't be resolved are somebody else's to report.
+        return dict.fromkeys(field_names(kind), others)
 
 
 def of_type(kind: type | None) -> Stability:

@@ -43,7 +43,7 @@ def run(options: Namespace) -> int:
     from foldline.agent.scan import ScanError, scan
     from foldline.ide.analysis.model import LineTable
     from foldline.ide.checks import Severity, diagnostics
-    from foldline.ide.checks.budget import counted_checks
+    from foldline.ide.checks.costs import check_costs
     from foldline.ide.token_counter import token_counter
 
     if options.explain is not None:
@@ -69,7 +69,7 @@ def run(options: Namespace) -> int:
             for diagnostic in diagnostics(
                 analysis,
                 severities=scanned.options.severity,
-                more=counted_checks(analysis, budget, counter),
+                more=check_costs(analysis, budget, counter),
             )
         ]
     with buffered_output() as out:

@@ -14,7 +14,7 @@ from lsprotocol.types import (
 )
 
 from foldline.ide import checks
-from foldline.ide.checks.budget import counted_checks
+from foldline.ide.checks.costs import check_costs
 from foldline.ide.checks.diagnostic import Severity
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def found_in(snapshot: LspSnapshot) -> tuple[checks.Diagnostic, ...]:
     return checks.diagnostics(
         snapshot.analysis,
         severities=options.severity,
-        more=counted_checks(snapshot.analysis, options.token_budget, snapshot.counter),
+        more=check_costs(snapshot.analysis, options.token_budget, snapshot.counter),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, get_type_hints
 
 from foldline.ide.analysis.budget import STEP
+from foldline.ide.analysis.declared_stability import declared_in_class, declared_in_type
 from foldline.ide.analysis.enums import shows_name
 from foldline.ide.analysis.field_types import field_type, is_decorated
 from foldline.ide.analysis.operators import as_set
@@ -69,7 +70,15 @@ def _library_dataclass(kind: type, *, task: bool = False) -> Dataclass:
         )
 
     own = tuple(map(field_of, dataclasses.fields(kind)))
-    return Dataclass(kind.__name__, None, own, complete=True, is_dataclass=True, task=task)
+    return Dataclass(
+        kind.__name__,
+        None,
+        own,
+        complete=True,
+        is_dataclass=True,
+        task=task,
+        stability=getattr(kind, "__stability__", None),
+    )
 
 
 TASK = _library_dataclass(Task, task=True)
@@ -143,14 +152,17 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
     is_dataclass: bool | None = is_decorated(evaluator, definition, scope)
     complete = is_dataclass is not None and not definition.generic
     task = False
+    stability = declared_in_class(evaluator, definition, scope)
     computed = any(
         isinstance(member, FunctionDefinition) and member.name.id in _COMPUTES
         for member in definition.body
     )
+    inherited = None
     for base in reversed(definition.bases):
         above = _base(evaluator, evaluator.value(base, scope), depth)
         if above is None:
             continue
+        inherited = inherited if above.stability is None else above.stability
         if not evaluator.affords(STEP * len(above.fields)):
             complete = False
             break
@@ -172,6 +184,7 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
         is_dataclass,
         task,
         computed,
+        inherited if stability is None else stability,
     )
 
 
@@ -200,7 +213,10 @@ def _fields(evaluator: Evaluator, definition: ClassDefinition, scope: Scope) -> 
         last = head.attr.id if isinstance(head, Attribute) else head.source
         if last == "KW_ONLY":
             continue
-        field = _field(evaluator, target, annotation, statement.value, scope)
+        field = replace(
+            _field(evaluator, target, annotation, statement.value, scope),
+            stability=declared_in_type(evaluator, annotation, scope),
+        )
         # Placeholders may name both, though neither is a field of an instance.
         found.append(replace(field, init=False) if last in ("ClassVar", "InitVar") else field)
     return found

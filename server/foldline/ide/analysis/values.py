@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from foldline import prompts
 from foldline.ide.analysis.model import Visibility
 from foldline.prompts.roles import SECTION_ROLES, Role
+from foldline.prompts.stability import Stability
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -203,6 +204,8 @@ class Field:
     type: FieldType = STR
     hint: tuple[Expression, Scope] | None = None
     """The annotation, and the scope to evaluate it in."""
+    stability: Stability | None = None
+    """How often its value changes, where its type declares it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -217,6 +220,14 @@ class Dataclass:
     task: bool = False
     computed: bool = False
     """True if an instance may have other values than it was constructed with."""
+    stability: Stability | None = None
+    """How often the values change of those fields that don't declare it, if the class says it."""
+
+    def stability_of(self, name: str) -> Stability:
+        """How often the value of a field changes."""
+        field = self.field(name)
+        own = self.stability if field is None or field.stability is None else field.stability
+        return Stability.UNKNOWN if own is None else own
 
     @property
     def identity(self) -> object:

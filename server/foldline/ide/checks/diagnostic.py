@@ -69,6 +69,7 @@ class Code(StrEnum):
     REPR_PLACEHOLDER = "repr-placeholder"
     INVALID_FORM = "invalid-form"
     TOKEN_BUDGET = "token-budget"
+    CACHE_ORDER = "cache-order"
     NOT_EVALUATED = "not-evaluated"
     UNUSED_IGNORE = "unused-ignore"
 
@@ -82,6 +83,7 @@ SEVERITIES = {
     Code.UNUSED_FIELD: Severity.HINT,
     Code.REPR_PLACEHOLDER: Severity.WARNING,
     Code.TOKEN_BUDGET: Severity.WARNING,
+    Code.CACHE_ORDER: Severity.WARNING,
     Code.NOT_EVALUATED: Severity.WARNING,
     Code.UNUSED_IGNORE: Severity.WARNING,
 }

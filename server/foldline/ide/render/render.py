@@ -50,11 +50,13 @@ class Segment:
         kind: `heading`, `literal` or another `SegmentKind`.
         field: The field whose value it is.
         known: In a static render, whether it's the text or a placeholder for it.
+        stability: How often it changes, a `Stability` in small letters.
     """
 
     kind: str
     text: str
     field: str | None
+    stability: str = dataclasses.field(default="constant", metadata=OMITTED)
     known: bool | None = dataclasses.field(default=None, metadata=OMITTED)
 
 
@@ -95,6 +97,7 @@ class Block:
         opened_text: The text of a summary once it's opened; left out once its tokens are counted.
         location: Where the source declares the section.
         opened: Whether the user of a preview opened it.
+        stability: How often the section appears, disappears, or is opened and closed.
     """
 
     id: str
@@ -113,6 +116,7 @@ class Block:
     opened_text: str | None = dataclasses.field(default=None, metadata=OMITTED)
     tokens: BlockTokens | None = dataclasses.field(default=None, metadata=OMITTED)
     opened: bool | None = dataclasses.field(default=None, metadata=OMITTED)
+    stability: str = dataclasses.field(default="constant", metadata=OMITTED)
 
     def is_of(self, answered: Block, tokens: BlockTokens, location: Location | None) -> bool:
         """Return True if this is the worker's `answered` block with these tokens and that place."""
@@ -134,7 +138,7 @@ class Block:
 
 
 _answered = attrgetter(
-    "path", "number", "title", "visibility", "enabled", "text", "segments", "error"
+    "path", "number", "title", "visibility", "enabled", "text", "segments", "stability", "error"
 )
 
 
@@ -311,6 +315,7 @@ class Render(Answer):
         uri: The document.
         version: The editor's version of its text; None where it isn't open.
         token_budget: What the project lets a prompt cost.
+        cache: What a provider's cache can keep of it, `CachePlan.to_json`.
     """
 
     text: str
@@ -321,6 +326,7 @@ class Render(Answer):
     fidelity: str = EXECUTED
     certain: bool | None = dataclasses.field(default=None, metadata=OMITTED)
     tokens: Tokens | None = dataclasses.field(default=None, metadata=OMITTED)
+    cache: Mapping[str, Any] | None = dataclasses.field(default=None, metadata=OMITTED)
     uri: str | None = dataclasses.field(default=None, metadata=OMITTED)
     version: int | None = None
     token_budget: int | None = None

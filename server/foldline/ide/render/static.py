@@ -170,6 +170,9 @@ def _overrides(
 
 
 def _block(block: StaticBlock, opened_text: str | None, location: Location | None) -> Block:
+    from foldline.ide.analysis.stability import block_stability
+
+    stability = block_stability(block)
     return Block(
         id="/".join(block.path),
         path=block.path,
@@ -181,9 +184,10 @@ def _block(block: StaticBlock, opened_text: str | None, location: Location | Non
         enabled=True,
         text=block.text,
         segments=tuple(
-            Segment(segment.kind, segment.text, segment.field, segment.known)
-            for segment in block.segments
+            Segment(segment.kind, segment.text, segment.field, own.name.lower(), segment.known)
+            for segment, own in zip(block.segments, stability.segments, strict=True)
         ),
+        stability=stability.presence.name.lower(),
         opened_text=opened_text,
         location=location,
     )

@@ -8,12 +8,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from foldline.ide.render.render import BlockTokens, Tokens
+from foldline.prompts.cache_plan import (
+    TOOLS,
+    BlockStability,
+    CacheRules,
+    Stretch,
+    planned,
+    stretches_of,
+)
+from foldline.prompts.stability import Stability
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from foldline.ide.render.render import Block, Location, Render, RenderedTool
     from foldline.ide.token_counter import TokenCounter
+    from foldline.prompts.cache_plan import CachePlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +79,7 @@ def with_costs(
         render,
         blocks=tuple(blocks),
         tools=tools,
+        cache=_cache_plan(render, counter).to_json(),
         tokens=Tokens(text, sum(costs), of_output, total, counter.encoding, counter.exact),
     )
 
@@ -110,10 +121,35 @@ def _common(one: str, other: str) -> int:
     return low
 
 
+def _cache_plan(render: Render, counter: TokenCounter) -> CachePlan:
+    """What providers can keep of the render between requests."""
+    stretches = [
+        Stretch(TOOLS, None, (), 0, 0, _sent(tool), Stability.CONSTANT) for tool in render.tools
+    ]
+    start = 0
+    for block in render.blocks:
+        found = BlockStability(
+            Stability[block.stability.upper()],
+            tuple(Stability[segment.stability.upper()] for segment in block.segments),
+        )
+        stretches += stretches_of("user", block.path, start, block.segments, found)
+        start += len(block.text)
+    return planned(
+        stretches,
+        rules=CacheRules(),
+        count_tokens=counter.count,
+        goes_on=bool(render.tools),
+    )
+
+
 def _of_json(tool: RenderedTool, counter: TokenCounter) -> int:
-    """The tokens of a tool as providers are sent it, apart from what each puts around it."""
+    return counter.count(_sent(tool))
+
+
+def _sent(tool: RenderedTool) -> str:
+    """A tool as providers are sent it, apart from what each puts around it."""
     sent = {"name": tool.name, "description": tool.description, "schema": tool.schema}
-    return counter.count(json.dumps(sent, ensure_ascii=False))
+    return json.dumps(sent, ensure_ascii=False)
 
 
 def _with_tokens(tool: RenderedTool, tokens: int) -> RenderedTool:

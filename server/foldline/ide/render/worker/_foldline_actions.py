@@ -22,6 +22,7 @@ from foldline.prompts import (
     Task,
     ToolContext,
 )
+from foldline.prompts.cache_plan import BlockStability
 from foldline.prompts.disclosure import requested_expansion
 from foldline.prompts.errors import (
     PromptError,
@@ -255,7 +256,7 @@ def _render_result(session: _Session, rendered: RenderedPrompt[Any]) -> dict[str
         "text": rendered.text,
         "blocks": [
             {
-                **_block(block),
+                **_block(block, rendered.stability_of(block)),
                 "opened_text": _opened_text(rendered, block),
                 "error": session.errors.get(block.path),
             }
@@ -298,7 +299,7 @@ def _opened_text(rendered: RenderedPrompt[Any], block: Block) -> str | None:
     return None
 
 
-def _block(block: Block) -> dict[str, object]:
+def _block(block: Block, stability: BlockStability) -> dict[str, object]:
     return {
         # Keys contain no slashes.
         "id": "/".join(block.path),
@@ -311,9 +312,15 @@ def _block(block: Block) -> dict[str, object]:
         "enabled": block.enabled,
         "text": block.text,
         "segments": [
-            {"kind": segment.kind.value, "text": segment.text, "field": segment.field}
-            for segment in block.segments
+            {
+                "kind": segment.kind.value,
+                "text": segment.text,
+                "field": segment.field,
+                "stability": own.name.lower(),
+            }
+            for segment, own in zip(block.segments, stability.segments, strict=True)
         ],
+        "stability": stability.presence.name.lower(),
     }
 
 

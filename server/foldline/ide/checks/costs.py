@@ -1,9 +1,10 @@
-"""Checks that count tokens: of the number that a prompt renders to, and of folding."""
+"""Checks that count tokens: of the number that a prompt renders to, of folding, of caching."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from foldline.ide.checks.cache_order import check_cache_order
 from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, at_node
 from foldline.ide.checks.folding import check_folding
 
@@ -14,18 +15,18 @@ if TYPE_CHECKING:
     from foldline.ide.token_counter import TokenCounter
 
 
-def counted_checks(
+def check_costs(
     analysis: ModuleAnalysis, budget: int | None, counter: TokenCounter
 ) -> Iterator[LazyDiagnostic]:
     """Yield the diagnostics of all checks that count tokens."""
-    yield from check_budget(analysis, budget, counter)
+    yield from _check_budget(analysis, budget, counter)
     yield from check_folding(analysis, counter)
+    yield from check_cache_order(analysis, counter)
 
 
-def check_budget(
+def _check_budget(
     analysis: ModuleAnalysis, budget: int | None, counter: TokenCounter
 ) -> Iterator[LazyDiagnostic]:
-    """Yield the prompts that exceed `budget` tokens, as far as their source tells."""
     if budget is None:
         return
     for prompt in analysis.prompts:

@@ -1,0 +1,66 @@
+"""How often the parts of a prompt change between requests, as its source tells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.ide.analysis.model import Visibility
+from foldline.ide.analysis.values import Dataclass
+from foldline.prompts.blocks import SegmentKind
+from foldline.prompts.cache_plan import BlockStability, CachePlan, CacheRules, planned, stretches_of
+from foldline.prompts.stability import Stability
+
+if TYPE_CHECKING:
+    from foldline.ide.analysis.static_render import StaticBlock, StaticRender
+    from foldline.ide.analysis.values import SectionValue
+    from foldline.ide.token_counter import TokenCounter
+    from foldline.prompts.blocks import Segment
+
+_FROM_FIELDS = (SegmentKind.PARAM, SegmentKind.DEFAULT)
+_COMPUTED = (SegmentKind.DERIVED, SegmentKind.ERROR)
+
+
+def static_plan(render: StaticRender, counter: TokenCounter) -> CachePlan:
+    """Return what providers can keep of a prompt's text between requests, without its tools."""
+    stretches = [
+        stretch
+        for block in render.blocks
+        for stretch in stretches_of(
+            block.role.value, block.path, block.span.start, block.segments, block_stability(block)
+        )
+    ]
+    return planned(stretches, rules=CacheRules(), count_tokens=counter.count, goes_on=False)
+
+
+def block_stability(block: StaticBlock) -> BlockStability:
+    """Return how often a block changes."""
+    section = block.section
+    computed = _computed(section)
+
+    def own(segment: Segment) -> Stability:
+        if segment.kind in _FROM_FIELDS:
+            return _of_field(section, segment.field or "")
+        return computed if segment.kind in _COMPUTED else Stability.CONSTANT
+
+    return BlockStability(_presence(section, computed), tuple(map(own, block.segments)))
+
+
+def _presence(section: SectionValue, computed: Stability) -> Stability:
+    if section.opaque:
+        return Stability.UNKNOWN
+    varies = section.gated or section.visibility is Visibility.UNKNOWN
+    return computed if varies else Stability.CONSTANT
+
+
+def _of_field(section: SectionValue, name: str) -> Stability:
+    params = section.params
+    return params.stability_of(name) if isinstance(params, Dataclass) else Stability.UNKNOWN
+
+
+def _computed(section: SectionValue) -> Stability:
+    """How often changes what is computed from the section's parameters."""
+    params = section.params
+    if not isinstance(params, Dataclass) or not params.complete:
+        return Stability.UNKNOWN
+    fields = (params.stability_of(field.id) for field in params.fields)
+    return max(fields, default=Stability.UNKNOWN)
