@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
-    from foldline.ide.analysis.syntax import Expression
     from foldline.ide.analysis.values import Items
     from foldline.ide.token_counter import TokenCounter
     from foldline.prompts.cache_plan import CachePlan, MisplacedValue
@@ -40,8 +39,9 @@ def check_cache_order(analysis: ModuleAnalysis, counter: TokenCounter) -> Iterat
                 yield LazyDiagnostic(
                     Code.CACHE_ORDER,
                     _message(value, counter),
-                    at_argument(key) if key is not None else at_node(section.class_node),
+                    at_argument(key) if key and key.name else at_node(section.class_node),
                     (partial(_moved, prompt, plan, value),),
+                    instead=at_node(prompt.name),
                 )
 
 
@@ -62,24 +62,22 @@ def _moved(prompt: PromptFacts, plan: CachePlan, value: MisplacedValue) -> Fix |
         for span in reversed(plan.spans)
         if span.path is not None and span.stability < value.stability
     )
-    nodes = _nodes(prompt.template.rows, root[0], last[0])
-    between = [one.anchor.text[one.end : other.start] for one, other in pairwise(nodes)]
-    if not between or not all(map(_COMMA.fullmatch, between)):
+    spans = _spans(prompt.template.rows, root[0], last[0])
+    text = prompt.analysis.text
+    between = [text[one.end : other.start] for one, other in pairwise(spans)]
+    if any(span.file != prompt.analysis.file for span in spans) or not between:
         return None
-    moved = [*nodes[1:], nodes[0]]
-    text = moved[0].source + "".join(
-        comma + node.source for comma, node in zip(between, moved[1:], strict=True)
-    )
-    start, end = span_of(nodes[0]), span_of(nodes[-1])
-    place = SourceSpan(start.file, start.start, end.end)
-    return Fix(f"Move the section behind `{last[0]}`", (Change(place, text),))
+    if not all(map(_COMMA.fullmatch, between)):
+        return None
+    sources = [text[span.start : span.end] for span in (*spans[1:], spans[0])]
+    moved = sources[0] + "".join(map("".join, zip(between, sources[1:], strict=True)))
+    place = SourceSpan(prompt.analysis.file, spans[0].start, spans[-1].end)
+    return Fix(f"Move the section behind `{last[0]}`", (Change(place, moved),))
 
 
-def _nodes(rows: Items, first: str, last: str) -> list[Expression]:
-    """The expressions of the root sections from `first` to `last`; none if they aren't together."""
+def _spans(rows: Items, first: str, last: str) -> list[SourceSpan]:
+    """The places of the root sections from `first` to `last`; none if they aren't all known."""
     keys = [item.value.key if isinstance(item.value, SectionValue) else "" for item in rows.items]
     if not rows.complete or first not in keys or last not in keys:
         return []
-    nodes = [item.node for item in rows.items[keys.index(first) : keys.index(last) + 1]]
-    together = all(one.anchor is other.anchor for one, other in pairwise(nodes))
-    return nodes if together else []
+    return [span_of(item.node) for item in rows.items[keys.index(first) : keys.index(last) + 1]]
