@@ -28,6 +28,7 @@ NAMES = (
     "context",
     "testing-prompts",
     "overrides",
+    "prompt-caching",
 )
 PAGES = [*(DOCS / f"{name}.md" for name in NAMES), ROOT / "llms.md"]
 
