@@ -269,6 +269,7 @@ async def test_clients_get_the_same_fields_of_every_preview(editor: Viewer) -> N
             "output",
             "descriptor",
             "kept",
+            "cache",
             "params",
             "parameter_set",
             "parameter_sets",

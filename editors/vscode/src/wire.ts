@@ -91,6 +91,12 @@ export interface Kept {
   tools: boolean;
 }
 
+/** What a provider's cache can keep of it between requests: places to set a breakpoint at. */
+export interface CachePlan {
+  sentence: string;
+  breakpoints: { part: string; offset: number; tokens: number; kept: boolean }[];
+}
+
 export interface Stale {
   kind: string;
   message: string;
@@ -108,6 +114,7 @@ export interface Preview extends PromptReference {
   tools: Tool[];
   tokens: Tokens | null;
   kept: Kept | null;
+  cache: CachePlan | null;
   effects: Effect[];
   stale: Stale | null;
 }

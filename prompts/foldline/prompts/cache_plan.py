@@ -136,6 +136,21 @@ class CachePlan:
         """All tokens of the request."""
         return sum(span.tokens for span in self.spans)
 
+    @property
+    def sentence(self) -> str:
+        """The plan in a few words; empty where nothing could be kept."""
+        kept = [mark for mark in self.breakpoints if mark.kept]
+        if kept:
+            return "cacheable: " + ", ".join(
+                f"{mark.tokens:,} tokens {_PREFIXES[mark.stability]}" for mark in kept
+            )
+        longest = max((mark.tokens for mark in self.breakpoints), default=0)
+        if longest == 0:
+            return ""
+        return (
+            f"too short to be cached: {longest:,} tokens of at least {self.rules.minimum_tokens:,}"
+        )
+
     def misplaced(self) -> Iterator[MisplacedValue]:
         """Yield the first declared value of each kind in front of what changes less often.
 
@@ -181,8 +196,9 @@ class CachePlan:
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the breakpoints and the misplaced values as JSON values."""
+        """Return the breakpoints, the misplaced values and the sentence as JSON values."""
         return {
+            "sentence": self.sentence,
             "minimumTokens": self.rules.minimum_tokens,
             "breakpoints": [
                 {

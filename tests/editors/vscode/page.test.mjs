@@ -161,6 +161,31 @@ test('each section says what it costs, and the strip what of it a cache keeps', 
   assert.equal(await page.locator('.total').isVisible(), false);
 });
 
+test('the strip has a mark where a provider can be asked to keep what is in front', async () => {
+  const blocks = [block('a'), block('b'), block('c')];
+  const offset = blocks[0].text.length + blocks[1].text.length;
+  const mark = { part: 'user', offset, tokens: 1_300, kept: true };
+  await show(blocks, {
+    tokens: { text: 51, tools: 0, output: 0, total: 51, encoding: 'o200k', exact: false },
+    cache: {
+      sentence: 'cacheable: 1,300 tokens in every request',
+      breakpoints: [mark, { ...mark, offset: 1, kept: false }],
+    },
+  });
+  assert.match(
+    await page.locator('.words').innerText(),
+    /cacheable: 1,300 tokens in every request/,
+  );
+  assert.deepEqual(
+    await page.locator('.piece').evaluateAll((made) => made.map((each) => each.className)),
+    ['piece full', 'piece full breakpoint', 'piece full'],
+  );
+  assert.match(
+    await page.locator('.piece.breakpoint').getAttribute('title'),
+    /a cache can keep the 1,300 tokens up to here/,
+  );
+});
+
 test('a section that could not be rendered says why, and the others are there', async () => {
   await show([
     block('a', { text: '', error: { message: "KeyError: '<b>'" } }),
@@ -372,7 +397,7 @@ function update(order, blocks, rest = {}) {
       notice: null,
       whole: false,
     },
-    ...{ tokens: null, kept: null },
+    ...{ tokens: null, kept: null, cache: null },
   };
   return post({ type: 'view', view: { ...view, order, blocks, ...rest } });
 }

@@ -31,6 +31,7 @@ local M = {}
 ---@field blocks foldline.Block[] the new and the changed ones
 ---@field tokens { total: integer }?
 ---@field kept { tokens: integer, tools: boolean }? what a cache keeps of the version before
+---@field cache { sentence: string }? what a cache can keep between requests
 ---@field effects { line: integer, message: string }[]?
 ---@field stale foldline.Stale?
 
@@ -45,6 +46,7 @@ local M = {}
 ---@field blocks table<string, foldline.Block>
 ---@field tokens { total: integer }?
 ---@field kept { tokens: integer, tools: boolean }?
+---@field cache { sentence: string }?
 ---@field effects { line: integer, message: string }[]?
 ---@field stale foldline.Stale?
 ---@field reopen string[]? keys that were open before the server came back, to open once it renders
@@ -246,6 +248,7 @@ function take(preview, update)
   preview.fidelity = some(update.fidelity) or preview.fidelity
   preview.tokens = update.tokens
   preview.kept = update.kept
+  preview.cache = update.cache
   preview.effects = update.effects
   local kept = {}
   for _, id in ipairs(preview.order) do

@@ -245,6 +245,10 @@ function facts(preview)
       or ''
     table.insert(found, ('%d tokens%s'):format(tokens.total, cached))
   end
+  local plan = some(preview.cache)
+  if plan and plan.sentence ~= '' then
+    table.insert(found, plan.sentence)
+  end
   for _, effect in ipairs(some(preview.effects) or {}) do
     table.insert(found, ('line %d %s'):format(effect.line, effect.message))
   end

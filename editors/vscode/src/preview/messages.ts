@@ -1,6 +1,6 @@
 // What the panel and its page say to each other.
 
-import type { Block, Effect, Kept, Tokens, Tool } from '../wire';
+import type { Block, CachePlan, Effect, Kept, Tokens, Tool } from '../wire';
 
 /** A bar above the text: why it is not the newest, and what can be done. */
 export interface Notice {
@@ -24,6 +24,7 @@ export interface View {
   tools: Tool[];
   tokens: Tokens | null;
   kept: Kept | null;
+  cache: CachePlan | null;
   effects?: Effect[];
   notice: Notice | null;
 }

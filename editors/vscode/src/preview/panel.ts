@@ -6,6 +6,7 @@ import { failureOf, messageOf } from '../failure';
 import type { Server } from '../server';
 import type {
   Block,
+  CachePlan,
   Effect,
   Kept,
   Location,
@@ -35,6 +36,7 @@ export class PreviewPanel implements vscode.Disposable {
   private tools: Preview['tools'] = [];
   private tokens: Tokens | null = null;
   private kept: Kept | null = null;
+  private cache: CachePlan | null = null;
   private effects: Effect[] = [];
   private notice: Notice | null = LOADING;
   private problem: Problem | null = null;
@@ -162,6 +164,7 @@ export class PreviewPanel implements vscode.Disposable {
     this.tools = update.tools;
     this.tokens = update.tokens;
     this.kept = update.kept;
+    this.cache = update.cache;
     this.problem = update.stale;
     this.effects = update.effects;
     this.notice =
@@ -212,6 +215,7 @@ export class PreviewPanel implements vscode.Disposable {
         tools: this.tools,
         tokens: this.tokens,
         kept: this.kept,
+        cache: this.cache,
         effects: this.effects,
         notice: this.notice,
       },

@@ -68,11 +68,11 @@ class Browser {
     this.last = { ...news, blocks: [], whole: false };
     document.title = `${news.name || 'Preview'} · foldline`;
     this.controls.show(news.parameter_sets, news.parameter_set, news.steps);
-    const { uri, name, fidelity, order, blocks, whole, tools, tokens, kept, effects } = news;
+    const { uri, name, fidelity, order, blocks, whole, tools, tokens, kept, cache, effects } = news;
     this.page.receive({
       type: 'view',
       view: {
-        ...{ uri, name, fidelity, order, blocks, whole, tools, tokens, kept, effects },
+        ...{ uri, name, fidelity, order, blocks, whole, tools, tokens, kept, cache, effects },
         reveals: news.reveals,
         notice: this.noticeOf(news),
       },
@@ -110,7 +110,16 @@ class Browser {
 
 const NOTHING: News = {
   ...{ sessionId: '', uri: '', name: '', version: null, fidelity: '', order: [], blocks: [] },
-  ...{ tools: [], tokens: null, kept: null, effects: [], stale: null, whole: true, reveals: false },
+  ...{
+    tools: [],
+    tokens: null,
+    kept: null,
+    cache: null,
+    effects: [],
+    stale: null,
+    whole: true,
+    reveals: false,
+  },
   ...{ parameter_sets: [], parameter_set: null, steps: 1 },
 };
 

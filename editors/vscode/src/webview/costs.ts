@@ -1,6 +1,6 @@
 // What the whole prompt costs, and where in it: a strip with a piece for each section.
 
-import type { Block, Effect, Kept, Tokens } from '../wire';
+import type { Block, CachePlan, Effect, Kept, Tokens } from '../wire';
 import { element } from './dom';
 
 export class Costs {
@@ -24,6 +24,7 @@ export class Costs {
     blocks: readonly Block[],
     tokens: Tokens | null,
     kept: Kept | null,
+    plan: CachePlan | null,
     effects: readonly Effect[],
   ): void {
     this.root.hidden = tokens === null;
@@ -41,22 +42,28 @@ export class Costs {
     this.words.replaceChildren(
       element('span', {}, said.filter(Boolean).join(' · ')),
       ...(cache === null ? [] : [element('span.kept', { title: KEPT }, cache)]),
+      ...(plan?.sentence ? [element('span.plan', { title: PLAN }, plan.sentence)] : []),
       ...(done === '' ? [] : [element('span.effects', { title: EFFECTS }, done)]),
     );
-    this.drawStrip(blocks, kept);
+    this.drawStrip(blocks, kept, plan);
   }
 
-  private drawStrip(blocks: readonly Block[], kept: Kept | null): void {
+  private drawStrip(blocks: readonly Block[], kept: Kept | null, plan: CachePlan | null): void {
+    const marks = (plan?.breakpoints ?? []).filter((mark) => mark.kept);
     let end = 0;
     const pieces = blocks.map((block) => {
+      const start = end;
       end += block.text.length;
+      const mark = marks.find(({ offset }) => start < offset && offset <= end);
       const kind = block.visibility === 'SUMMARY' ? 'folded' : block.opened ? 'unfolded' : 'full';
       const fresh = kept !== null && (!kept.tools || end > kept.characters) ? ' fresh' : '';
       const own = block.tokens?.self ?? 0;
       const name = [block.number, block.title].filter(Boolean).join(' ');
       const piece = element('span', {
-        class: `piece ${kind}${fresh}`,
-        title: `${name}: ${amount(own)} tokens${fresh && ', not kept by the cache'}`,
+        class: `piece ${kind}${fresh}${mark ? ' breakpoint' : ''}`,
+        title:
+          `${name}: ${amount(own)} tokens${fresh && ', not kept by the cache'}` +
+          (mark ? `; a cache can keep the ${amount(mark.tokens)} tokens up to here` : ''),
         'data-for': block.id,
       });
       piece.style.setProperty('flex-grow', String(Math.max(own, 1)));
@@ -69,6 +76,10 @@ export class Costs {
 const KEPT =
   "A provider's prompt cache keeps what the last version and this one begin with alike, " +
   'the tools first.';
+
+const PLAN =
+  'How much of the prompt begins alike in other requests, by what the types of its fields say. ' +
+  'A provider can be asked to keep it.';
 
 const EFFECTS = 'Side effects of importing the module.';
 

@@ -114,7 +114,7 @@ export class Page {
     this.blocks.apply(view.order, view.blocks);
     this.reveals = view.reveals ?? true;
     this.draw();
-    this.costs.show(this.blocks.all(), view.tokens, view.kept, view.effects ?? []);
+    this.costs.show(this.blocks.all(), view.tokens, view.kept, view.cache, view.effects ?? []);
     this.showNotice(view.notice);
     this.showTools(view.tools);
     if (this.scrollWanted !== null && view.order.length > 0) {

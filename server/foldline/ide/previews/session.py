@@ -173,6 +173,7 @@ class Preview:
             output=render.output,
             descriptor=render.descriptor,
             kept=self.kept,
+            cache=render.cache,
             params=self.options.params,
             parameter_set=render.parameter_set,
             parameter_sets=render.parameter_sets,

@@ -74,6 +74,7 @@ class PreviewState:
         order: The ids of all blocks.
         blocks: Those that the client hasn't seen as they are now.
         kept: What this version and the one before begin with alike.
+        cache: What a provider's cache can keep of it, `CachePlan.to_json`.
     """
 
     sessionId: str
@@ -89,6 +90,7 @@ class PreviewState:
     output: Output | None
     descriptor: Descriptor | None
     kept: Kept | None
+    cache: Mapping[str, Any] | None
     params: Mapping[str, Mapping[str, Any]]
     parameter_set: str | None
     parameter_sets: tuple[ParameterSet, ...]
