@@ -59,11 +59,10 @@ export class Costs {
       const fresh = kept !== null && (!kept.tools || end > kept.characters) ? ' fresh' : '';
       const own = block.tokens?.self ?? 0;
       const name = [block.number, block.title].filter(Boolean).join(' ');
+      const upTo = mark ? `; a cache can keep the ${amount(mark.tokens)} tokens up to here` : '';
       const piece = element('span', {
         class: `piece ${kind}${fresh}${mark ? ' breakpoint' : ''}`,
-        title:
-          `${name}: ${amount(own)} tokens${fresh && ', not kept by the cache'}` +
-          (mark ? `; a cache can keep the ${amount(mark.tokens)} tokens up to here` : ''),
+        title: `${name}: ${amount(own)} tokens${fresh && ', not kept by the cache'}${upTo}`,
         'data-for': block.id,
       });
       piece.style.setProperty('flex-grow', String(Math.max(own, 1)));
