@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from foldline.ide.checks.budget import counted_checks
+from foldline.ide.checks.costs import check_costs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -82,7 +82,7 @@ def answers(analysis: ModuleAnalysis) -> dict[str, Any]:
     """All that is said of a file without a cursor."""
     prompts = list(analysis.prompts)
     return {
-        "diagnostics": diagnostics(analysis, more=counted_checks(analysis, None, COUNTER)),
+        "diagnostics": diagnostics(analysis, more=check_costs(analysis, None, COUNTER)),
         "silenced": [silenced_here(analysis, found) for found in diagnostics(analysis)],
         "lenses": [
             (lens, title(analysis, COUNTER, lens.prompt, lens.section_key))

@@ -8,7 +8,7 @@ import runpy
 from pathlib import Path
 
 import pytest
-from foldline.ide.checks.budget import counted_checks
+from foldline.ide.checks.costs import check_costs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,7 +38,7 @@ def found_in(text: str, *, opened: str | None = None) -> list[str]:
             f"{item.code}: {item.message}"
             for counter in COUNTERS
             for item in diagnostics(
-                analysis, severities=UNFINISHED, more=counted_checks(analysis, None, counter)
+                analysis, severities=UNFINISHED, more=check_costs(analysis, None, counter)
             )
         ]
     return found

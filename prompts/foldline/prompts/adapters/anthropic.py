@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from foldline.prompts.adapters.anthropic_messages import (
+    EPHEMERAL,
     Messages,
     defers_tools,
     takes_system_messages,
 )
 from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS
+from foldline.prompts.adapters.breakpoints import Cuts, anthropic_rules
 from foldline.prompts.adapters.protocol import ModelExchange, ModelTurn
 from foldline.prompts.adapters.run import tool_turn
 from foldline.prompts.adapters.schemas import anthropic_tools, output_schema
@@ -210,6 +212,12 @@ class _Exchange:
             self._request["tools"] = tools
         if adapter.context_editing is not None:
             self._request |= _editing(adapter.context_editing, rendered)
+        if self._request.get("cache_control", EPHEMERAL) is not None:
+            cuts = Cuts(rendered, anthropic_rules(adapter.model), tools)
+            self._messages.keep(cuts)
+            if cuts.after_tools:
+                sent = [tool for tool in tools if not tool.get("defer_loading")]
+                sent[-1]["cache_control"] = EPHEMERAL
         if tools or conversation.turns[conversation.begun :]:
             _cache(self._request)
         schema = _schema(rendered)
@@ -295,10 +303,10 @@ def _editing(editing: ContextEditing, rendered: RenderedPrompt[object]) -> dict[
 def _cache(request: dict[str, Any]) -> None:
     """Let the provider keep what it reads, for a request that others are likely to follow.
 
-    This is the place for a plan of breakpoints on `tools`, `system` and `messages`; a breakpoint at
-    the end of the request, which moves along, suits everything that is only appended to.
+    A breakpoint at the end of the request, which moves along, suits everything that is only
+    appended to. Those of the prompt's own plan stay where they are.
     """
-    request.setdefault("cache_control", {"type": "ephemeral"})
+    request.setdefault("cache_control", EPHEMERAL)
     if request["cache_control"] is None:
         del request["cache_control"]
 

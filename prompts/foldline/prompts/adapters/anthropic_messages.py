@@ -20,9 +20,10 @@ from foldline.prompts.runtime.conversation import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from foldline.prompts.adapters.breakpoints import Cuts
     from foldline.prompts.runtime.conversation import File, ToolAnswer, Turn
 
-__all__ = ["Messages", "defers_tools", "takes_system_messages"]
+__all__ = ["EPHEMERAL", "Messages", "defers_tools", "takes_system_messages"]
 
 _MODEL = re.compile(r"claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 _SYSTEM_SINCE: Mapping[str, tuple[int, int]] = {
@@ -34,6 +35,8 @@ _SYSTEM_SINCE: Mapping[str, tuple[int, int]] = {
 }
 """The first model of each family that takes system messages within a conversation."""
 _DEFERS_SINCE = (4, 5)
+EPHEMERAL: Mapping[str, object] = {"type": "ephemeral"}
+"""A breakpoint."""
 
 
 def defers_tools(model: str) -> bool:
@@ -89,6 +92,16 @@ class Messages(list[dict[str, object]]):
                 return self._add_results(turn)
         return ()
 
+    def keep(self, cuts: Cuts) -> None:
+        """Set the breakpoints of the prompt that the conversation begins with."""
+        self.system[:] = [
+            piece for block in self.system for piece in _pieces(block["text"], cuts) or (block,)
+        ]
+        for message in self:
+            if message["role"] == "user" and (pieces := _pieces(message["content"], cuts)):
+                message["content"] = pieces
+                return
+
     def checked(self) -> Messages:
         """Return the messages themselves.
 
@@ -141,6 +154,15 @@ class Messages(list[dict[str, object]]):
                 texts.append({"type": "text", "text": answer.text})
         self.append({"role": "user", "content": [*results, *texts]})
         return results
+
+
+def _pieces(text: object, cuts: Cuts) -> list[dict[str, object]]:
+    """The blocks of a text, a breakpoint at the end of each but the last; none without any."""
+    *kept, last = cuts.pieces(text) or ("",)
+    blocks: list[dict[str, object]] = [
+        {"type": "text", "text": piece, "cache_control": EPHEMERAL} for piece in kept
+    ]
+    return [*blocks, {"type": "text", "text": last}] if last else blocks
 
 
 def _result(answer: ToolAnswer, references: Sequence[str]) -> dict[str, object]:
