@@ -1,6 +1,6 @@
 """A judge that grades answers by a rubric.
 
-    foldline preview examples/prompts/answer_judge.py
+foldline preview examples/prompts/answer_judge.py
 """
 
 from enum import StrEnum
@@ -128,5 +128,7 @@ def preview_geography() -> list[object]:
             ),
             strict=True,
         ),
-        Candidate("Which river flows through Bern, and where to?", "The Aare.", "The Aare, to the Rhine."),
+        Candidate(
+            "Which river flows through Bern, and where to?", "The Aare.", "The Aare, to the Rhine."
+        ),
     ]

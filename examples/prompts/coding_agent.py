@@ -1,6 +1,6 @@
 """The system prompt of a coding agent: 39 sections, most of them folded until they are needed.
 
-    foldline preview examples/prompts/coding_agent.py
+foldline preview examples/prompts/coding_agent.py
 """
 
 from enum import StrEnum
@@ -47,7 +47,7 @@ class Repository:
     name: Annotated[str, PerSession]
     languages: Annotated[tuple[str, ...], joined(", "), PerSession]
     test_command: Annotated[str | None, or_else("there is none; ask for it"), PerSession] = None
-    conventions: Annotated[tuple[str, ...], bullets, or_else("- None are written down."), PerSession] = ()
+    conventions: Annotated[tuple[str, ...], bullets, or_else("None."), PerSession] = ()
     mode: Annotated[Mode, PerSession] = Mode.EDIT
     has_git: Annotated[bool, PerSession] = True
 
@@ -128,9 +128,7 @@ def _not_connected(params: object, *, context: ToolContext) -> ToolResult[None]:
     return ToolResult("This example isn't connected to a repository.", success=False)
 
 
-read_file = Tool[Path, None](
-    name="read_file", description="Reads a file.", handler=_not_connected
-)
+read_file = Tool[Path, None](name="read_file", description="Reads a file.", handler=_not_connected)
 list_folder = Tool[Path, None](
     name="list_folder", description="Lists the files of a folder.", handler=_not_connected
 )
@@ -179,6 +177,7 @@ identity = MarkdownSection[Product](
     children=[
         text("tone", "Tone", "Be brief and exact. No praise, no apologies, no emoji."),
         text("honesty", "Honesty", "Say what you ran and what you didn't. Never invent output."),
+        text("asking", "Asking", "Ask only what the repository can't tell, and all of it at once."),
         text("limits", "Limits", "Never push, publish, or delete what git doesn't know."),
     ],
 )
@@ -192,7 +191,7 @@ work = text(
         "Explore",
         "Find the code that matters before you read whole files.",
         text("names", "By Name", "Search for a symbol's definition, then for its uses."),
-        text("errors", "By Error", "Search for the constant part of a message, not for its values."),
+        text("errors", "By Error", "Search for the part of a message that never changes."),
         tools=(read_file, list_folder, search),
     ),
     text(
@@ -251,7 +250,13 @@ languages = text(
         "`strict` stays on; unions over enums; no `any` where `unknown` does.",
         summary="Idioms and settings of TypeScript.",
     ),
-    summary="Idioms by language: Python, TypeScript.",
+    text(
+        "c",
+        "C",
+        "Every allocation has an owner; every length is checked where it comes in.",
+        summary="Ownership, bounds and warnings of C.",
+    ),
+    summary="Idioms by language: Python, TypeScript, C.",
 )
 
 safety = text(
@@ -261,6 +266,7 @@ safety = text(
     text("secrets", "Secrets", "Never print keys or tokens; name the variable that holds them."),
     text("network", "Network", "Fetch nothing but packages that a manifest already names."),
     text("shell", "Shell", "No `sudo`, no `curl | sh`, nothing outside the repository."),
+    text("licences", "Licences", "Copy no code whose licence you can't name."),
     text("data", "Data", "Migrations only go forward, and never drop a column in the same step."),
 )
 
@@ -273,8 +279,8 @@ review = Chapter[None](
             "reviewing",
             "Reviewing",
             "Read the whole change before the first comment. Say what breaks, and for whom.",
-            text("order", "Order", "Correctness, then security, then clarity; style is a linter's."),
-            text("tone-of-review", "Words", "Ask where you don't know. One comment for one problem."),
+            text("order", "Order", "Correctness, then security, then clarity."),
+            text("tone-of-review", "Words", "Ask where you don't know."),
         )
     ],
 )
@@ -288,8 +294,12 @@ release = Chapter[None](
             "releasing",
             "Releasing",
             "The changelog says what users have to do, in the order in which they meet it.",
-            text("version", "Version", "Breaking changes raise the first number, features the second."),
-            text("notes", "Notes", "Each breaking change has the old code and the new side by side."),
+            text(
+                "version",
+                "Version",
+                "What breaks raises the first number.",
+            ),
+            text("notes", "Notes", "Show the old code and the new side by side."),
         )
     ],
 )
@@ -297,12 +307,15 @@ release = Chapter[None](
 planning = ExamplesSection[None, Task, Plan](
     title="Plans",
     key="plans",
-    examples=[
+    items=[
         Example(
             Task(request="The export drops the last row."),
             Plan(
                 "An off-by-one in the writer's loop.",
-                (Step("Show it in a test", ("tests/test_export.py",)), Step("Mend the loop", ("export.py",))),
+                (
+                    Step("Show it in a test", ("tests/test_export.py",)),
+                    Step("Mend the loop", ("export.py",)),
+                ),
             ),
         )
     ],

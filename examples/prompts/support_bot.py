@@ -1,6 +1,6 @@
 """A support bot that answers from passages of a handbook.
 
-    foldline preview examples/prompts/support_bot.py
+foldline preview examples/prompts/support_bot.py
 """
 
 from typing import Annotated
@@ -88,7 +88,7 @@ rules = MarkdownSection[Shop](
 examples = ExamplesSection[None, Task, Reply](
     title="Examples",
     key="examples",
-    examples=[
+    items=[
         Example(
             Task(request="Can I send the lamp back?"),
             Reply("Yes, within 30 days, unused and in its box.", ("returns.md",)),

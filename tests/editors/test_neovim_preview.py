@@ -236,9 +236,10 @@ def test_the_bar_says_what_it_costs_what_is_kept_and_what_it_does(nvim: Neovim) 
         "effects": [{"line": 5, "message": "opened a connection"}],
     }
     push(nvim, with_facts(update(uri, [], order=["task"]), **told))
-    nvim.wait(
-        "vim.wo.winbar:find('412 tokens, 300 kept · cacheable: 90 tokens in every request · line 5 opened a connection') ~= nil"
+    bar = (
+        "412 tokens, 300 kept · cacheable: 90 tokens in every request · line 5 opened a connection"
     )
+    nvim.wait(f"vim.wo.winbar:find('{bar}') ~= nil")
 
 
 def test_a_section_that_is_not_rendered_is_named_in_the_bar(nvim: Neovim) -> None:

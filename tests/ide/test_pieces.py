@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from foldline.ide.checks.costs import check_costs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldline.ide.analysis import top_level
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import diagnostics
+from foldline.ide.checks.costs import check_costs
 from foldline.ide.checks.silencing import silenced_here
 from foldline.ide.features.completion import completions
 from foldline.ide.features.hover import hover, opened_costs

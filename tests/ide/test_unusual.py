@@ -8,12 +8,12 @@ import runpy
 from pathlib import Path
 
 import pytest
-from foldline.ide.checks.costs import check_costs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import Code, Severity, diagnostics
+from foldline.ide.checks.costs import check_costs
 from foldline.ide.token_counter import token_counter
 from foldline.prompts import Prompt, PromptTemplate
 

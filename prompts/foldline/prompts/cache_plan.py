@@ -35,19 +35,15 @@ _WORTH_MOVING = 128
 
 @dataclass(frozen=True, slots=True)
 class CacheRules:
-    """What a provider's cache keeps, and what it costs.
+    """What a provider's cache keeps.
 
     Args:
         breakpoints: The most breakpoints in one request; 0 where the provider takes none.
         minimum_tokens: A shorter prefix is never kept.
-        write: The price of writing a token, as a multiple of a token that isn't cached.
-        read: The price of reading one.
     """
 
     breakpoints: int = 4
     minimum_tokens: int = 1_024
-    write: float = 1.25
-    read: float = 0.1
 
 
 class Stretch(NamedTuple):

@@ -117,7 +117,7 @@ class RenderedPrompt(Generic[OutputT_co]):
                 model calls tools; by default whether there are tools.
         """
         from foldline.prompts.cache_plan import cache_plan
-        from foldline.prompts.runtime.disclosure import estimated_tokens
+        from foldline.prompts.tokens import estimated_tokens
 
         return cache_plan(
             self,

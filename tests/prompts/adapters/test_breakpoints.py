@@ -20,7 +20,7 @@ from foldline.prompts import (
 from foldline.prompts.dataclasses import FrozenDataclass
 
 from .providers import serving
-from .wire.simulators import AnthropicSimulator, OpenAISimulator
+from .wire.simulators import AnthropicSimulator, OpenAIResponsesSimulator, OpenAISimulator
 from .wires import Said
 
 RULES = "Compare the receipt with the order before you promise a refund. " * 400
@@ -83,7 +83,11 @@ def run(
 @pytest.mark.parametrize("role", [Role.SYSTEM, Role.USER])
 @pytest.mark.parametrize(
     ("simulator", "model"),
-    [(AnthropicSimulator, "claude-opus-5-5"), (OpenAISimulator, "gpt-5.6")],
+    [
+        (AnthropicSimulator, "claude-opus-5-5"),
+        (OpenAISimulator, "gpt-5.6"),
+        (OpenAIResponsesSimulator, "gpt-5.6"),
+    ],
 )
 def test_a_request_reads_what_others_wrote(
     simulator: Callable[[list[Said]], Any], model: str, role: Role

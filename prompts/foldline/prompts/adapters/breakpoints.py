@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from foldline.prompts.cache_plan import TOOLS, CacheRules
+from foldline.prompts.roles import Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from foldline.prompts.messages import PromptMessage
     from foldline.prompts.rendered import RenderedPrompt
 
-__all__ = ["Cuts", "anthropic_rules", "openai_rules", "text_parts"]
+__all__ = ["Cuts", "anthropic_rules", "keep_prefix", "openai_rules"]
 
 # Both providers write up to four prefixes; one place is for the end of the request, which moves.
 _EXPLICIT = 3
@@ -23,6 +24,7 @@ _MINIMUMS: Mapping[int, tuple[str, ...]] = {
     2_048: ("mythos-preview", "opus-4-7", "haiku-3-5"),
     4_096: ("opus-4-6", "opus-4-5", "haiku-4-5"),
 }
+_ROLES = tuple(Role)
 _GPT = re.compile(r"gpt-(\d+)(?:\.(\d+))?")
 
 
@@ -76,7 +78,19 @@ class Cuts:
         return self._pieces.get(text) if isinstance(text, str) else None
 
 
-def text_parts(pieces: Sequence[str], kind: str) -> list[dict[str, object]]:
+def keep_prefix(messages: Sequence[dict[str, object]], cuts: Cuts, kind: str) -> None:
+    """Set the breakpoints of the prompt that OpenAI's messages begin with.
+
+    Its texts become parts of this type.
+    """
+    for message in messages:
+        if message.get("role") not in _ROLES:
+            return
+        if pieces := cuts.pieces(message["content"]):
+            message["content"] = _text_parts(pieces, kind)
+
+
+def _text_parts(pieces: Sequence[str], kind: str) -> list[dict[str, object]]:
     """Return the pieces of a text as OpenAI takes them, as parts of this type."""
     *kept, last = pieces
     mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}

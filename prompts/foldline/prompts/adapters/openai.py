@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from foldline.prompts.adapters.breakpoints import Cuts, openai_rules, text_parts
+from foldline.prompts.adapters.breakpoints import Cuts, keep_prefix, openai_rules
 from foldline.prompts.adapters.openai_sdk import (
     Answer,
     Call,
@@ -88,18 +88,10 @@ class _Chat:
         tools = openai_tools(rendered)
         if tools:
             self._request["tools"] = tools
-        self._keep(Cuts(rendered, openai_rules(adapter.model), tools))
+        keep_prefix(self._messages, Cuts(rendered, openai_rules(adapter.model), tools), "text")
         output = output_format(rendered)
         if output is not None:
             self._request["response_format"] = {"type": "json_schema", "json_schema": output}
-
-    def _keep(self, cuts: Cuts) -> None:
-        """Set the breakpoints of the prompt that the conversation begins with."""
-        for message in self._messages:
-            if message["role"] in ("assistant", "tool"):
-                return
-            if pieces := cuts.pieces(message["content"]):
-                message["content"] = text_parts(pieces, "text")
 
     def ask(
         self,

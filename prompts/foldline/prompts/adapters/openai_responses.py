@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from foldline.prompts.adapters.breakpoints import Cuts, keep_prefix, openai_rules
 from foldline.prompts.adapters.openai_sdk import (
     Answer,
     Call,
@@ -101,6 +102,7 @@ class _Responses:
         tools = openai_responses_tools(rendered)
         if tools:
             self._request["tools"] = tools
+        keep_prefix(self._input, Cuts(rendered, openai_rules(adapter.model), tools), "input_text")
         output = output_format(rendered)
         if output is not None:
             self._request["text"] = {

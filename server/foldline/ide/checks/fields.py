@@ -38,6 +38,8 @@ def check_fields(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
         name = field.name
         if key in used or key in unsure or name is None or name.file != analysis.file:
             continue
+        if field.id.startswith("__"):
+            continue  # `__stability__` and its like are for the library.
         if _mentioned(field.id, analysis.text):
             continue
         if analysis.evaluator.modules.mentions(field.id, kind.name, analysis.file):
