@@ -50,6 +50,7 @@ BENCHMARKS = (
     Benchmark("preview", "From a key to the preview"),
     Benchmark("references", "References"),
     Benchmark("ast", "Files, outlines and searches"),
+    Benchmark("localise", "Finding the file that a report is about"),
     Benchmark("render", "The prompt library"),
 )
 
