@@ -243,10 +243,9 @@ def main() -> None:
         print(f"mean, {name:18} {_figures(mean)}")
     if options.write:
         weights = fit([one for some in known.values() for one in some])
-        file = Path(learned.__file__).with_name(learned.FILE)
         text = json.dumps({"projects": PROJECTS, "weights": weights}, indent=2)
-        file.write_text(f"{text}\n", encoding="utf-8")
-        print(file)
+        learned.FILE.write_text(f"{text}\n", encoding="utf-8")
+        print(learned.FILE)
 
 
 def _figures(values: Sequence[float]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.backends.ranking.features import FEATURES, features
@@ -20,14 +20,13 @@ if TYPE_CHECKING:
 
 CANDIDATES = 50
 """The files, best first, that are put into a new order; the others stay behind them."""
-FILE = "learned.json"
+FILE = Path(__file__).with_name("learned.json")
 
 
 @cache
 def learned_weights() -> Mapping[str, float]:
     """The weights by the names of their features."""
-    text = resources.files("foldline.backends.ranking").joinpath(FILE).read_text(encoding="utf-8")
-    weights: dict[str, float] = json.loads(text)["weights"]
+    weights: dict[str, float] = json.loads(FILE.read_bytes())["weights"]
     return weights
 
 

@@ -1,7 +1,7 @@
 """The weights of the ranking's signals.
 
 They were set by hand on the reports of `tests/benchmarks/bench_localise.py`, which prints what each
-signal is worth.
+signal is worth with `--ablate`.
 """
 
 from __future__ import annotations
