@@ -71,8 +71,8 @@ class StaticLists:
         note = _text(section, "more", filled, {LEFT_OUT: "", TOTAL: ""})
         if note is None:
             return None
-        if not all(_known(segment) for item in (*shown, note) for segment in item):
-            # How many of them fit isn't known.
+        if not all(_known(segment) for item in shown[: listing.max_items] for segment in item):
+            # How many of them fit isn't known. An unknown note is shown where it counts.
             listing = listing._replace(budget=None)
 
         def noted(left_out: int) -> Sequence[Segment]:
