@@ -58,7 +58,13 @@ def test_an_unusual_module_works_and_nothing_is_reported_of_it(name: str, tmp_pa
     assert found_in(FILES[name]) == []
 
 
-@given(st.sampled_from(sorted(FILES)), st.floats(0, 1), st.booleans(), st.booleans())
+# Half a comment silences nothing.
+@given(
+    st.sampled_from(sorted({*FILES} - {"silenced.py"})),
+    st.floats(0, 1),
+    st.booleans(),
+    st.booleans(),
+)
 @settings(max_examples=150, deadline=None)
 def test_nothing_is_reported_while_an_unusual_module_is_typed(
     name: str, place: float, whole_before: bool, cut: bool

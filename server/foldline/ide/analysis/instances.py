@@ -274,6 +274,7 @@ def clone(evaluator: Evaluator, section: SectionValue, node: Call, scope: Scope)
     if not node.keywords:
         return section
     arguments, opaque = evaluator.keywords(node, scope)
+    opaque = opaque or bool(node.args)
     names = _CLONED[section.kind]
     changes = {name: argument for name, argument in arguments.items() if name in names}
     if not (changes or opaque):

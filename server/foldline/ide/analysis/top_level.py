@@ -22,6 +22,7 @@ from foldline.backends.syntax import ParseRefusedError
 from foldline.ide.analysis.lowering.expressions import narrow
 from foldline.ide.analysis.lowering.statements import Reader
 from foldline.ide.analysis.pieces import Code, KnownPieces, around_edit, edited
+from foldline.ide.analysis.scopes import bindings
 from foldline.ide.analysis.syntax import (
     Anchor,
     Assign,
@@ -117,7 +118,10 @@ class Parsed:
             name
             for statement in self.statements
             if statement.broken and not statement.stale
-            for name in (*defined(statement), *_WORD.findall(statement.text))
+            for name in (
+                *(bound.name for bound in bindings(statement.nodes)),
+                *_WORD.findall(statement.text),
+            )
         )
 
 

@@ -69,7 +69,7 @@ class _Given(NamedTuple):
 
     @property
     def certain(self) -> Certain | None:
-        return certain(self.node, self.value)
+        return certain(self.node, self.value, self.scope)
 
     def refused(
         self, message: str, *repairs: Repair, code: Code = Code.INVALID_ARGUMENT
@@ -92,10 +92,12 @@ def check_argument_values(
             yield from check(_Given(name, argument, call.scope, evaluator))
 
 
-def check_default_params(section: SectionValue, argument: Argument) -> Iterator[LazyDiagnostic]:
+def check_default_params(
+    section: SectionValue, argument: Argument, scope: Scope
+) -> Iterator[LazyDiagnostic]:
     """Check that `default_params` is an instance of the section's own parameters."""
     params = section.params
-    given = certain(argument.node, argument.value)
+    given = certain(argument.node, argument.value, scope)
     if given is None or given.type == "NoneType":
         return
     if isinstance(params, Dataclass) and params.is_dataclass:
@@ -272,7 +274,7 @@ def _listed(
         right = isinstance(item.value, rights) and not isinstance(item.node, Conditional)
         if right or item.maybe:
             continue
-        kind = certain(item.node, item.value)
+        kind = certain(item.node, item.value, given.scope)
         message = refused(kind, item.value) if kind is not None else ""
         place = at_node(item.node)
         absent = _absent(item.node, given)

@@ -64,12 +64,12 @@ def _check(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
         arguments["template"] = evaluator.argument(call.node.args[0], call.scope)
     yield from check_argument_values(call, constructor, arguments, evaluator)
     if constructor.name == "Tool":
-        yield from check_tool(arguments)
+        yield from check_tool(arguments, call.scope)
     if constructor.name in _WITH_TEXTS and not opaque:
         yield from check_chosen_summary(arguments, evaluator)
     made = evaluator.value(call.node, call.scope)
     if isinstance(made, SectionValue) and "default_params" in arguments:
-        yield from check_default_params(made, arguments["default_params"])
+        yield from check_default_params(made, arguments["default_params"], call.scope)
 
 
 _WITH_TEXTS = frozenset(CLASSES[kind].__name__ for kind in TEXT_KINDS)
@@ -85,7 +85,7 @@ def _clone(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
     if isinstance(owner, ToolValue):
         tool = Constructor("Tool", "clone", None, own=True)
         yield from check_argument_values(call, tool, arguments, evaluator)
-        yield from check_tool(arguments)
+        yield from check_tool(arguments, call.scope)
     elif isinstance(owner, SectionValue) and is_library_section(owner, evaluator):
         section = Constructor(CLASSES[owner.kind].__name__, "clone", None, own=True)
         yield from check_argument_values(call, section, arguments, evaluator)

@@ -7,7 +7,8 @@ from inspect import Parameter as SignatureParameter
 from inspect import Signature
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.ide.analysis.syntax import Call, Dictionary, Display, String
+from foldline.ide.analysis.scopes import BodyScope
+from foldline.ide.analysis.syntax import Call, Dictionary, Display, Name, String
 from foldline.ide.analysis.values import (
     ClassValue,
     External,
@@ -50,8 +51,10 @@ class Certain(NamedTuple):
     shown: str
 
 
-def certain(node: Expression, value: Value) -> Certain | None:
+def certain(node: Expression, value: Value, scope: Scope) -> Certain | None:
     """Return what an expression certainly is; None where only running the code would tell."""
+    if isinstance(node, Name) and not _is_surely_bound(node.id, scope):
+        return None
     kind = _literal(node, value) or _of_library(value)
     if kind is None:
         if isinstance(value, LambdaValue | FunctionValue):
@@ -78,6 +81,9 @@ def signature_of(value: Value) -> Signature | None:
     last = max((parameter.end for parameter in definition.parameters), default=definition.start)
     if _POSITIONAL_ONLY.search(definition.source[: last - definition.start + _SIGN]):
         return None
+    stars = [parameter.kind for parameter in definition.parameters if parameter.kind]
+    if len(stars) != len({*stars}):
+        return None  # That isn't Python: one of them is being typed.
     try:
         return Signature(list(_parameters(definition.parameters)))
     except ValueError:
@@ -94,6 +100,17 @@ def _parameters(parameters: Iterable[Parameter]) -> Iterable[SignatureParameter]
         )
         default = SignatureParameter.empty if parameter.default is None else None
         yield SignatureParameter(parameter.name.id, kind, default=default)
+
+
+def _is_surely_bound(name: str, scope: Scope) -> bool:
+    """Return False for a name that only a condition, a loop or a handler binds."""
+    inner: Scope | None = scope
+    while inner is not None:
+        bound = inner.names.get(name)
+        if bound is not None:
+            return any(one.sure for one in bound)
+        inner = inner.parent if isinstance(inner, BodyScope) else None
+    return True
 
 
 def _literal(node: Expression, value: Value) -> str | None:

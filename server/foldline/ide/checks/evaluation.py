@@ -40,7 +40,7 @@ def check_evaluated_value(call: CallSite, evaluator: Evaluator) -> Iterator[Lazy
         return
     argument = call.node.args[0]
     value = evaluator.value(argument, call.scope)
-    kind = certain(argument, value)
+    kind = certain(argument, value, call.scope)
     wrong = kind is not None and (
         kind.type in LITERALS or isinstance(value, SectionValue | InstanceValue)
     )

@@ -54,7 +54,7 @@ def check_overrides(
             )
             continue
         path = _path(name)
-        kind = certain(node, value)
+        kind = certain(node, value, call.scope)
         if kind is not None and kind.type in LITERALS:
             shown = key.source if path is None else tuple_code(path)
             yield LazyDiagnostic(

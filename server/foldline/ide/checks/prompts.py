@@ -107,7 +107,7 @@ def _not_instances(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnos
     """Report bound values that aren't instances of dataclasses."""
     for argument in call.node.args:
         value = evaluator.value(argument, call.scope)
-        kind = certain(argument, value)
+        kind = certain(argument, value, call.scope)
         if kind is None or (isinstance(value, InstanceValue) and value.dataclass.is_dataclass):
             continue
         repairs: tuple[Repair, ...] = ()

@@ -130,7 +130,7 @@ class _Keys:
 
     def _tools(self, section: SectionValue, item: Item, dotted: str) -> None:
         argument = section.arguments.get("tools")
-        if argument is None or not isinstance(argument.value, Items):
+        if argument is None or not isinstance(argument.value, Items) or section.opaque:
             return
         for tool_item in argument.value.items:
             tool = tool_item.value

@@ -21,23 +21,24 @@ from foldline.prompts.tool import NAME_PATTERN, handler_refused
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from foldline.ide.analysis.scopes import Scope
     from foldline.ide.analysis.values import Argument
     from foldline.ide.checks.diagnostic import Repair
 
 
-def check_tool(arguments: Mapping[str, Argument]) -> Iterator[LazyDiagnostic]:
+def check_tool(arguments: Mapping[str, Argument], scope: Scope) -> Iterator[LazyDiagnostic]:
     """Check the arguments of a `Tool(…)`, or of a tool's `clone`."""
     name, handler = arguments.get("name"), arguments.get("handler")
     if name is not None:
-        yield from _name(name)
+        yield from _name(name, scope)
     signature = signature_of(handler.value) if handler is not None else None
     refused = handler_refused(signature) if signature is not None else ""
     if handler is not None and refused:
         yield LazyDiagnostic(Code.TOOL_HANDLER, refused, at_node(handler.node))
 
 
-def _name(argument: Argument) -> Iterator[LazyDiagnostic]:
-    kind, value = certain(argument.node, argument.value), argument.value
+def _name(argument: Argument, scope: Scope) -> Iterator[LazyDiagnostic]:
+    kind, value = certain(argument.node, argument.value, scope), argument.value
     known = value.known if isinstance(value, Text) else None
     if kind is None or (kind.type == "str" and known is None):
         return

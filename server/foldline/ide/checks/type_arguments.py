@@ -65,7 +65,7 @@ def check_type_arguments(
     if constructor.name == "PromptTemplate":
         yield from _output(node, value, call.scope, evaluator)
         return
-    kind = certain(node, value)
+    kind = certain(node, value, call.scope)
     if kind is None or kind.type in ("NoneType", "str", "type") or _is_generic(value):
         return
     message = (
@@ -93,7 +93,7 @@ def _unquoted(
 def _output(
     node: Expression, value: Value, scope: Scope, evaluator: Evaluator
 ) -> Iterator[LazyDiagnostic]:
-    kind = certain(node, value)
+    kind = certain(node, value, scope)
     wrong = kind is not None and kind.type not in ("NoneType", "str", "type")
     if len(_members(node, value, scope, evaluator)) > 1 or (wrong and not _is_generic(value)):
         yield LazyDiagnostic(
