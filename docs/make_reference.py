@@ -30,6 +30,8 @@ MODULES = (
     "each",
     "examples",
     "forms",
+    "stability",
+    "cache_plan",
     "section",
     "task",
     "chapter",
