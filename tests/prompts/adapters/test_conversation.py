@@ -29,13 +29,22 @@ from foldline.prompts.runtime import (
 )
 
 from .providers import Json, serving
-from .wire.simulators import AnthropicSimulator, OpenAISimulator, Simulator
+from .wire.simulators import (
+    AnthropicSimulator,
+    OpenAIResponsesSimulator,
+    OpenAISimulator,
+    Simulator,
+)
 from .wires import Said
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-MODELS = {AnthropicSimulator: "claude-opus-5-5", OpenAISimulator: "gpt-5.6"}
+MODELS = {
+    AnthropicSimulator: "claude-opus-5-5",
+    OpenAISimulator: "gpt-5.6",
+    OpenAIResponsesSimulator: "gpt-5.6",
+}
 SIMULATORS = pytest.mark.parametrize("simulator", MODELS)
 
 
@@ -161,7 +170,7 @@ def last_user(simulator: type[Simulator], *parts: str | Image | File) -> Json:
             TEMPLATE, conversation=Conversation().user(*parts)
         )
     assert provider.refusals == []
-    message: Json = provider.requests[0]["messages"][-1]
+    message: Json = provider.wire.sent(provider.requests[0])[-1]
     return message
 
 
@@ -207,6 +216,24 @@ def test_openai_gets_images_and_files() -> None:
         last_user(OpenAISimulator, File(url="https://x"))
 
 
+def test_responses_get_images_and_files() -> None:
+    web = File(url="https://x/y.pdf")
+    assert last_user(OpenAIResponsesSimulator, "See:", PNG, PDF, web)["content"] == [
+        {"type": "input_text", "text": "See:"},
+        {
+            "type": "input_image",
+            "image_url": f"data:image/png;base64,{PNG.data}",
+            "detail": "auto",
+        },
+        {
+            "type": "input_file",
+            "filename": "a.pdf",
+            "file_data": f"data:application/pdf;base64,{PDF.data}",
+        },
+        {"type": "input_file", "file_url": "https://x/y.pdf"},
+    ]
+
+
 # Chats
 
 
@@ -242,7 +269,8 @@ def test_examples_stand_between_the_instructions_and_the_user(simulator: Any) ->
         provider.adapter(model=MODELS[simulator]).evaluate(
             TEMPLATE, conversation=Conversation().with_examples(pairs).user("3 + 3")
         )
-    messages = [m for m in provider.requests[0]["messages"] if m["role"] in ("user", "assistant")]
+    sent = provider.wire.sent(provider.requests[0])
+    messages = [m for m in sent if m["role"] in ("user", "assistant")]
     assert [_text(message) for message in messages] == [
         "2 + 2",
         "4",

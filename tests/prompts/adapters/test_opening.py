@@ -49,7 +49,12 @@ from foldline.prompts.runtime import (
 )
 
 from .providers import Json, serving
-from .wire.simulators import AnthropicSimulator, OpenAISimulator, Simulator
+from .wire.simulators import (
+    AnthropicSimulator,
+    OpenAIResponsesSimulator,
+    OpenAISimulator,
+    Simulator,
+)
 from .wires import Said
 
 if TYPE_CHECKING:
@@ -62,6 +67,7 @@ WIRES = {
     "deferred tools, system messages": (AnthropicSimulator, "claude-opus-5-5"),
     "a model without either": (AnthropicSimulator, "claude-opus-4-1"),
     "chat completions": (OpenAISimulator, "gpt-5.6"),
+    "responses": (OpenAIResponsesSimulator, "gpt-5.6"),
 }
 
 
@@ -212,17 +218,24 @@ def texts(request: Json) -> str:
         if isinstance(value, str):
             return [value]
         if isinstance(value, dict):
-            return [s for k in ("content", "text") if k in value for s in strings(value[k])]
+            return [
+                s for k in ("content", "text", "output") if k in value for s in strings(value[k])
+            ]
         return [s for item in value for s in strings(item)] if isinstance(value, list) else []
 
-    return "\n\n".join(strings(request.get("system", [])) + strings(request["messages"]))
+    return "\n\n".join(strings(request.get("system", [])) + strings(_said(request)))
+
+
+def _said(request: Json) -> list[Json]:
+    said: list[Json] = request["input"] if "input" in request else request["messages"]
+    return said
 
 
 def known_tools(request: Json) -> set[str]:
     """The tools that a request shows to the model: offered, referred to, or described."""
     offered = [t.get("function", t) for t in request.get("tools", ())]
     names = {t["name"] for t in offered if not t.get("defer_loading")}
-    names |= set(re.findall(r"'tool_name': '(\w+)'", str(request["messages"])))
+    names |= set(re.findall(r"'tool_name': '(\w+)'", str(_said(request))))
     names |= set(re.findall(r"^`(t_\w+)`: The tool", texts(request), re.MULTILINE))
     return names - {"open_sections", "read_section", "call_tool"}
 
