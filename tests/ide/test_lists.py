@@ -210,7 +210,7 @@ def bound(draw: st.DrawFn) -> str:
     ),
     bound(),
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_lists_are_shown_as_they_render_or_are_not_certain(
     sections: tuple[str, ...], values: str
 ) -> None:
@@ -254,9 +254,10 @@ ALL_KNOWN = [
     (LIST.format("TWO", ", budget=3"), "", True),
     (LIST.format("TWO", ", budget=3, count_tokens=len"), "", False),
     (LIST.format("(ONE, unknown(ONE))", ", budget=3"), "", False),
-    (LIST.format("(ONE, ONE, unknown(ONE))", ", max_items=2, budget=3"), "", True),
-    (LIST.format("TWO", ', budget=3, more="${query}"'), "Found(query=unknown('q'))", False),
-    (LIST.format("TWO", ', budget=99, more="${query}"'), "Found(query=unknown('q'))", True),
+    (LIST.format("(ONE, ONE, unknown(ONE))", ", budget=3, max_items=2"), "", True),
+    (LIST.format("(ONE, ONE)", ", more=unknown('+')"), "", True),
+    (LIST.format("(ONE, ONE)", ", more=unknown('+'), max_items=1"), "", False),
+    (LIST.format("(unknown(ONE), ONE)", ", budget=3, max_items=1"), "", False),
     (LIST.format("[Passage(x) for x in 'ab']", ""), "", False),
     (LIST.format("(Upper('x'),)", ""), "", False),
     (LIST.format("TWO", ", **unknown({})"), "", False),

@@ -339,3 +339,46 @@ async def test_a_name_that_is_neither_lists_both_kinds(editor: Viewer) -> None:
     message, data = await editor.refusal("prompt.render", name="hello", params=params)
     assert "the prompt has no parameters new.on; it has Doc" in message
     assert data["near"] == ["Doc", "more", "new", "new.in", "old"]
+
+
+# Lists
+
+LISTS = """
+from collections.abc import Sequence
+from dataclasses import dataclass
+from foldline.prompts import EachSection, Example, ExamplesSection, PromptTemplate
+
+@dataclass(frozen=True)
+class Passage:
+    text: str
+    score: float = 0.5
+
+@dataclass(frozen=True)
+class Found:
+    passages: Sequence[Passage]
+    shots: tuple[Example[str, Passage], ...]
+
+hello = PromptTemplate(ns="demo", key="lists", sections=[
+    EachSection[Found, Passage](
+        title="P", key="p", items="passages", template="${_number}: ${text} ${score}"
+    ),
+    ExamplesSection[Found, str, Passage](items="shots", template="${input} -> ${output}"),
+])
+"""
+
+
+async def test_a_list_that_nobody_gives_has_one_item_that_is_made_up(editor: Viewer) -> None:
+    state = await shown(editor, LISTS)
+    assert bodies(state)[0] == "1: \u2039text\u203a 0.5"
+    assert bodies(state)[1].startswith("\u2039input\u203a -> ")
+    assert {"Found.passages", "Found.passages.0.text"} <= set(state["generated"])
+    assert origins(state) == {"Found.passages": "generated", "Found.shots": "generated"}
+    fields = [(s["kind"], s["text"], s["field"]) for s in state["blocks"][0]["segments"][2:]]
+    assert fields[2] == ("param", "\u2039text\u203a", "passages[0].text")
+
+
+async def test_a_list_is_shown_with_the_items_of_a_form(editor: Viewer) -> None:
+    await shown(editor, LISTS)
+    params = {"Found": {"passages": [{"text": "a"}, {"text": "b", "score": 1.5}], "shots": []}}
+    state = await editor.command("prompt.render", name="hello", params=params)
+    assert bodies(state) == ["1: a 0.5\n\n2: b 1.5", "None."]

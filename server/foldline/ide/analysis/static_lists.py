@@ -69,11 +69,15 @@ class StaticLists:
             if self._left < 0:
                 return _unknown(parts, where)
         note = _text(section, "more", filled, {LEFT_OUT: "", TOTAL: ""})
+        if listing.max_items is None and listing.budget is None:
+            note = []  # It isn't shown.
         if note is None:
             return None
-        if not all(_known(segment) for item in shown[: listing.max_items] for segment in item):
-            # How many of them fit isn't known. An unknown note is shown where it counts.
-            listing = listing._replace(budget=None)
+        if listing.budget is not None:
+            # The texts that decide how many items fit.
+            decisive = (*shown[: listing.max_items], note)
+            if not all(_known(segment) for item in decisive for segment in item):
+                return _unknown(parts, where)
 
         def noted(left_out: int) -> Sequence[Segment]:
             counts = {LEFT_OUT: str(left_out), TOTAL: str(len(shown))}
@@ -140,7 +144,7 @@ def _sequence(value: Value) -> Sequence[Value] | None:
 
 
 def _unknown(parts: Sequence[Part], where: str) -> list[Segment]:
-    """Return the template as it is written, in place of any number of items."""
+    """Return the template as it is written, for a number of items that isn't known."""
     texts = (
         p.mapped.text[p.start : p.end] if isinstance(p, Placeholder) else p.text for p in parts
     )
