@@ -39,10 +39,12 @@ class Passage:
     text: str = "Some text."
     number: int = 1
     note: Annotated[str | None, or_else("-")] = None
+    tags: Annotated[tuple[str, ...], bullets, or_else("no tags")] = ("a", "b\\nc")
 
 @dataclass(frozen=True)
 class Titled(Passage):
     title: str = "é"
+    text: Annotated[str, xml("text")] = "Another form."
 
 @dataclass(frozen=True)
 class Upper(Passage):
@@ -116,7 +118,14 @@ TWO = [ONE, Passage("Two")]
 def replace_text(text="made"):
     return Passage(text, note=text)
 """
-TEMPLATES = ["${text}", "- ${number}: ${text}\n  (${note})", "${_number}", "same", "$$${number}"]
+TEMPLATES = [
+    "${text}",
+    "- ${number}: ${text}\n  (${note})",
+    "${_number}",
+    "same",
+    "$$${number}",
+    "x\n  ${tags}",
+]
 ARGUMENTS: dict[str, st.SearchStrategy[str]] = {
     "separator": seldom(st.sampled_from(["'\\n'", "''", "'\\n\\n---\\n\\n'"])),
     "empty": seldom(
@@ -261,6 +270,10 @@ ALL_KNOWN = [
     (LIST.format("(ONE, ONE)", ", more=unknown('+')"), "", True),
     (LIST.format("(ONE, ONE)", ", more=unknown('+'), max_items=1"), "", False),
     (LIST.format("(unknown(ONE), ONE)", ", budget=3, max_items=1"), "", False),
+    # The forms are those of the section's type.
+    (LIST.format("(Titled(), Titled(text='x', tags=['y']))", ""), "", True),
+    (LIST.format("(Titled(),)", "").replace("Passage]", "Titled]"), "", True),
+    (LIST.format("(Titled(),)", "").replace("Passage]", "typing.cast(Any, Titled)]"), "", False),
     (LIST.format("[Passage(x) for x in 'ab']", ""), "", False),
     (LIST.format("(Upper('x'),)", ""), "", False),
     (LIST.format("TWO", ", **unknown({})"), "", False),

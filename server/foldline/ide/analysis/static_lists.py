@@ -11,6 +11,7 @@ from foldline.ide.analysis.placeholders import Placeholder
 from foldline.ide.analysis.static_segments import Part, StaticSegment, parts_of, value_segment
 from foldline.ide.analysis.values import (
     UNKNOWN,
+    Dataclass,
     InstanceValue,
     Items,
     Nothing,
@@ -64,7 +65,7 @@ class StaticLists:
             return _text(section, "empty", filled, {})
         shown: list[list[Segment]] = []
         for index, item in enumerate(items):
-            shown.append(_Item(item, index, where, kind).segments(parts))
+            shown.append(_Item(section.item, item, index, where, kind).segments(parts))
             self._left -= sum(len(segment.text) for segment in shown[-1]) + 1
             if self._left < 0:
                 return _unknown(parts, where)
@@ -156,9 +157,12 @@ def _known(segment: Segment) -> bool:
 
 
 class _Item:
-    """One item of a list."""
+    """One item of a list; the section's dataclass of an item has the forms of the fields."""
 
-    def __init__(self, value: Value, index: int, where: str, kind: SegmentKind) -> None:
+    def __init__(
+        self, declared: object, value: Value, index: int, where: str, kind: SegmentKind
+    ) -> None:
+        self._declared = declared
         self._value = value
         self._index = index
         self._where = where
@@ -189,7 +193,8 @@ class _Item:
         if not isinstance(value, InstanceValue):
             return None
         if not self._is_example:
-            field = value.dataclass.field(name)
+            declared = self._declared
+            field = declared.field(name) if isinstance(declared, Dataclass) else None
             held = argument_of(value, value.dataclass, name)
             return None if field is None else text_of(field, held)
         held = argument_of(value, EXAMPLE, name)
