@@ -411,7 +411,7 @@ async def test_params_that_do_not_fit_are_told(tmp_path: Path) -> None:
         "    MarkdownSection[P](title='T', key='t', template='${name} ${tags}')])\n"
     )
     error = await failure(tmp_path, text, params={"Q": {"name": "x"}})
-    assert (error.kind, error.data["near"]) == ("prompt", ["P"])
+    assert (error.kind, error.data["near"]) == ("prompt", ["P", "t"])
     error = await failure(tmp_path, text, params={"P": {"nme": "x"}})
     assert error.data["near"] == ["name", "tags"]
     answer = await render(tmp_path, text, params={"P": {"name": "x", "tags": ["a", "b"]}})
