@@ -144,6 +144,7 @@ def test_a_workspace_without_prompts_lists_none(tmp_path: Path) -> None:
         ("Optional[float]", "float"),
         ("typing.Optional[bool]", "bool"),
         ("list[str]", "list"),
+        ("Annotated[list[str], bullets]", "list"),
         ("tuple[str, ...] | None", "list"),
         ("collections.abc.Sequence[str]", "list"),
         ("Literal['a', 'b']", "str"),

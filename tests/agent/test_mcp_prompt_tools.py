@@ -376,6 +376,43 @@ async def test_without_trust_texts_equal_those_with_trust(workspace: Path) -> No
     assert texts[0] == texts[1]
 
 
+FORMS = """
+from dataclasses import dataclass
+from typing import Annotated
+from foldline.prompts import (
+    MarkdownSection, PromptTemplate, SectionVisibility, bullets, or_else, xml,
+)
+
+Listed = Annotated[tuple[str, ...], bullets]
+
+@dataclass(frozen=True)
+class Who:
+    name: Annotated[str, xml("name")]
+    plain: str
+    tags: Listed
+    title: Annotated[str | None, or_else("no title")] = None
+
+template = PromptTemplate(ns="demo", key="formed", sections=[
+    MarkdownSection[Who](title="Known", key="known", summary="Who.",
+        template="To:\\n  ${name}\\n  ${plain}\\n    ${tags}\\n${title}",
+        visibility=SectionVisibility.SUMMARY),
+])
+"""
+
+
+async def test_values_of_a_request_have_the_forms_of_their_fields(tmp_path: Path) -> None:
+    (tmp_path / "formed.py").write_text(FORMS)
+    given = {"name": "A\n<name>", "plain": "b\nc", "tags": ["x\ny", "z"]}
+    name = "  <name>\n  A\n  &lt;name>\n  </name>"
+    shown = f"{name}\n  b\n  c\n    - x\n      y\n    - z\nno title"
+    for trusted in (True, False):
+        async with connect_here(Options(roots=(tmp_path,), trusted=trusted)) as client:
+            wanted = {"prompt": "demo/formed", "arguments": given, "section_key": "known"}
+            text, is_error = await call(client, "read_section", **wanted)
+            assert not is_error, text
+            assert text == f"## 1. Known\n\nTo:\n{shown}"
+
+
 UNDECIDED = """
 from dataclasses import dataclass, field
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
@@ -383,7 +420,7 @@ from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
 @dataclass(frozen=True)
 class Who:
     name: str
-    title: str = field(default_factory=lambda: "Dr")
+    title: str = field(default_factory=str)
     tags: tuple[str, ...] = ("author's",)
 
 def depends(who):

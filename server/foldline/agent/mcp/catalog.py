@@ -19,6 +19,7 @@ from foldline.ide.analysis.values import (
     PromptValue,
 )
 from foldline.ide.features.keys import sections_with_paths
+from foldline.prompts.composition import hint_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -201,14 +202,16 @@ def _of_template(
     fields = [(kind, field) for kind in kinds.values() for field in _settable(kind)]
     counts = Counter(field.id for _, field in fields)
     for kind, field in fields:
-        text_kind = kind_of(field.annotation)
+        form = field.type.form
+        annotation = field.annotation if form is None else hint_text(form.hint)
+        text_kind = kind_of(annotation)
         if text_kind is not None:
             yield Parameter(
                 name=field.id if counts[field.id] == 1 else f"{kind.name}.{field.id}",
                 type_name=kind.name,
                 field=field.id,
                 kind=text_kind,
-                annotation=field.annotation,
+                annotation=annotation,
                 default=field.default,
                 description=field.description,
                 required=needed and not field.has_default and kind.name not in given,
@@ -247,8 +250,8 @@ def _kind(expression: ast.expr) -> str | None:
 def _kind_of_generic(value: ast.expr, inner: ast.expr) -> str | None:
     name = value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")
     items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-    if name == "Optional":
-        return _kind(inner)
+    if name in ("Optional", "Annotated"):
+        return _kind(items[0])
     if name == "Literal":
         texts = all(
             isinstance(item, ast.Constant) and isinstance(item.value, str) for item in items

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, make_dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_origin
 
 from foldline.ide.analysis.values import (
     EMPTY_RECORD,
@@ -139,6 +139,24 @@ def text_of(field: Field, value: Value) -> str | None:
         return form.text(python_of(value))
     except Exception:
         return None  # It isn't known, or isn't what the type says: then the render fails, too.
+
+
+def text_of_given(field: Field, value: object) -> str | None:
+    """Return the text of a field for a value from JSON, in its form; None if the class decides."""
+    form = field.type.form
+    # A render converts other values to the field's type, such as to a set or a dataclass.
+    is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if not field.type.known or not (isinstance(value, (str, int, float)) or is_list):
+        return None
+    if form is None:
+        return None if is_list else str(value)
+    origin = get_origin(form.hint) or form.hint
+    if is_list and origin not in (tuple, list):
+        return None
+    try:
+        return form.text(value)
+    except Exception:
+        return None  # It isn't what the type says: then the render fails, too.
 
 
 def str_of(value: Value) -> str | None:

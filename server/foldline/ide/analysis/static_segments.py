@@ -21,6 +21,8 @@ class StaticSegment(Segment):
     """A stretch of text; if its value isn't known, `text` is the placeholder or the code."""
 
     known: bool = True
+    indent: str | None = ""
+    """Of a placeholder's line, for a value; None if it isn't known."""
 
 
 Part: TypeAlias = StaticSegment | Placeholder
@@ -40,9 +42,9 @@ def value_segment(
         indent: The indentation of the placeholder's line; None if it isn't known.
     """
     if value is None:
-        return StaticSegment(kind, written, field, known=False)
+        return StaticSegment(kind, written, field, known=False, indent=indent)
     known = indent is not None or "\n" not in value
-    return StaticSegment(kind, indented(value, indent or ""), field, known=known)
+    return StaticSegment(kind, indented(value, indent or ""), field, known, indent)
 
 
 def parts_of(section: SectionValue, role: str, text: MappedText) -> tuple[Part, ...]:

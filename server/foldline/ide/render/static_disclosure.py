@@ -191,6 +191,8 @@ class _Disclosure:
 
     def _filled(self, block: StaticBlock) -> Iterator[tuple[str, bool]]:
         """Yield the texts of a block, and if each is known."""
+        from foldline.ide.analysis.param_values import text_of_given
+        from foldline.ide.analysis.static_segments import value_segment
         from foldline.ide.analysis.values import Dataclass
         from foldline.prompts import SegmentKind
 
@@ -206,12 +208,15 @@ class _Disclosure:
             if not of_field or segment.field is None or segment.field not in given:
                 yield segment.text, segment.known
                 continue
-            value = given[segment.field]
+            field = kind.field(segment.field) if isinstance(kind, Dataclass) else None
+            value = None if field is None else text_of_given(field, given[segment.field])
             # The class may make something else of it.
-            if isinstance(value, (str, int, float)) and not getattr(kind, "computed", True):
-                yield str(value), True
-            else:
+            if value is None or getattr(kind, "computed", True):
                 yield f"${{{segment.field}}}", False
+            else:
+                written = f"${{{segment.field}}}"
+                filled = value_segment(segment.kind, value, segment.field, written, segment.indent)
+                yield filled.text, filled.known
 
     def _ancestry(self, place: Place[SectionSource]) -> list[Place[SectionSource]]:
         """Return the sections from the root down to `place`."""
