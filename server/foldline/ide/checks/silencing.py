@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.checks.comments import Directive, IgnoredCode
 
-COUNTED = frozenset({Code.TOKEN_BUDGET, Code.FOLDING_COSTS_MORE})
+COUNTED = frozenset({Code.TOKEN_BUDGET, Code.FOLDING_COSTS_MORE, Code.CACHE_ORDER})
 """Codes that depend on the configuration and on the installed tokenizer.
 
 A comment that silences them is never reported: it may be of use elsewhere.
