@@ -181,3 +181,19 @@ def test_chapters_are_opened_where_they_may() -> None:
     assert opened.returncode == 1
     assert "the chapter 'incidents' stays closed: its `enabled` forbids it" in opened.stderr
     assert "there is no chapter 'plan'" in preview(str(EXAMPLE), "--chapter", "plan").stderr
+
+
+def test_json_says_what_a_cache_can_keep() -> None:
+    example = EXAMPLE.parents[1] / "prompts" / "support_bot.py"
+    answer = json.loads(preview(str(example), "--json").stdout)
+    assert [block.get("role", "user") for block in answer["blocks"]] == 2 * ["system"] + 4 * [
+        "user"
+    ]
+    [passages] = [block for block in answer["blocks"] if block["key"] == "passages"]
+    assert {segment.get("stability") for segment in passages["segments"]} == {None, "request"}
+    marks = answer["cache"]["breakpoints"]
+    assert [(mark["part"], mark["stability"]) for mark in marks] == [
+        ("user", "deployment"),
+        ("user", "session"),
+    ]
+    assert answer["cache"]["sentence"].startswith("too short to be cached: ")

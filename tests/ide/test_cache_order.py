@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from foldline.prompts import (
-    MarkdownSection, PerRequest, PerSession, PromptTemplate, Stability, Stable, Task, TaskSection
+    EachSection, Example, ExamplesSection, MarkdownSection, PerRequest, PerSession, PromptTemplate,
+    Stability, Stable, Task, TaskSection
 )
 
 
@@ -43,13 +44,35 @@ class Trial(Account):
 
 
 """
+LISTS = """\
+@dataclass(frozen=True)
+class Passage:
+    text: str = "t"
+
+
+@dataclass(frozen=True)
+class Found:
+    passages: Annotated[tuple[Passage, ...], PerRequest] = (Passage(), Passage())
+    others: tuple[Passage, ...] = (Passage(),)
+
+
+"""
+EACH = [
+    f'{made}, title="T", key="KEY")'
+    for made in (
+        'EachSection[Found, Passage](items="passages", template="${_number} ${text}"',
+        'EachSection[Found, Passage](items="others", template="${text}", max_items=1',
+        'EachSection[None, Passage](items=[Passage()], template="${_number}"',
+        'ExamplesSection[None, str, str](items=[Example("a", "b")]',
+    )
+]
 LONG = "Read every line before you judge it. " * 150
 COUNTER = token_counter(exact=False)
 
 
 def prompt(*sections: str) -> str:
     listed = "".join(f"    {section},\n" for section in sections)
-    return f'{HEAD}prompt = PromptTemplate(ns="a", key="b", sections=[\n{listed}])\n'
+    return f'{HEAD}{LISTS}prompt = PromptTemplate(ns="a", key="b", sections=[\n{listed}])\n'
 
 
 def section(params: str, key: str, template: str, more: str = "") -> str:
@@ -144,7 +167,7 @@ def sections(draw: st.DrawFn) -> str:
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(sections(), min_size=1, max_size=4), st.booleans())
+@given(st.lists(sections() | st.sampled_from(EACH), min_size=1, max_size=4), st.booleans())
 def test_the_source_tells_what_running_it_does(
     tmp_path: Path, rows: list[str], with_task: bool
 ) -> None:

@@ -178,7 +178,6 @@ def test_the_plan_reads_as_a_table() -> None:
         "b                     3 tokens  constant; a change makes 8 new",
         "── breakpoint after 1,406 tokens, the same in every request",
         "b (name)              1 tokens  per session; a change makes 5 new",
-        "b                     0 tokens  constant; a change makes 4 new",
         "task                  3 tokens  constant; a change makes 4 new",
         "── breakpoint after 1,410 tokens, the same in every request of a session",
         "task (request)        1 tokens  per request; a change makes 1 new",

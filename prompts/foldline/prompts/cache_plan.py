@@ -16,7 +16,7 @@ from foldline.prompts.blocks import SegmentKind
 from foldline.prompts.stability import Stability, of_fields, of_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from foldline.prompts.blocks import Block, Segment
     from foldline.prompts.rendered import RenderedPrompt
@@ -173,15 +173,23 @@ class CachePlan:
         """A table: the spans with their breakpoints, and what a change of each would cost."""
         behind = self.tokens
         marks = {mark.after: mark for mark in self.breakpoints}
-        width = max((len(_name(span)) for span in self.spans), default=0)
+        numbered = list(enumerate(self.spans))
+        rows = [
+            [*group]
+            for _, group in groupby(numbered, lambda item: (item[1].dotted_key, item[1].prefix))
+        ]
+        names = [_name([span for _, span in row]) for row in rows]
+        width = max(map(len, names), default=0)
         lines = []
-        for index, span in enumerate(self.spans):
+        for name, row in zip(names, rows, strict=True):
+            tokens = sum(span.tokens for _, span in row)
+            stability = max(span.stability for _, span in row)
             lines.append(
-                f"{_name(span):{width}}  {span.tokens:>7,} tokens  {_WORDS[span.stability]}"
+                f"{name:{width}}  {tokens:>7,} tokens  {_WORDS[stability]}"
                 f"; a change makes {behind:,} new"
             )
-            behind -= span.tokens
-            if mark := marks.get(index):
+            behind -= tokens
+            if mark := marks.get(row[-1][0]):
                 lines.append(
                     f"── breakpoint after {mark.tokens:,} tokens, the same "
                     f"{_PREFIXES[mark.stability]}"
@@ -361,12 +369,25 @@ def block_stability(block: Block, node: Node | None) -> BlockStability:
         else computed
     )
 
+    names = None if node is None else node.section.computed_from
+    derived = computed if names is None else stability_of_all(fields[name] for name in names)
+
     def own(segment: Segment) -> Stability:
         if segment.kind in _FROM_FIELDS:
-            return fields.get(segment.field or "", computed)
-        return computed if segment.kind in _COMPUTED else Stability.CONSTANT
+            return fields.get(base_field(segment.field), computed)
+        return derived if segment.kind in _COMPUTED else Stability.CONSTANT
 
     return BlockStability(presence, tuple(map(own, block.segments)))
+
+
+def stability_of_all(found: Iterable[Stability]) -> Stability:
+    """Return the stability of what depends on all of these; constant without any."""
+    return max(found, default=Stability.CONSTANT)
+
+
+def base_field(field: str | None) -> str:
+    """Return the field of the parameters that a segment shows: `turns` of `turns[0].text`."""
+    return (field or "").partition("[")[0]
 
 
 def stretches_of(
@@ -388,13 +409,20 @@ def stretches_of(
         alike = [segment for segment, _ in group]
         text = "".join(segment.text for segment in alike)
         # Names that nobody can use as a field's are those of computed texts.
-        names = (s.field for s in alike if s.field is not None and not s.field.startswith("_"))
+        names = (
+            base_field(segment.field)
+            for segment in alike
+            if stability is not Stability.CONSTANT
+            and segment.field
+            and not segment.field.startswith("_")
+        )
         yield Stretch(
             part, path, tuple(dict.fromkeys(names)), start, start + len(text), text, stability
         )
         start += len(text)
 
 
-def _name(span: CacheSpan) -> str:
-    name = span.dotted_key
-    return f"{name} ({', '.join(span.fields)})" if span.fields else name
+def _name(spans: Sequence[CacheSpan]) -> str:
+    fields = dict.fromkeys(field for span in spans for field in span.fields)
+    name = spans[0].dotted_key
+    return f"{name} ({', '.join(fields)})" if fields else name

@@ -194,6 +194,11 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         return self.type_arguments[1] if len(self.type_arguments or ()) > 1 else None  # type: ignore[index]  # Two.
 
     @property
+    def computed_from(self) -> tuple[str, ...]:
+        """The field that has the items: numbers and notes depend on it alone."""
+        return (self.items,) if isinstance(self.items, str) else ()
+
+    @property
     def other_text(self) -> str:
         """The items given with the section, the texts around items, and the limits."""
         items = self.items

@@ -163,6 +163,11 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         return None
 
     @property
+    def computed_from(self) -> Sequence[str] | None:
+        """The fields that computed texts depend on, for a cache plan; None if they aren't known."""
+        return None
+
+    @property
     def other_text(self) -> str | None:
         """What else is declared of the text, for the prompt's `content_hash`; None for nothing."""
         return None

@@ -6,7 +6,7 @@ The file is executed: the user who names it trusts it.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +70,7 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "--serve", action="store_true", help="show it as a web page that follows its files"
     )
-    parser.add_argument("--json", action="store_true", help="print text, blocks and tools")
+    parser.add_argument("--json", action="store_true", help="print it with costs and cache plan")
     parser.set_defaults(run=run)
 
 
@@ -164,7 +164,11 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
     problems = [f"{key}: {error.message}" for key, error in failed]
     problems += closed
     if options.json:
-        text = json.dumps({**unstructured(answer), "fidelity": "executed"}, indent=2)
+        from foldline.ide.render.token_costs import with_costs
+
+        render = with_costs(render, workspace.folder(prompt.target.document.path).counter)
+        told = replace(answer, render=render) if isinstance(answer, OpenedSections) else render
+        text = json.dumps({**unstructured(told), "fidelity": "executed"}, indent=2)
     else:
         text = render.text
         problems = [f"{name} was made up: give --params" for name in answer.generated] + problems

@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import Visibility
-from foldline.ide.analysis.values import Dataclass
+from foldline.ide.analysis.values import LIST_KINDS, Dataclass, Items, Text
 from foldline.prompts.blocks import SegmentKind
-from foldline.prompts.cache_plan import BlockStability, CachePlan, CacheRules, planned, stretches_of
+from foldline.prompts.cache_plan import (
+    BlockStability,
+    CachePlan,
+    CacheRules,
+    base_field,
+    planned,
+    stretches_of,
+)
 from foldline.prompts.stability import Stability
 
 if TYPE_CHECKING:
@@ -36,11 +43,12 @@ def block_stability(block: StaticBlock) -> BlockStability:
     """Return how often a block changes."""
     section = block.section
     computed = _computed(section)
+    derived = _derived(section, computed)
 
     def own(segment: Segment) -> Stability:
         if segment.kind in _FROM_FIELDS:
-            return _of_field(section, segment.field or "")
-        return computed if segment.kind in _COMPUTED else Stability.CONSTANT
+            return _of_field(section, base_field(segment.field))
+        return derived if segment.kind in _COMPUTED else Stability.CONSTANT
 
     return BlockStability(_presence(section, computed), tuple(map(own, block.segments)))
 
@@ -50,6 +58,16 @@ def _presence(section: SectionValue, computed: Stability) -> Stability:
         return Stability.UNKNOWN
     varies = section.gated or section.visibility is Visibility.UNKNOWN
     return computed if varies else Stability.CONSTANT
+
+
+def _derived(section: SectionValue, computed: Stability) -> Stability:
+    """How often changes what the section computes: in lists, numbers and notes of the items."""
+    items = section.arguments.get("items")
+    if section.kind not in LIST_KINDS or items is None or section.opaque:
+        return computed
+    if not isinstance(items.value, Text):
+        return Stability.CONSTANT if isinstance(items.value, Items) else computed
+    return _of_field(section, items.value.known or "")
 
 
 def _of_field(section: SectionValue, name: str) -> Stability:

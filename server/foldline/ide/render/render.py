@@ -96,6 +96,7 @@ class Block:
             block below an edit would be a changed one.
         opened_text: The text of a summary once it's opened; left out once its tokens are counted.
         location: Where the source declares the section.
+        role: The role of the message that shows it.
         opened: Whether the user of a preview opened it.
         stability: How often the section appears, disappears, or is opened and closed.
     """
@@ -115,6 +116,7 @@ class Block:
     span: tuple[int, int] | None = dataclasses.field(default=None, metadata=OMITTED)
     opened_text: str | None = dataclasses.field(default=None, metadata=OMITTED)
     tokens: BlockTokens | None = dataclasses.field(default=None, metadata=OMITTED)
+    role: str = dataclasses.field(default="user", metadata=OMITTED)
     opened: bool | None = dataclasses.field(default=None, metadata=OMITTED)
     stability: str = dataclasses.field(default="constant", metadata=OMITTED)
 
@@ -138,7 +140,16 @@ class Block:
 
 
 _answered = attrgetter(
-    "path", "number", "title", "visibility", "enabled", "text", "segments", "stability", "error"
+    "path",
+    "number",
+    "title",
+    "visibility",
+    "enabled",
+    "text",
+    "segments",
+    "role",
+    "stability",
+    "error",
 )
 
 

@@ -187,6 +187,7 @@ def _block(block: StaticBlock, opened_text: str | None, location: Location | Non
             Segment(segment.kind, segment.text, segment.field, own.name.lower(), segment.known)
             for segment, own in zip(block.segments, stability.segments, strict=True)
         ),
+        role=block.role.value,
         stability=stability.presence.name.lower(),
         opened_text=opened_text,
         location=location,

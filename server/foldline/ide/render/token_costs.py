@@ -132,7 +132,7 @@ def _cache_plan(render: Render, counter: TokenCounter) -> CachePlan:
             Stability[block.stability.upper()],
             tuple(Stability[segment.stability.upper()] for segment in block.segments),
         )
-        stretches += stretches_of("user", block.path, start, block.segments, found)
+        stretches += stretches_of(block.role, block.path, start, block.segments, found)
         start += len(block.text)
     return planned(
         stretches,

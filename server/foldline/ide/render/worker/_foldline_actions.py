@@ -310,6 +310,7 @@ def _block(block: Block, stability: BlockStability) -> dict[str, object]:
         "depth": block.depth,
         "visibility": block.visibility.name,
         "enabled": block.enabled,
+        "role": block.role.value,
         "text": block.text,
         "segments": [
             {
