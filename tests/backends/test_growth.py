@@ -10,6 +10,7 @@ import pytest
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files import local
+from foldline.backends.index import workspace as workspace_module
 
 
 def calls(work: Callable[[], object]) -> Counter[str]:
@@ -33,7 +34,8 @@ def calls(work: Callable[[], object]) -> Counter[str]:
 @pytest.fixture(autouse=True)
 def old_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files as they are in a workspace that nobody changed this moment: times tell all of them."""
-    monkeypatch.setattr(local, "is_racy", lambda *_: False)
+    for module in (local, workspace_module):
+        monkeypatch.setattr(module, "is_racy", lambda *_: False)
 
 
 def modules(root: Path, files: int) -> Path:

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from foldline.backends import IgnoredPathError, LocalFileBackend, bounded_regex
@@ -145,6 +145,7 @@ PATTERNS = st.sampled_from(
     top=st.lists(PATTERNS, max_size=4),
     below=st.lists(PATTERNS, max_size=3),
 )
+@example(paths={"a/b", "a/c", "d/a"}, top=["a/**", "!b"], below=[])
 def test_git_hides_the_same_files(
     tmp_path_factory: pytest.TempPathFactory, paths: set[str], top: list[str], below: list[str]
 ) -> None:

@@ -15,7 +15,7 @@ ABOUT_SYMBOLS = ("definition", "hover", "implementations", "callHierarchy")
 async def test_files_are_found_by_words(editor: Editor) -> None:
     found = await editor.command("code.searchFiles", query="token signer")
     assert found["data"]["hits"][0]["path"] == "auth/tokens.py"
-    assert "class TokenSigner" in found["text"]
+    assert "defines TokenSigner:20" in found["text"]
     short = await editor.command("code.searchFiles", query="auth", budget=150)
     rest = await editor.command("code.searchFiles", query="auth", cursor=short["data"]["cursor"])
     assert len(short["data"]["hits"]) + len(rest["data"]["hits"]) == short["data"]["total"]

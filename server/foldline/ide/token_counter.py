@@ -8,8 +8,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol, cast
 
-from foldline.prompts.tokens import estimated_tokens
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -67,6 +65,8 @@ def _counter(encoding: str, exact: bool) -> TokenCounter:
         count = load(encoding)
         if count is not None:
             return TokenCounter(encoding, exact=True, _count=count)
+    from foldline.prompts.tokens import estimated_tokens
+
     return TokenCounter(encoding, exact=False, _count=estimated_tokens)
 
 

@@ -157,6 +157,7 @@ def test_the_provider_clears_results_itself_where_that_is_asked_for(streaming: b
             for message in simulator.requests[-1]["messages"]
             if message["role"] == "user" and not isinstance(message["content"], str)
             for part in message["content"]
+            if part["type"] == "tool_result"
         ]
         assert len(texts) == TURNS
         assert all(len(text) == 6_000 for text in texts), "we send all, the provider clears"

@@ -314,6 +314,10 @@ def _outside(root: Path) -> list[_Outside]:
     return found
 
 
+# `a/**` is what `a` holds, not the folder itself: a later `!b` may bring back a file in it.
+_INSIDE = re.compile(r"([^/*\\])/\*\*\Z")
+
+
 @lru_cache(maxsize=4096)
 def _compile(lines: tuple[str, ...]) -> tuple[tuple[_Matcher, ...], tuple[str, ...]]:
     """The patterns compiled, the strongest first, and those that are malformed."""
@@ -325,7 +329,7 @@ def _compile(lines: tuple[str, ...]) -> tuple[tuple[_Matcher, ...], tuple[str, .
         try:
             if len(line) > IGNORE_PATTERN_CHARACTERS:
                 raise ValueError("no path is longer")
-            patterns.append((line, GitIgnoreSpecPattern(line)))
+            patterns.append((line, GitIgnoreSpecPattern(_INSIDE.sub(r"\1/**/*", line))))
         except Exception:
             malformed.append(line)
     matchers: list[_Matcher] = []

@@ -32,9 +32,9 @@ class Corpus:
     segments: Mapping[int, Sequence[int]]
 
     def numbers(self, segment: int, slots: Sequence[int]) -> Sequence[int]:
-        """The numbers of a segment's files, by slot, as far as the last of ascending `slots`."""
+        """The numbers of a segment's files, by slot, as far as the largest of `slots`."""
         numbers = self.segments.get(segment, ())
-        missing = (slots[-1] + 1 if slots else 0) - len(numbers)
+        missing = max(slots, default=-1) + 1 - len(numbers)
         return [*numbers, *[_NO_FILE] * missing] if missing > 0 else numbers
 
 

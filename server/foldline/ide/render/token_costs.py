@@ -8,15 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from foldline.ide.render.render import BlockTokens, Tokens
-from foldline.prompts.cache_plan import (
-    TOOLS,
-    BlockStability,
-    CacheRules,
-    Stretch,
-    planned,
-    stretches_of,
-)
-from foldline.prompts.stability import Stability
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -123,6 +114,16 @@ def _common(one: str, other: str) -> int:
 
 def _cache_plan(render: Render, counter: TokenCounter) -> CachePlan:
     """What providers can keep of the render between requests."""
+    from foldline.prompts.cache_plan import (
+        TOOLS,
+        BlockStability,
+        CacheRules,
+        Stretch,
+        planned,
+        stretches_of,
+    )
+    from foldline.prompts.stability import Stability
+
     stretches = [
         Stretch(TOOLS, None, (), 0, 0, _sent(tool), Stability.CONSTANT) for tool in render.tools
     ]

@@ -336,7 +336,7 @@ var Costs = class {
     });
   }
   /** `effects` are what the module does beside its prompts: they belong to its price. */
-  show(blocks, tokens, kept, effects) {
+  show(blocks, tokens, kept, plan, effects) {
     this.root.hidden = tokens === null;
     if (tokens === null) {
       return;
@@ -352,21 +352,26 @@ var Costs = class {
     this.words.replaceChildren(
       element("span", {}, said.filter(Boolean).join(" · ")),
       ...cache === null ? [] : [element("span.kept", { title: KEPT }, cache)],
+      ...plan?.sentence ? [element("span.plan", { title: PLAN }, plan.sentence)] : [],
       ...done === "" ? [] : [element("span.effects", { title: EFFECTS }, done)]
     );
-    this.drawStrip(blocks, kept);
+    this.drawStrip(blocks, kept, plan);
   }
-  drawStrip(blocks, kept) {
+  drawStrip(blocks, kept, plan) {
+    const marks = (plan?.breakpoints ?? []).filter((mark) => mark.kept);
     let end = 0;
     const pieces = blocks.map((block) => {
+      const start = end;
       end += block.text.length;
+      const mark = marks.find(({ offset }) => start < offset && offset <= end);
       const kind = block.visibility === "SUMMARY" ? "folded" : block.opened ? "unfolded" : "full";
       const fresh = kept !== null && (!kept.tools || end > kept.characters) ? " fresh" : "";
       const own = block.tokens?.self ?? 0;
       const name = [block.number, block.title].filter(Boolean).join(" ");
+      const upTo = mark ? `; a cache can keep the ${amount(mark.tokens)} tokens up to here` : "";
       const piece = element("span", {
-        class: `piece ${kind}${fresh}`,
-        title: `${name}: ${amount(own)} tokens${fresh && ", not kept by the cache"}`,
+        class: `piece ${kind}${fresh}${mark ? " breakpoint" : ""}`,
+        title: `${name}: ${amount(own)} tokens${fresh && ", not kept by the cache"}${upTo}`,
         "data-for": block.id
       });
       piece.style.setProperty("flex-grow", String(Math.max(own, 1)));
@@ -376,6 +381,7 @@ var Costs = class {
   }
 };
 var KEPT = "A provider's prompt cache keeps what the last version and this one begin with alike, the tools first.";
+var PLAN = "How much of the prompt begins alike in other requests, by what the types of its fields say. A provider can be asked to keep it.";
 var EFFECTS = "Side effects of importing the module.";
 function keptOf(tokens, kept) {
   if (kept === null) {
@@ -478,7 +484,7 @@ var Page = class {
     this.blocks.apply(view.order, view.blocks);
     this.reveals = view.reveals ?? true;
     this.draw();
-    this.costs.show(this.blocks.all(), view.tokens, view.kept, view.effects ?? []);
+    this.costs.show(this.blocks.all(), view.tokens, view.kept, view.cache, view.effects ?? []);
     this.showNotice(view.notice);
     this.showTools(view.tools);
     if (this.scrollWanted !== null && view.order.length > 0) {
@@ -681,11 +687,11 @@ var Browser = class {
     this.last = { ...news, blocks: [], whole: false };
     document.title = `${news.name || "Preview"} · foldline`;
     this.controls.show(news.parameter_sets, news.parameter_set, news.steps);
-    const { uri, name, fidelity, order, blocks, whole, tools, tokens, kept, effects } = news;
+    const { uri, name, fidelity, order, blocks, whole, tools, tokens, kept, cache, effects } = news;
     this.page.receive({
       type: "view",
       view: {
-        ...{ uri, name, fidelity, order, blocks, whole, tools, tokens, kept, effects },
+        ...{ uri, name, fidelity, order, blocks, whole, tools, tokens, kept, cache, effects },
         reveals: news.reveals,
         notice: this.noticeOf(news)
       }
@@ -718,7 +724,16 @@ var Browser = class {
 };
 var NOTHING = {
   ...{ sessionId: "", uri: "", name: "", version: null, fidelity: "", order: [], blocks: [] },
-  ...{ tools: [], tokens: null, kept: null, effects: [], stale: null, whole: true, reveals: false },
+  ...{
+    tools: [],
+    tokens: null,
+    kept: null,
+    cache: null,
+    effects: [],
+    stale: null,
+    whole: true,
+    reveals: false
+  },
   ...{ parameter_sets: [], parameter_set: null, steps: 1 }
 };
 async function send(action) {
