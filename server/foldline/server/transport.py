@@ -6,19 +6,22 @@ import logging
 import sys
 import threading
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from foldline.ide.lifecycle import exit_with_parent
+from foldline.ide.lifecycle import end_process, exit_with_parent
 from foldline.ide.standard_streams import QueuedWriter, claim_standard_streams
 from foldline.server.handshake import greet
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
     from collections.abc import Callable
+    from typing import BinaryIO
 
     from foldline.server.server import FoldlineServer
 
 log = logging.getLogger(__name__)
+
+_END_SECONDS = 3.0
 
 
 def serve_stdio(create_server: Callable[[], FoldlineServer]) -> int:
@@ -36,12 +39,49 @@ def serve_stdio(create_server: Callable[[], FoldlineServer]) -> int:
         server = create_server()
         server.protocol.expect(greeting)
         try:
-            server.start_io(greeting.stream, writer)
+            stream = _Watched(greeting.stream, lambda: _status(server))
+            server.start_io(cast("BinaryIO", stream), writer)
         except (OverflowError, ValueError, MemoryError) as error:
             log.error("Where a message ends cannot be told any more: %s", error)
         finally:
             server.close()
+    return _status(server)
+
+
+def _status(server: FoldlineServer) -> int:
     return 0 if server.protocol.is_shut_down else 1
+
+
+class _Watched:
+    """A client's bytes; once they have ended, so has this process a few seconds later.
+
+    By itself it may wait for ever: asyncio awaits the start of a subprocess that is cancelled.
+    What was started ends when its standard input does.
+    """
+
+    def __init__(self, stream: BinaryIO, status: Callable[[], int]) -> None:
+        self._stream = stream
+        self._status = status
+
+    def readline(self) -> bytes:
+        """Return the next line; nothing at the end."""
+        return self._seen(self._stream.readline())
+
+    def read(self, size: int) -> bytes:
+        """Return up to `size` bytes; nothing at the end."""
+        data = self._stream.read(size)
+        return self._seen(data) if size else data
+
+    def close(self) -> None:
+        """Close the stream."""
+        self._stream.close()
+
+    def _seen(self, data: bytes) -> bytes:
+        if not data:
+            timer = threading.Timer(_END_SECONDS, lambda: end_process(self._status()))
+            timer.daemon = True
+            timer.start()
+        return data
 
 
 def serve_tcp(create_server: Callable[[], FoldlineServer], host: str, port: int) -> int:

@@ -225,6 +225,7 @@ class _Worker:
         self._texts: Mapping[str, str] = {}
         # The first line of the output that is no answer.
         self.stray = b""
+        self._is_late = False
         self._stderr = asyncio.create_task(self._drain())
 
     @classmethod
@@ -306,7 +307,10 @@ class _Worker:
             async with asyncio.timeout(STOP_SECONDS):
                 await self._send({"cancel": True})
                 answer = await self._read_answer()
-        except (TimeoutError, ValueError):
+        except TimeoutError:
+            self._is_late = True
+            return False
+        except ValueError:
             return False
         return answer.endswith(b"\n") and self.is_warm
 
@@ -325,7 +329,9 @@ class _Worker:
         """End the worker: let go, so that it kills what it started and leaves, or else kill it."""
         self.let_go()
         try:
-            await asyncio.wait_for(self._process.wait(), STOP_SECONDS)
+            # One that was late already gets no second chance: a server that ends waits for this.
+            seconds = 0 if self._is_late else STOP_SECONDS
+            await asyncio.wait_for(self._process.wait(), seconds)
         except TimeoutError:
             log.info("The worker %d did not leave: killing it", self._process.pid)
             self._kill_group()
