@@ -1,10 +1,18 @@
 """What of a prompt can be cached, from the types of its parameters."""
 
+from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 import pytest
 
-from foldline.prompts import MarkdownSection, PromptTemplate, Section, Task, TaskSection
+from foldline.prompts import (
+    EachSection,
+    MarkdownSection,
+    PromptTemplate,
+    Section,
+    Task,
+    TaskSection,
+)
 from foldline.prompts.cache_plan import Breakpoint, CachePlan, CacheRules, MisplacedValue
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.rendered import RenderedPrompt
@@ -182,3 +190,17 @@ def test_the_plan_reads_as_a_table() -> None:
         "── breakpoint after 1,410 tokens, the same in every request of a session",
         "task (request)        1 tokens  per request; a change makes 1 new",
     ]
+
+
+@FrozenDataclass()
+class Counted:
+    words: tuple[User, ...] = field(init=False, default=())
+
+
+def test_a_list_that_no_argument_gives_is_unknown() -> None:
+    section = EachSection[Counted, User](
+        title="A", key="a", items="words", template="${name}", empty=LONG
+    )
+    prompt = PromptTemplate[None](ns="t", key="t", sections=[section]).render()
+    assert [span.stability for span in prompt.cache_plan().spans] == [Stability.CONSTANT]
+    assert prompt.stability_of(prompt.blocks[0]).segments[-1] == Stability.CONSTANT

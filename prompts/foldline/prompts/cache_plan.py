@@ -370,7 +370,11 @@ def block_stability(block: Block, node: Node | None) -> BlockStability:
     )
 
     names = None if node is None else node.section.computed_from
-    derived = computed if names is None else stability_of_all(fields[name] for name in names)
+    derived = (
+        computed
+        if names is None
+        else stability_of_all(fields.get(name, Stability.UNKNOWN) for name in names)
+    )
 
     def own(segment: Segment) -> Stability:
         if segment.kind in _FROM_FIELDS:
