@@ -30,7 +30,7 @@ TOOLS = "tools"
 _FROM_FIELDS = (SegmentKind.PARAM, SegmentKind.DEFAULT)
 _COMPUTED = (SegmentKind.DERIVED, SegmentKind.ERROR)
 # Fewer tokens than a provider's cache distinguishes aren't worth a finding.
-_WORTH_MOVING = 128
+WORTH_MOVING = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class CachePlan:
                 if behind.stability < span.stability and behind.stability != Stability.UNKNOWN
             )
             kept = lost + sum(before.tokens for before in self.spans[:index])
-            if lost >= _WORTH_MOVING and kept >= self.rules.minimum_tokens:
+            if lost >= WORTH_MOVING and kept >= self.rules.minimum_tokens:
                 yield MisplacedValue(span.path, span.fields, span.stability, lost)
 
     def __str__(self) -> str:

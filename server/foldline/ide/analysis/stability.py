@@ -8,6 +8,7 @@ from foldline.ide.analysis.model import Visibility
 from foldline.ide.analysis.values import LIST_KINDS, Dataclass, Items, Text
 from foldline.prompts.blocks import SegmentKind
 from foldline.prompts.cache_plan import (
+    WORTH_MOVING,
     BlockStability,
     CachePlan,
     CacheRules,
@@ -37,6 +38,28 @@ def static_plan(render: StaticRender, counter: TokenCounter) -> CachePlan:
         )
     ]
     return planned(stretches, rules=CacheRules(), count_tokens=counter.count, goes_on=False)
+
+
+def has_early_changes(render: StaticRender) -> bool:
+    """Return False if no declared value stands in front of enough text to matter for a cache.
+
+    It looks at types alone: a plan counts tokens, which each key would pay for.
+    """
+    often = (Stability.SESSION, Stability.REQUEST)
+    known: dict[int, bool] = {}
+    for block in render.blocks:
+        # No token is shorter than a character.
+        if len(render.text) - block.span.start < WORTH_MOVING:
+            return False
+        params = block.section.params
+        if isinstance(params, Dataclass):
+            if id(params) not in known:
+                known[id(params)] = any(
+                    params.stability_of(field.id) in often for field in params.fields
+                )
+            if known[id(params)]:
+                return True
+    return False
 
 
 def block_stability(block: StaticBlock) -> BlockStability:
