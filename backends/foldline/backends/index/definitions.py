@@ -65,7 +65,7 @@ _NO_METHODS = frozenset(
     | {b"it", b"describe", b"test", b"expect"}
 )
 _NO_METHOD_BEFORE = re.compile(rb"[=]|\b(?:return|await|new|else|throw|yield|case|if|in|of)\b")
-# Of a line as long as this nobody reads the names.
+# Nobody reads the names in a line this long.
 _LONGEST_LINE = 2_000
 
 

@@ -53,7 +53,7 @@ STOP_WORDS = frozenset(
 
 
 class Question(NamedTuple):
-    """What a text asks for.
+    """What a question names and asks for.
 
     Attributes:
         text: As it was asked.
