@@ -163,7 +163,7 @@ export async function startWorkbench({
     browser = await launchBrowser();
     const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
     session.page = await context.newPage();
-    session.page.setDefaultTimeout(20_000);
+    session.page.setDefaultTimeout(60_000);
     const payload = [
       ['skipWelcome', 'true'],
       ['skipReleaseNotes', 'true'],
@@ -235,7 +235,7 @@ export function extensionLog(session) {
 }
 
 /** Waits until `condition` holds; the one bound on waiting for what sends no event. */
-export async function until(what, condition, milliseconds = 30_000) {
+export async function until(what, condition, milliseconds = 60_000) {
   const deadline = Date.now() + milliseconds;
   for (;;) {
     const value = await condition();
