@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import Visibility
+from foldline.ide.analysis.module_analysis import in_template
 from foldline.ide.analysis.values import LIST_KINDS, Dataclass, Items, Text
 from foldline.prompts.blocks import SegmentKind
 from foldline.prompts.cache_plan import (
-    WORTH_MOVING,
     BlockStability,
     CachePlan,
     CacheRules,
@@ -20,7 +20,7 @@ from foldline.prompts.stability import Stability
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.static_render import StaticBlock, StaticRender
-    from foldline.ide.analysis.values import SectionValue
+    from foldline.ide.analysis.values import SectionValue, TemplateValue
     from foldline.ide.token_counter import TokenCounter
     from foldline.prompts.blocks import Segment
 
@@ -40,26 +40,14 @@ def static_plan(render: StaticRender, counter: TokenCounter) -> CachePlan:
     return planned(stretches, rules=CacheRules(), count_tokens=counter.count, goes_on=False)
 
 
-def has_early_changes(render: StaticRender) -> bool:
-    """Return False if no declared value stands in front of enough text to matter for a cache.
+def declares_changes(template: TemplateValue) -> bool:
+    """Return whether a section has parameters whose values are declared to change.
 
-    It looks at types alone: a plan counts tokens, which each key would pay for.
+    It looks at types alone: a plan renders the prompt and counts tokens, which each key would pay
+    for.
     """
-    often = (Stability.SESSION, Stability.REQUEST)
-    known: dict[int, bool] = {}
-    for block in render.blocks:
-        # No token is shorter than a character.
-        if len(render.text) - block.span.start < WORTH_MOVING:
-            return False
-        params = block.section.params
-        if isinstance(params, Dataclass):
-            if id(params) not in known:
-                known[id(params)] = any(
-                    params.stability_of(field.id) in often for field in params.fields
-                )
-            if known[id(params)]:
-                return True
-    return False
+    params = {id(section.params): section.params for section in in_template(template)}
+    return any(isinstance(known, Dataclass) and _changes(known) for known in params.values())
 
 
 def block_stability(block: StaticBlock) -> BlockStability:
@@ -96,6 +84,11 @@ def _derived(section: SectionValue, computed: Stability) -> Stability:
 def _of_field(section: SectionValue, name: str) -> Stability:
     params = section.params
     return params.stability_of(name) if isinstance(params, Dataclass) else Stability.UNKNOWN
+
+
+def _changes(params: Dataclass) -> bool:
+    often = (Stability.SESSION, Stability.REQUEST)
+    return any(params.stability_of(field.id) in often for field in params.fields)
 
 
 def _computed(section: SectionValue) -> Stability:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.analysis.section_tree import span_of
-from foldline.ide.analysis.stability import has_early_changes, static_plan
+from foldline.ide.analysis.stability import declares_changes, static_plan
 from foldline.ide.analysis.values import SectionValue
 from foldline.ide.checks.diagnostic import Change, Code, Fix, LazyDiagnostic, at_argument, at_node
 from foldline.prompts.stability import Stability
@@ -30,7 +30,7 @@ _OFTEN = {Stability.SESSION: "each session", Stability.REQUEST: "each request"}
 def check_cache_order(analysis: ModuleAnalysis, counter: TokenCounter) -> Iterator[LazyDiagnostic]:
     """Yield the values that change more often than what stands behind them."""
     for prompt in analysis.prompts:
-        if not has_early_changes(prompt.render):
+        if not declares_changes(prompt.template):
             continue
         plan = static_plan(prompt.render, counter)
         for value in plan.misplaced():
