@@ -1,18 +1,20 @@
-"""A file's prompts and sections as frozen models, with offsets in code points."""
+"""A file's prompts and sections as frozen models, with offsets in code points.
+
+What every key makes by the thousand is a named tuple: it takes a fifth of a dataclass's time.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(NamedTuple):
     """A stretch of a text: `start` inclusive, `end` exclusive, in code points."""
 
     start: int
@@ -26,8 +28,7 @@ class Span:
         return self.start <= other.start and other.end <= self.end
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class SourceSpan:
+class SourceSpan(NamedTuple):
     """A stretch of a file."""
 
     file: str
@@ -39,8 +40,7 @@ class SourceSpan:
         return Span(self.start, self.end)
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """A line and a column, both zero-based; the column counts code points."""
 
     line: int
@@ -55,8 +55,7 @@ class Visibility(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class StaticSection:
+class StaticSection(NamedTuple):
     """A section as its source declares it.
 
     `source` is the call that constructs the section and `selection` its key, or else its title;

@@ -36,7 +36,7 @@ from foldline.prompts.visibility import SectionVisibility
 from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from foldline.ide.analysis.values import Item
     from foldline.ide.token_counter import TokenCounter
@@ -187,6 +187,23 @@ def places_of(prompt: TemplateValue | PromptValue) -> tuple[Place[SectionSource]
     return tuple(place for top in _renderer(prompt).arranged() for place in top.walk())
 
 
+def summarized_sections(
+    prompt: TemplateValue | PromptValue,
+) -> Iterator[tuple[tuple[str, ...], SectionValue]]:
+    """Yield the paths and sections of a prompt's summarized blocks, without rendering any."""
+    waiting = list(reversed(_renderer(prompt).arranged()))
+    while waiting:
+        place = waiting.pop()
+        section = place.section.value
+        if section is None:
+            continue
+        if section.visibility is Visibility.SUMMARY:
+            # It hides those below it.
+            yield place.path, section
+        else:
+            waiting.extend(reversed(place.children))
+
+
 def render_section(
     prompt: TemplateValue | PromptValue,
     path: tuple[str, ...],
@@ -231,21 +248,23 @@ class _Place(Place[SectionSource]):
     __slots__ = ()
 
 
-def _sections(items: Items, depth: int = 0) -> tuple[tuple[Item, SectionSource], ...]:
+def _sections(
+    items: Items, depth: int = 0, role_of: Callable[[Item], Role | None] | None = None
+) -> tuple[SectionSource, ...]:
     if depth > _DEPTH:
         return ()
     return tuple(
-        (item, _section(item, depth))
+        _section(item, depth, None if role_of is None else role_of(item))
         for item in items.items
         if not (isinstance(item.value, SectionValue) and item.value.kind == "chapter")
     )
 
 
-def _section(item: Item, depth: int) -> SectionSource:
+def _section(item: Item, depth: int, role: Role | None) -> SectionSource:
     value = item.value
     if not isinstance(value, SectionValue):
-        return SectionSource(None)
-    children = tuple(child for _, child in _sections(value.children, depth + 1))
+        return SectionSource(None, role=role)
+    children = _sections(value.children, depth + 1)
     own = kept(value, "source", _Own.of)
     certain = not (item.maybe or value.maybe)
     return SectionSource(
@@ -254,6 +273,7 @@ def _section(item: Item, depth: int) -> SectionSource:
         title=own.title,
         tools=own.tools,
         children=children,
+        role=role,
         certain=certain and own.certain,
         tools_certain=certain
         and (own.has_tools or (own.no_tools and all(child.tools_certain for child in children))),
@@ -325,10 +345,7 @@ class _Renderer:
         return kept(self.template, "places", self._arranged)
 
     def _arranged(self, template: TemplateValue) -> tuple[_Place, ...]:
-        sections = tuple(
-            replace(section, role=template.role_of(item))
-            for item, section in _sections(template.rows)
-        )
+        sections = _sections(template.rows, role_of=template.role_of)
         return arrange(sections, _Place, heading=self.heading, disclosure=self.disclosure)
 
     def render_section(self, path: tuple[str, ...]) -> StaticRender:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import Span, Visibility
 from foldline.ide.analysis.section_tree import span_of
+from foldline.ide.analysis.static_render import summarized_sections
 
 if TYPE_CHECKING:
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
-    from foldline.ide.analysis.static_render import StaticBlock
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.token_counter import TokenCounter
 
 
@@ -39,12 +39,12 @@ def lenses(analysis: ModuleAnalysis) -> tuple[Lens, ...]:
     for prompt in sorted(analysis.prompts, key=lambda prompt: not prompt.bound):
         name = prompt.name.id
         found.append(Lens(span_of(prompt.name).span, name))
-        for block in _summarized(prompt):
-            place = block.source
+        for path, section in summarized_sections(prompt.value):
+            place = span_of(section.node)
             # A section shared by several prompts has one lens, that of the first bound prompt.
             if place.file == analysis.file and place.span not in opened:
                 opened.add(place.span)
-                found.append(Lens(place.span, name, ".".join(block.path)))
+                found.append(Lens(place.span, name, ".".join(path)))
     return tuple(sorted(found, key=lambda lens: lens.place))
 
 
@@ -62,13 +62,9 @@ def title(
     parts = ["Preview"]
     if prompt is not None and prompt.render.blocks:
         parts.append(f"{counter.format(prompt.render.tokens(counter))} tokens")
-    if prompt is not None and (folded := _summarized(prompt)):
-        parts.append(f"{len(folded)} summarized")
+        if folded := sum(block.visibility is Visibility.SUMMARY for block in prompt.render.blocks):
+            parts.append(f"{folded} summarized")
     return " · ".join(parts)
-
-
-def _summarized(prompt: PromptFacts) -> list[StaticBlock]:
-    return [block for block in prompt.render.blocks if block.visibility is Visibility.SUMMARY]
 
 
 def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]:

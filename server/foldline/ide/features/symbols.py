@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import Span, Visibility
 from foldline.ide.analysis.section_tree import described, is_gone, span_of
@@ -27,8 +27,7 @@ class SymbolKind(StrEnum):
     CHAPTER = "chapter"
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """A prompt or a section; `range` contains `selection` and the children.
 
     A section declared outside of its parent appears in the parent as a `reference`, at the name or
@@ -59,7 +58,7 @@ def symbols(analysis: ModuleAnalysis) -> tuple[Symbol, ...]:
     # A section that a prompt only may hold is nested by its range: the tree doesn't have it.
     within = _Within(loose)
     nested = [
-        replace(prompt, children=(*prompt.children, *within.range(prompt.range)))
+        prompt._replace(children=(*prompt.children, *within.range(prompt.range)))
         for prompt in prompts
     ]
     alone = [symbol for symbol in loose if id(symbol) not in within.found]

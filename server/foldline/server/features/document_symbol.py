@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
 METHOD = TEXT_DOCUMENT_DOCUMENT_SYMBOL
 OPTIONS = DocumentSymbolOptions(label="foldline")
+# By the names of foldline's own kinds, which aren't imported before they are needed.
+_KINDS = {
+    "PROMPT": SymbolKind.Module,
+    "SECTION": SymbolKind.String,
+    "SUMMARY": SymbolKind.Key,
+    "CHAPTER": SymbolKind.Package,
+}
 
 
 async def handle(ls: FoldlineServer, params: DocumentSymbolParams) -> list[DocumentSymbol] | None:
@@ -35,17 +42,7 @@ async def handle(ls: FoldlineServer, params: DocumentSymbolParams) -> list[Docum
 
 def kind_of(symbol: symbols.Symbol) -> SymbolKind:
     """Return the LSP kind, by which editors choose an icon."""
-    from foldline.ide.features.symbols import SymbolKind as Kind
-
-    match symbol.kind:
-        case Kind.PROMPT:
-            return SymbolKind.Module
-        case Kind.SECTION:
-            return SymbolKind.String
-        case Kind.SUMMARY:
-            return SymbolKind.Key
-        case Kind.CHAPTER:
-            return SymbolKind.Package
+    return _KINDS[symbol.kind.name]
 
 
 def _symbol(snapshot: LspSnapshot, symbol: symbols.Symbol) -> DocumentSymbol:
