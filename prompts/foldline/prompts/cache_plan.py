@@ -58,8 +58,7 @@ class Stretch(NamedTuple):
     stability: Stability
 
 
-@dataclass(frozen=True, slots=True)
-class CacheSpan:
+class CacheSpan(NamedTuple):
     """A stretch of the request that changes as a whole.
 
     Args:
@@ -281,9 +280,9 @@ def planned(
     spans = tuple(
         CacheSpan(
             *stretch[:5],
-            tokens=count_tokens(stretch.text),
-            stability=stretch.stability,
-            prefix=prefix,
+            count_tokens(stretch.text),
+            stretch.stability,
+            prefix,
         )
         for stretch, prefix in zip(stretches, prefixes, strict=True)
     )
@@ -405,24 +404,22 @@ def stretches_of(
     if not segments and found.presence is not Stability.CONSTANT:
         # Text that may be there in the next request.
         yield Stretch(part, path, (), start, start, "", found.presence)
-    pairs = [
-        (segment, max(found.presence, own))
-        for segment, own in zip(segments, found.segments, strict=True)
-    ]
-    for stability, group in groupby(pairs, lambda pair: pair[1]):
-        alike = [segment for segment, _ in group]
-        text = "".join(segment.text for segment in alike)
-        # Names that nobody can use as a field's are those of computed texts.
-        names = (
-            base_field(segment.field)
-            for segment in alike
-            if stability is not Stability.CONSTANT
-            and segment.field
-            and not segment.field.startswith("_")
-        )
-        yield Stretch(
-            part, path, tuple(dict.fromkeys(names)), start, start + len(text), text, stability
-        )
+    presence = found.presence
+    levels = [own if own > presence else presence for own in found.segments]
+    first = 0
+    for end, level in enumerate(levels, 1):
+        if end < len(levels) and levels[end] is level:
+            continue
+        alike = segments[first:end]
+        first = end
+        text = "".join([segment.text for segment in alike])
+        fields: tuple[str, ...] = ()
+        if level is not Stability.CONSTANT:
+            # Names that nobody can use as a field's are those of computed texts.
+            shown = [segment.field for segment in alike if segment.field]
+            names = [base_field(field) for field in shown if not field.startswith("_")]
+            fields = tuple(dict.fromkeys(names))
+        yield Stretch(part, path, fields, start, start + len(text), text, level)
         start += len(text)
 
 

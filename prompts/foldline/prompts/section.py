@@ -100,6 +100,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
     accepts_overrides: bool
     visibility: VisibilitySelector[ParamsT_co]
     role: Role | None
+    _params_type: ClassVar[type | None] = None
 
     def __init__(
         self,
@@ -138,9 +139,13 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
     @property
     def params_type(self) -> type | None:
         """The dataclass of the parameters; None for a section without parameters."""
-        if self.type_arguments is None:
-            return None
-        return dataclass_of(self.type_arguments[0])
+        return self._params_type or self._find_params_type()
+
+    @classmethod
+    def _find_params_type(cls) -> type | None:
+        if cls.type_arguments is not None:
+            cls._params_type = dataclass_of(cls.type_arguments[0])
+        return cls._params_type
 
     @property
     def is_specialised(self) -> bool:

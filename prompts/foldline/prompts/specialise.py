@@ -31,18 +31,18 @@ class Specialised:
 
         def __class_getitem__(cls, item):
             arguments = item if isinstance(item, tuple) else (item,)
-            # Checks that the class is generic, and the number of arguments.
-            alias = super().__class_getitem__(item)
-            if any(_variables(argument) for argument in arguments):
-                return alias
             cache = cls.__dict__.get("_specialisations")
             if cache is None:
                 cache = {}
                 cls._specialisations = cache
             found = cache.get(arguments)
-            if found is None:
-                found = cache.setdefault(arguments, _subclass(cls, arguments))
-            return found
+            if found is not None:
+                return found
+            # Checks that the class is generic, and the number of arguments.
+            alias = super().__class_getitem__(item)
+            if any(_variables(argument) for argument in arguments):
+                return alias
+            return cache.setdefault(arguments, _subclass(cls, arguments))
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)

@@ -54,7 +54,8 @@ class CompiledTemplate:
             )
         self.key = key
         self.what = what
-        self.source = textwrap.dedent(text).strip()
+        # Most texts are one line.
+        self.source = (textwrap.dedent(text) if "\n" in text else text).strip()
         self._slots = self._parse()
         self.parts = tuple([slot[0] for slot in self._slots])
         self.placeholders = tuple(
@@ -71,7 +72,7 @@ class CompiledTemplate:
                 slots.append((Segment(SegmentKind.LITERAL, text), None, "", None))
             literal.clear()
 
-        for match in Template.pattern.finditer(self.source):
+        for match in Template.pattern.finditer(self.source) if "$" in self.source else ():
             literal.append(self.source[position : match.start()])
             position = match.end()
             if match["escaped"] is not None:

@@ -127,11 +127,11 @@ def _cache_plan(render: Render, counter: TokenCounter) -> CachePlan:
     stretches = [
         Stretch(TOOLS, None, (), 0, 0, _sent(tool), Stability.CONSTANT) for tool in render.tools
     ]
+    named = {stability.name.lower(): stability for stability in Stability}
     start = 0
     for block in render.blocks:
         found = BlockStability(
-            Stability[block.stability.upper()],
-            tuple(Stability[segment.stability.upper()] for segment in block.segments),
+            named[block.stability], tuple([named[segment.stability] for segment in block.segments])
         )
         stretches += stretches_of(block.role, block.path, start, block.segments, found)
         start += len(block.text)
