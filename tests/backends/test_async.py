@@ -7,6 +7,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import threading
 from functools import partial
 from pathlib import Path
 
@@ -77,6 +78,7 @@ def test_a_worker_that_dies_costs_no_answer() -> None:
 
 PARENT = """
 import sys
+import threading
 from foldline.backends.parsing import Parsed
 from foldline.backends.parsing_pool import PoolParsing
 
@@ -154,3 +156,11 @@ def test_references_in_batches_are_those_of_one_process() -> None:
         pool.close()
     assert len(found) == 60_000
     assert found == sorted(found)
+
+
+def test_a_closed_pool_has_no_thread_that_the_end_of_the_process_would_interrupt() -> None:
+    before = {*threading.enumerate()}
+    pool = PoolParsing(workers=1)
+    assert len(pool.outline(Parsed("large.py", "python", LARGE.encode())).symbols) == 20_000
+    pool.close()
+    assert {*threading.enumerate()} - before == set()

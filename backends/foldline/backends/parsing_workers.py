@@ -31,6 +31,7 @@ _SAFE_PATH = "PYTHONSAFEPATH"
 _starting = threading.Lock()
 # Each is far more than a source of its size takes that is code, also with many errors.
 _MOST_SECONDS = 60.0
+_MOST_SECONDS_TO_END = 1.0
 _FEWEST_SECONDS = 3.0
 _SECONDS_A_BYTE = 20e-6
 _MOST_MEMORY = 6 << 30
@@ -48,10 +49,15 @@ def start(workers: int) -> ProcessPoolExecutor:
 
 def kill(pool: ProcessPoolExecutor) -> None:
     """End the pool and its processes, whatever they do."""
-    processes = list((pool._processes or {}).values())  # noqa: SLF001  # No other way in.
+    # No other way in.
+    processes = list((pool._processes or {}).values())  # noqa: SLF001
+    manager = pool._executor_manager_thread  # noqa: SLF001
     pool.shutdown(wait=False, cancel_futures=True)
     for process in processes:
         process.kill()
+    if manager is not None:
+        # It gives the semaphores back: half-way through, the end of this process prints a warning.
+        manager.join(_MOST_SECONDS_TO_END)  # type: ignore[attr-defined]  # A thread.
 
 
 def outline(source: Parsed) -> Outline:
