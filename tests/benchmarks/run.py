@@ -54,6 +54,47 @@ BENCHMARKS = (
     Benchmark("render", "The prompt library"),
 )
 
+# What keeps a row from its goal, by a pattern of its name; found by profiling.
+LIMITS = (
+    (
+        r"`?foldline (tree|refs|search|grep|outline)",
+        "A command is a new process: Python and foldline's modules take 100 to 130 ms before it looks "
+        "at anything, and then its list of files is compared with the disk.",
+    ),
+    (
+        r"foldline mcp: first outline",
+        "The MCP SDK alone takes most of it to import: see `mcp alone`.",
+    ),
+    (
+        r"document symbols|code lenses",
+        "Each entry is an object of the protocol, with four positions that are checked and "
+        "encoded; what the key changed is evaluated before.",
+    ),
+    (
+        r"key → preview, 2,000",
+        "The module is run afresh after each key: making 2,000 sections and rendering them takes "
+        "80 to 100 ms, and their places, costs and cache plan as long again.",
+    ),
+    (
+        r"first references",
+        "The language server uses all processors while it starts, and foldline starts beside it; "
+        "foldline also finds the name's files and asks for its definition first.",
+    ),
+    (
+        r"a symbol that was never asked",
+        "The language server is asked for the definition, too, and each import is confirmed.",
+    ),
+    (
+        r"syntax references",
+        "All uses are counted, not only those shown, which parses each file that has the name. "
+        "Asked again, only changed files are parsed.",
+    ),
+    (
+        r"search, (1|8) KB",
+        "The postings of some hundred words are read and scored in Python.",
+    ),
+)
+
 HEAD = """\
 # Benchmarks
 
@@ -110,10 +151,22 @@ def table(benchmark: Benchmark, measurements: Sequence[Measurement]) -> str:
         "|---|---|---|---|---|---|---|",
         *map(_row, measurements),
         "",
+        *_limits(measurements),
         f"![{benchmark.title}: medians, p95 and goals](images/{benchmark.image.name})",
         "",
     ]
     return "\n".join(lines)
+
+
+def _limits(measurements: Sequence[Measurement]) -> Iterator[str]:
+    """Yield what limits the rows that miss their goals."""
+    missed = [row.work for row in measurements if row.is_met is False]
+    found = [text for pattern, text in LIMITS if any(re.search(pattern, row) for row in missed)]
+    if found:
+        yield "What limits the rows that miss their goals:"
+        yield ""
+        yield from (f"- {text}" for text in found)
+        yield ""
 
 
 def _row(measurement: Measurement) -> str:
