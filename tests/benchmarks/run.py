@@ -58,8 +58,8 @@ BENCHMARKS = (
 LIMITS = (
     (
         r"`?foldline (tree|refs|search|grep|outline)",
-        "A command is a new process: Python and foldline's modules take 100 to 130 ms before it looks "
-        "at anything, and then its list of files is compared with the disk.",
+        "A command is a new process: Python and foldline's modules take 100 to 130 ms before it "
+        "looks at anything, and then its list of files is compared with the disk.",
     ),
     (
         r"foldline mcp: first outline",
