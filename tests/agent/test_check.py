@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import pytest
 
@@ -62,8 +63,113 @@ def test_a_finding_is_written_with_its_place_and_fails(
     assert out.splitlines() == [
         "bad.py:9:71: error: `nmae` isn't a field of `Params`. Did you mean `name`? "
         "[unknown-placeholder]",
-        "1 diagnostic in 2 prompt modules",
+        '    9 |     MarkdownSection[Params](title="One", key="one", template="Hello 🎉 ${nmae}, '
+        '5%, and welcome to it."),',
+        "      |" + " " * 71 + "^^^^^^^",
+        "1 error in 2 prompt modules",
     ]
+    _, concise, _ = run(capsys, "check", project, "--format", "concise")
+    assert concise.splitlines() == [out.splitlines()[0], out.splitlines()[-1]]
+
+
+@pytest.mark.parametrize("before", ["x" * 300, "\t" * 60, "\u202e\x1b[31m" * 20])
+def test_a_long_or_hostile_line_shows_what_is_wrong(
+    project: Path, capsys: pytest.CaptureFixture[str], before: str
+) -> None:
+    bad = GOOD.replace("Hello ${name}", f"{before}${{nmae}}")
+    (project / "bad.py").write_text(bad, encoding="utf-8")
+    _, out, _ = run(capsys, "check", project / "bad.py")
+    _, source, marks, _ = out.splitlines()
+    assert source[marks.index("^") : marks.rindex("^") + 1] == "${nmae}"
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+
+
+def test_a_module_that_is_not_python_fails(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "bad.py").write_text(GOOD.replace('title="One",', 'title="One"'), encoding="utf-8")
+    status, out, _ = run(capsys, "check", project)
+    assert status == 1
+    first, _, marks, last = out.splitlines()
+    assert first.startswith("bad.py:9:35: error: This isn't Python: invalid syntax.")
+    assert first.endswith("[syntax-error]")
+    assert marks.endswith("^" * len('"One"'))
+    assert last == "1 error in 2 prompt modules"
+    (project / "pyproject.toml").write_text("[tool.foldline.severity]\nsyntax-error = 'off'\n")
+    assert run(capsys, "check", project)[0] == 0
+
+
+def test_where_python_does_not_tell_the_broken_statement_is_named(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "bad.py").write_text(f"{GOOD}\nX = {'-' * 50_000}1 +\n", encoding="utf-8")
+    status, out, _ = run(capsys, "check", project / "bad.py", "--format", "concise")
+    assert status == 1
+    assert out.startswith("bad.py:14:1: error: This isn't Python: ")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"PROMPT = 'Hello {{ name }}'\n",
+        b"from foldline.prompts import PromptTemplate\n",
+        b"\xff\xfe\x00\x00",
+    ],
+)
+def test_a_named_file_without_a_prompt_is_told(
+    project: Path, capsys: pytest.CaptureFixture[str], source: bytes
+) -> None:
+    (project / "legacy.py").write_bytes(source)
+    status, out, err = run(capsys, "check", project / "legacy.py", project / "good.py")
+    assert (status, out) == (2, "1 prompt module: no diagnostics\n")
+    assert "legacy.py: it holds no prompt, section or tool" in err
+    assert run(capsys, "check", project)[0] == 0
+
+
+def test_sections_for_other_modules_are_prompts_enough(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "shared.py").write_text(
+        "from foldline.prompts import MarkdownSection\n"
+        "def tone():\n"
+        '    return MarkdownSection[None](title="Tone", key="tone", template="Be kind.")\n'
+    )
+    assert run(capsys, "check", project / "shared.py")[0] == 0
+
+
+def test_a_folder_without_prompts_names_the_next_step(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run(capsys, "check", tmp_path)
+    assert (status, out) == (0, "")
+    assert "`foldline tour`" in err
+
+
+def test_findings_are_written_for_gitlab(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    twice = BAD + BAD.replace("PROMPT", "OTHER").replace('"good"', '"other"')
+    (project / "bad.py").write_text(twice, encoding="utf-8")
+    _, out, _ = run(capsys, "check", project, "--format", "gitlab")
+    first, second = json.loads(out)
+    assert first["location"] == {"path": "bad.py", "lines": {"begin": 9, "end": 9}}
+    assert (first["severity"], first["check_name"]) == ("major", "unknown-placeholder")
+    assert first["fingerprint"] != second["fingerprint"]
+    (project / "bad.py").write_text(f"# A line above.\n{BAD}", encoding="utf-8")
+    (moved,) = json.loads(run(capsys, "check", project, "--format", "gitlab")[1])
+    assert moved["fingerprint"] == first["fingerprint"]
+
+
+def test_findings_are_written_for_test_reports(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "bad.py").write_text(BAD.replace("🎉", "<&\x1b"), encoding="utf-8")
+    _, out, _ = run(capsys, "check", project, "--format", "junit")
+    (suite,) = ElementTree.fromstring(out)
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    cases = {case.get("classname"): case for case in suite}
+    assert len(cases["good.py"]) == 0
+    (failure,) = cases["bad.py"]
+    assert "`nmae` isn't a field" in failure.get("message", "")
 
 
 def test_findings_are_written_as_json(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,17 +5,24 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from foldline.agent.terminal import buffered_output, complain
+from foldline.agent.terminal import buffered_output, complain, show_styled
+from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterator, Sequence
 
+    from foldline.agent.check_formats import FileDiagnostic
+    from foldline.agent.scan import Scan
     from foldline.agent.verbs import Verbs
+    from foldline.ide.analysis.model import LineTable
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.checks import Diagnostic
 
 DESCRIPTION = """\
 Finds mistakes in prompts from their source alone: nothing is imported or executed. The exit status
-is 1 if there are diagnostics, 2 if the check failed. Severities and the token budget are set in
-[tool.foldline] of pyproject.toml."""
+is 1 if there are diagnostics, 2 if the check failed or a file that was named holds no prompt.
+Severities and the token budget are set in [tool.foldline] of pyproject.toml."""
 
 
 def register(verbs: Verbs) -> None:
@@ -23,9 +30,9 @@ def register(verbs: Verbs) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: .)")
     parser.add_argument(
         "--format",
-        choices=("text", "json", "sarif", "github"),
+        choices=("text", "concise", "json", "sarif", "github", "gitlab", "junit"),
         default="text",
-        help="output format (github: workflow annotations)",
+        help="output format (concise: without source lines; github: workflow annotations)",
     )
     parser.add_argument("--json", action="store_const", const="json", dest="format")
     parser.add_argument(
@@ -39,12 +46,8 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: Namespace) -> int:
-    from foldline.agent.check_formats import FORMATS, FileDiagnostic
     from foldline.agent.scan import ScanError, scan
-    from foldline.ide.analysis.model import LineTable
-    from foldline.ide.checks import Severity, diagnostics
-    from foldline.ide.checks.costs import check_costs
-    from foldline.ide.token_counter import token_counter
+    from foldline.ide.checks import Severity
 
     if options.explain is not None:
         return _explain(options.explain)
@@ -53,32 +56,97 @@ def run(options: Namespace) -> int:
     except ScanError as error:
         complain(f"foldline check: {error}")
         return 2
-    budget = scanned.options.token_budget
     found: list[FileDiagnostic] = []
+    without: dict[str, str] = {
+        scanned.relative(file): "it can't be read as text" for file in scanned.named
+    }
     for analysis in scanned.analyses():
-        counter = token_counter(scanned.options.tokens, exact=scanned.options.exact_tokens)
-        lines = LineTable(analysis.text)
         file = scanned.relative(analysis.file)
-        found += [
-            FileDiagnostic(
-                file,
-                diagnostic,
-                lines.position(diagnostic.place.start),
-                lines.position(diagnostic.place.end),
-            )
-            for diagnostic in diagnostics(
-                analysis,
-                severities=scanned.options.severity,
-                more=check_costs(analysis, budget, counter),
-            )
-        ]
-    with buffered_output() as out:
-        FORMATS[options.format](found, len(scanned.files), out)
+        without.pop(file, None)
+        located = _diagnostics(scanned, analysis, file)
+        found += located
+        if not located and analysis.file in scanned.named and not _holds_prompts(analysis):
+            without[file] = "it holds no prompt, section or tool of foldline.prompts"
+    checked = [file for file in map(scanned.relative, scanned.files) if file not in without]
+    if checked or options.format not in ("text", "concise"):
+        _write(checked, found, options.format)
+    for file, reason in without.items():
+        complain(f"foldline check: {visible(file)}: {reason}")
+    if not scanned.files:
+        complain(
+            "foldline check: no file here imports foldline.prompts; `foldline tour` shows what a "
+            "prompt looks like"
+        )
     ranks = [Severity.ERROR, Severity.WARNING, Severity.INFORMATION, Severity.HINT]
     failing = ranks[: ranks.index(Severity(options.fail_on)) + 1]
-    return (
-        1 if any(file_diagnostic.diagnostic.severity in failing for file_diagnostic in found) else 0
+    if without:
+        return 2
+    return int(any(one.diagnostic.severity in failing for one in found))
+
+
+def _diagnostics(scanned: Scan, analysis: ModuleAnalysis, file: str) -> list[FileDiagnostic]:
+    from foldline.agent.check_formats import FileDiagnostic
+    from foldline.ide.analysis.model import LineTable
+    from foldline.ide.checks import diagnostics
+    from foldline.ide.checks.costs import check_costs
+    from foldline.ide.token_counter import token_counter
+
+    counter = token_counter(scanned.options.tokens, exact=scanned.options.exact_tokens)
+    lines = LineTable(analysis.text)
+    found = [
+        *_syntax_errors(scanned, analysis, lines),
+        *diagnostics(
+            analysis,
+            severities=scanned.options.severity,
+            more=check_costs(analysis, scanned.options.token_budget, counter),
+        ),
+    ]
+    placed = [
+        (lines.position(one.place.start), lines.position(one.place.end), one) for one in found
+    ]
+    return [
+        FileDiagnostic(file, one, start, end, lines.line(start.line)) for start, end, one in placed
+    ]
+
+
+def _syntax_errors(
+    scanned: Scan, analysis: ModuleAnalysis, lines: LineTable
+) -> Iterator[Diagnostic]:
+    """Yield the first syntax error of a module: its broken statements have no diagnostics.
+
+    Editors have it from their Python server.
+    """
+    from foldline.agent.python_syntax import syntax_fault
+    from foldline.ide.analysis.model import SourceSpan
+    from foldline.ide.checks import Code, Diagnostic, Severity, default_severity
+
+    code = Code.SYNTAX_ERROR
+    severity = scanned.options.severity.get(code, default_severity(code))
+    broken = next((one.start for one in analysis.statements if one.broken), None)
+    if broken is None or severity is Severity.OFF:
+        return
+    fault = syntax_fault(analysis.text, lines.position(broken))
+    if fault is not None:
+        place = SourceSpan(analysis.file, lines.offset(*fault.start), lines.offset(*fault.end))
+        end = "" if fault.message.endswith(("?", ".", "!")) else "."
+        yield Diagnostic(code, severity, f"This isn't Python: {fault.message}{end}", place)
+
+
+def _holds_prompts(analysis: ModuleAnalysis) -> bool:
+    return any(
+        facts.sections or facts.templates or facts.tools or facts.prompts
+        for facts in analysis.facts
     )
+
+
+def _write(files: Sequence[str], found: Sequence[FileDiagnostic], name: str) -> None:
+    from foldline.agent.check_formats import FORMATS, text_lines
+
+    if name in ("text", "concise") and sys.stdout.isatty():
+        show_styled(text_lines(found, files, excerpts=name == "text"))
+        return
+    with buffered_output() as out:
+        FORMATS[name](found, files, out)
 
 
 def _explain(code: str) -> int:

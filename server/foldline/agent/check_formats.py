@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from hashlib import sha256
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from foldline.agent.terminal import json_text
 from foldline.backends.formatting.visible import visible
@@ -11,7 +13,7 @@ from foldline.ide.checks import Code, Severity, default_severity
 from foldline.ide.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from foldline.ide.analysis.model import Position
     from foldline.ide.checks import Diagnostic
@@ -19,34 +21,96 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FileDiagnostic:
-    """A diagnostic with its file and positions."""
+    """A diagnostic with its file, positions, and the line of the file that it begins in."""
 
     file: str
     diagnostic: Diagnostic
     start: Position
     end: Position
+    source: str
 
 
-def _text(diagnostics: Sequence[FileDiagnostic], files: int, out: TextIO) -> None:
+Styled: TypeAlias = tuple[str, str]
+"""A stretch of a line, and how a terminal shows it: in the words of `rich`, empty for plain."""
+
+_STYLES = {
+    Severity.ERROR: "bold red",
+    Severity.WARNING: "bold yellow",
+    Severity.INFORMATION: "bold blue",
+    Severity.HINT: "bold green",
+}
+_WIDEST = 120
+_BEFORE = 40
+"""Characters of a long line that are shown in front of what is underlined."""
+
+
+def text_lines(
+    diagnostics: Sequence[FileDiagnostic], files: Sequence[str], *, excerpts: bool
+) -> Iterator[list[Styled]]:
+    """Yield the lines for people: a line for each diagnostic, its source, and a summary."""
     for located in diagnostics:
         line, column = located.start.line + 1, located.start.column + 1
         diagnostic = located.diagnostic
-        out.write(
-            visible(
-                f"{located.file}:{line}:{column}: {diagnostic.severity}: {diagnostic.message} "
-                f"[{diagnostic.code}]"
-            )
-            + "\n"
-        )
-    what = f"{files} prompt module{'' if files == 1 else 's'}"
-    if diagnostics:
-        plural = "" if len(diagnostics) == 1 else "s"
-        out.write(f"{len(diagnostics)} diagnostic{plural} in {what}\n")
-    else:
-        out.write(f"{what}: no diagnostics\n")
+        yield [
+            (visible(located.file), "bold"),
+            (f":{line}:{column}: ", ""),
+            (diagnostic.severity, _STYLES[diagnostic.severity]),
+            (visible(f": {diagnostic.message} "), ""),
+            (f"[{diagnostic.code}]", "dim"),
+        ]
+        if excerpts:
+            yield from _excerpt(located)
+    what = f"{len(files)} prompt module{'' if len(files) == 1 else 's'}"
+    if not diagnostics:
+        yield [(f"{what}: no diagnostics", "")]
+        return
+    counts = Counter(located.diagnostic.severity for located in diagnostics)
+    said = ", ".join(
+        _counted(counts[severity], severity) for severity in _STYLES if counts[severity]
+    )
+    yield [(f"{said} in {what}", "bold")]
 
 
-def _json(diagnostics: Sequence[FileDiagnostic], files: int, out: TextIO) -> None:
+def _excerpt(located: FileDiagnostic) -> Iterator[list[Styled]]:
+    """Yield the line of a diagnostic, and marks below what it is about."""
+    number = f"{located.start.line + 1:5}"
+    source, start = located.source, located.start.column
+    end = located.end.column if located.end.line == located.start.line else len(source)
+    first = max(0, start - _BEFORE) if len(source) > _WIDEST else 0
+    shown = source[first : first + _WIDEST]
+    before = ("… " if first else "") + visible(source[first:start].replace("\t", "    "))
+    marked = visible(source[start : min(end, first + _WIDEST)].replace("\t", "    "))
+    after = visible(source[max(start, end) : first + len(shown)].replace("\t", "    "))
+    cut = " …" if first + len(shown) < len(source) else ""
+    style = _STYLES[located.diagnostic.severity]
+    yield [(f"{number} | ", "dim"), (f"{before}{marked}{after}{cut}".rstrip(), "")]
+    yield [
+        (" " * len(number) + " | ", "dim"),
+        (" " * len(before), ""),
+        ("^" * max(1, len(marked.rstrip())), style),
+    ]
+
+
+def _counted(count: int, severity: Severity) -> str:
+    if severity is Severity.INFORMATION:
+        return f"{count} remark{'' if count == 1 else 's'}"
+    return f"{count} {severity}{'' if count == 1 else 's'}"
+
+
+def _text(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: TextIO) -> None:
+    _plain(text_lines(diagnostics, files, excerpts=True), out)
+
+
+def _concise(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: TextIO) -> None:
+    _plain(text_lines(diagnostics, files, excerpts=False), out)
+
+
+def _plain(lines: Iterable[list[Styled]], out: TextIO) -> None:
+    for line in lines:
+        out.write("".join(text for text, _ in line) + "\n")
+
+
+def _json(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: TextIO) -> None:
     items = [
         {
             "file": located.file,
@@ -61,7 +125,7 @@ def _json(diagnostics: Sequence[FileDiagnostic], files: int, out: TextIO) -> Non
         }
         for located in diagnostics
     ]
-    out.write(f"{json_text({'files': files, 'findings': items})}\n")
+    out.write(f"{json_text({'files': len(files), 'findings': items})}\n")
 
 
 _SARIF_LEVELS = {
@@ -72,7 +136,7 @@ _SARIF_LEVELS = {
 }
 
 
-def _sarif(diagnostics: Sequence[FileDiagnostic], files: int, out: TextIO) -> None:
+def _sarif(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: TextIO) -> None:
     del files
     rules = [
         {
@@ -122,7 +186,7 @@ _GITHUB_LEVELS = {
 }
 
 
-def _github(diagnostics: Sequence[FileDiagnostic], files: int, out: TextIO) -> None:
+def _github(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: TextIO) -> None:
     del files
     for located in diagnostics:
         diagnostic = located.diagnostic
@@ -139,6 +203,75 @@ def _github(diagnostics: Sequence[FileDiagnostic], files: int, out: TextIO) -> N
         out.write(f"::{_GITHUB_LEVELS[diagnostic.severity]} {properties}::{message}\n")
 
 
+_GITLAB_LEVELS = {
+    Severity.ERROR: "major",
+    Severity.WARNING: "minor",
+    Severity.INFORMATION: "info",
+    Severity.HINT: "info",
+}
+
+
+def _gitlab(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: TextIO) -> None:
+    """GitLab's report of code quality; a fingerprint stays when other lines move."""
+    del files
+    known: Counter[str] = Counter()
+    items = []
+    for located in diagnostics:
+        diagnostic = located.diagnostic
+        what = "\0".join([located.file, diagnostic.code, diagnostic.message, located.source])
+        known[what] += 1
+        print_of = f"{what}\0{known[what]}".encode("utf-8", "surrogatepass")
+        items.append(
+            {
+                "description": diagnostic.message,
+                "check_name": diagnostic.code,
+                "fingerprint": sha256(print_of).hexdigest(),
+                "severity": _GITLAB_LEVELS[diagnostic.severity],
+                "location": {
+                    "path": located.file,
+                    "lines": {"begin": located.start.line + 1, "end": located.end.line + 1},
+                },
+            }
+        )
+    out.write(f"{json_text(items)}\n")
+
+
+def _junit(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: TextIO) -> None:
+    """JUnit's report: a test for each file, which fails for each of its diagnostics."""
+    from xml.etree import ElementTree
+
+    by_file: dict[str, list[FileDiagnostic]] = {file: [] for file in files}
+    for located in diagnostics:
+        by_file.setdefault(located.file, []).append(located)
+    suite = ElementTree.Element(
+        "testsuite",
+        name="foldline",
+        tests=str(sum(max(1, len(found)) for found in by_file.values())),
+        failures=str(len(diagnostics)),
+        errors="0",
+    )
+    for file, found in by_file.items():
+        if not found:
+            ElementTree.SubElement(suite, "testcase", classname=visible(file), name="check")
+        for located in found:
+            line, column = located.start.line + 1, located.start.column + 1
+            diagnostic = located.diagnostic
+            case = ElementTree.SubElement(
+                suite,
+                "testcase",
+                classname=visible(file),
+                name=f"{diagnostic.code} {line}:{column}",
+            )
+            failure = ElementTree.SubElement(
+                case, "failure", type=diagnostic.severity, message=visible(diagnostic.message)
+            )
+            failure.text = visible(f"{file}:{line}:{column}: {diagnostic.message}")
+    suites = ElementTree.Element("testsuites")
+    suites.append(suite)
+    ElementTree.indent(suites)
+    out.write(ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n")
+
+
 def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
@@ -147,10 +280,13 @@ def _property(value: object) -> str:
     return _escaped(str(value)).replace(":", "%3A").replace(",", "%2C")
 
 
-FORMATS: Mapping[str, Callable[[Sequence[FileDiagnostic], int, TextIO], None]] = {
+FORMATS: Mapping[str, Callable[[Sequence[FileDiagnostic], Sequence[str], TextIO], None]] = {
     "text": _text,
+    "concise": _concise,
     "json": _json,
     "sarif": _sarif,
     "github": _github,
+    "gitlab": _gitlab,
+    "junit": _junit,
 }
-"""Writers by name, called with the diagnostics, the number of files, and the stream."""
+"""Writers by name, called with the diagnostics, the files, and the stream."""

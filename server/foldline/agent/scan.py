@@ -30,6 +30,8 @@ class Scan:
 
     folder: Folder
     files: tuple[str, ...]
+    named: frozenset[str]
+    """Those of the files that are named one by one."""
 
     @property
     def options(self) -> PromptOptions:
@@ -59,19 +61,22 @@ def scan(paths: Sequence[str]) -> Scan:
     for path, argument in zip(resolved, paths or ["."], strict=True):
         if not path.exists():
             raise ScanError(f"{visible(cut(argument))}: there is no such file or directory")
+        if not (path.is_file() or path.is_dir()):
+            raise ScanError(f"{visible(cut(argument))}: it is neither a file nor a directory")
     root = root_of(resolved[0])
     outside = [path for path in resolved if not path.is_relative_to(root)]
     if outside:
-        named, around = visible(str(outside[0])), visible(str(root))
-        raise ScanError(f"{named} lies outside {around}: check it separately")
+        other, around = visible(str(outside[0])), visible(str(root))
+        raise ScanError(f"{other} lies outside {around}: check it separately")
     (folder,) = Workspace.at(root).folders()
     if folder.problems:
         raise ScanError("; ".join(folder.problems))
-    found = dict.fromkeys(str(path) for path in resolved if path.is_file())
+    named = frozenset(str(path) for path in resolved if path.is_file())
+    found = dict.fromkeys(str(path) for path in resolved if str(path) in named)
     below = [path.relative_to(root).as_posix() for path in resolved if path.is_dir()]
     if below:
         found.update(dict.fromkeys(folder.prompt_files(below).refresh()))
-    return Scan(folder, tuple(found))
+    return Scan(folder, tuple(found), named)
 
 
 def root_of(path: Path) -> Path:

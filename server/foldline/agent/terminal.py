@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 from foldline.backends.formatting.visible import for_json, for_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 def show(text: str, *, end: str = "\n") -> None:
@@ -20,6 +20,17 @@ def show(text: str, *, end: str = "\n") -> None:
     On a terminal, escape codes are shown instead of obeyed; otherwise the text is verbatim.
     """
     _write(text + end, sys.stdout)
+
+
+def show_styled(lines: Iterable[Iterable[tuple[str, str]]]) -> None:
+    """Print lines of texts with styles of `rich` to a terminal, in colour if it supports that."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for line in lines:
+        styled = Text.assemble(*((for_terminal(text), style) for text, style in line))
+        console.print(styled, soft_wrap=True)
 
 
 def complain(message: str) -> None:

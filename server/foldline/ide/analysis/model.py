@@ -149,6 +149,11 @@ class LineTable:
         line = bisect_right(self.starts, offset) - 1
         return Position(line, offset - self.starts[line])
 
+    def line(self, number: int) -> str:
+        """Return a line without its end."""
+        end = self.starts[number + 1] if number + 1 < len(self.starts) else len(self.text)
+        return self.text[self.starts[number] : end].rstrip("\r\n")
+
     def offset(self, line: int, column: int) -> int:
         if line >= len(self.starts):
             return len(self.text)

@@ -33,6 +33,7 @@ class Severity(StrEnum):
 class Code(StrEnum):
     """Stable names of the checks; each has a page (`foldline check --explain CODE`)."""
 
+    SYNTAX_ERROR = "syntax-error"
     UNKNOWN_PLACEHOLDER = "unknown-placeholder"
     STRAY_DOLLAR = "stray-dollar"
     FOREIGN_TEMPLATE_SYNTAX = "foreign-template-syntax"
