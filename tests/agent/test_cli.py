@@ -153,10 +153,60 @@ def test_the_parser_of_one_verb_is_the_one_among_all(verb: str) -> None:
     assert shown(verb, "--help") == verbs.choices[verb].format_help()
 
 
-@pytest.mark.parametrize("words", [(), ("--help",), ("nonsense",), ("code",), ("tre",), ("",)])
-def test_help_and_corrections_list_every_verb(words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("words", [("--help",), ("help",)])
+def test_help_lists_every_verb_in_its_group(words: tuple[str, ...]) -> None:
     text = shown(*words)
-    if words:
-        for verb in [*filter(None, cli.VERBS), *OPERATION_VERBS]:
-            assert verb in text
     assert text.startswith("usage: foldline [-h] [--version] COMMAND ...")
+    for verb in [*filter(None, cli.VERBS), *OPERATION_VERBS]:
+        assert f"\n  {verb} " in text
+    for first, title in cli.GROUPS.items():
+        assert f"\n{title}:\n  {first} " in text
+
+
+def test_nothing_shows_the_help_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "First steps:" in capsys.readouterr().err
+
+
+def test_help_of_a_verb_is_that_of_its_option() -> None:
+    assert shown("help", "grep") == shown("grep", "--help")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["prevew"], "there is no command 'prevew': did you mean `preview`?"),
+        (["chek", "--help"], "there is no command 'chek': did you mean `check`?"),
+        (["nonsense"], "there is no command 'nonsense': `foldline --help` lists what there is."),
+        ([""], "there is no command '': `foldline --help`"),
+        (
+            ["grep", "x", "--budegt", "5"],
+            "`foldline grep` takes no '--budegt': did you mean `--budget`? `foldline grep --help`",
+        ),
+        (["check", "--formt=json"], "did you mean `--format`?"),
+        (["doctor", "a", "b"], "`foldline doctor` takes no 'b': `foldline doctor --help`"),
+    ],
+)
+def test_what_does_not_exist_is_told_with_near_names(
+    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_every_example_of_the_help_is_a_command_line() -> None:
+    for line in cli.EXAMPLES.splitlines()[1:]:
+        first, *words = line.split()[1:]
+        parser, _ = cli._parser(first)
+        assert callable(parser.parse_args([first, *words]).run)
+
+
+def test_the_package_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "foldline", "--version"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == f"{cli.TITLE}\n"

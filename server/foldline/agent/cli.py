@@ -8,6 +8,7 @@ imports its dependencies when it runs.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from foldline.ide.version import VERSION
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser
-    from collections.abc import Sequence
+    from argparse import ArgumentParser, _SubParsersAction
+    from collections.abc import Iterable, Sequence
     from typing import NoReturn
 
     from foldline.agent.verbs import Verbs
@@ -25,20 +26,32 @@ TITLE = f"foldline {VERSION}"
 
 # The module of each verb, in the order of the help. The operations name their verbs themselves.
 VERBS = {
-    "serve": "serve",
-    "mcp": "mcp.verb",
-    "tour": "tour",
-    None: "code",
-    "context": "context",
     "preview": "preview",
     "check": "check",
     "tokens": "tokens",
     "prompts": "prompts",
+    None: "code",
+    "context": "context",
+    "serve": "serve",
+    "mcp": "mcp.verb",
+    "tour": "tour",
     "doctor": "doctor",
 }
+# The groups of the help, by the verb with which each begins.
+GROUPS = {"preview": "Prompts", "tree": "Code", "serve": "Servers", "tour": "First steps"}
+EXAMPLES = """\
+Examples:
+  foldline tour
+  foldline check prompts
+  foldline preview prompts/review.py --open policies
+  foldline outline src/app.py
+  foldline refs Session --root ../service
+  foldline context where are uploads checked"""
 
 # The extras that install modules, other than `server`.
 EXTRAS = {"mcp": "mcp", "mcp_types": "mcp", "pydantic": "mcp"}
+
+_OPTION = re.compile(r"--[a-z][a-z-]*")
 
 
 def command() -> NoReturn:
@@ -51,23 +64,15 @@ def command() -> NoReturn:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status."""
-    words = sys.argv[1:] if arguments is None else arguments
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        if words and words[0] == "--version":
-            # As the parser does, which takes as long to load as Python.
-            print(TITLE)  # noqa: T201
-            return 0
-        options = _parser(words[0] if words else None).parse_args(words)
-        return int(options.run(options))
+        return _run(words)
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing == "foldline":
             raise
         extra = EXTRAS.get(missing, "server")
-        print(  # noqa: T201
-            f"foldline: this command needs {missing!r}: pip install 'foldline[{extra}]'",
-            file=sys.stderr,
-        )
+        _complain(f"foldline: this command needs {missing!r}: pip install 'foldline[{extra}]'")
         return 2
     except KeyboardInterrupt:
         return 130
@@ -77,15 +82,79 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _parser(first: str | None) -> ArgumentParser:
+def _run(words: list[str]) -> int:
+    if words[:1] == ["--version"]:
+        # As the parser does, which takes as long to load as Python.
+        print(TITLE)  # noqa: T201
+        return 0
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
+    first = words[0] if words else None
+    parser, verbs = _parser(first)
+    if first is None:
+        parser.print_help(sys.stderr)
+        return 2
+    if not first.startswith("-") and first not in verbs.choices:
+        return _refuse(f"there is no command {first!r}", first, verbs.choices, "foldline --help")
+    options, unknown = parser.parse_known_args(words)
+    if unknown:
+        known = _OPTION.findall(verbs.choices[first].format_help())
+        what = f"`foldline {first}` takes no {unknown[0]!r}"
+        return _refuse(what, unknown[0].partition("=")[0], known, f"foldline {first} --help")
+    return int(options.run(options))
+
+
+def _refuse(what: str, name: str, names: Iterable[str], page: str) -> int:
+    from difflib import get_close_matches
+
+    near = [f"`{found}`" for found in get_close_matches(name, sorted(set(names)), n=2, cutoff=0.7)]
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    _complain(f"foldline: {what}: {meant}`{page}` lists what there is.")
+    return 2
+
+
+def _complain(message: str) -> None:
+    from foldline.agent.terminal import complain
+
+    complain(message)
+
+
+def _parser(first: str | None) -> tuple[ArgumentParser, _SubParsersAction[ArgumentParser]]:
     import argparse
 
     parser = argparse.ArgumentParser(
-        prog="foldline", description="Shows prompts and code folded, and unfolds what is asked for."
+        prog="foldline",
+        usage="foldline [-h] [--version] COMMAND ...",
+        description="Shows prompts and code folded, and unfolds what is asked for.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=TITLE)
-    add_verbs(parser.add_subparsers(metavar="COMMAND", required=True), first)
-    return parser
+    verbs = parser.add_subparsers(prog="foldline", required=True, help=argparse.SUPPRESS)
+    listing = _Listing(verbs)
+    add_verbs(listing, first)
+    parser.epilog = listing.text()
+    return parser, verbs
+
+
+class _Listing:
+    """Adds verbs, and lists them in groups for the help."""
+
+    def __init__(self, verbs: Verbs) -> None:
+        self._verbs = verbs
+        self._rows: list[tuple[str, str]] = []
+
+    def add_parser(self, name: str, *, help: str, description: str) -> ArgumentParser:  # noqa: A002
+        self._rows.append((name, help))
+        return self._verbs.add_parser(name, help=help, description=description)
+
+    def text(self) -> str:
+        width = max(len(name) for name, _ in self._rows)
+        lines = []
+        for name, what in self._rows:
+            if name in GROUPS:
+                lines += ["", f"{GROUPS[name]}:"]
+            lines.append(f"  {name:{width}}  {what}")
+        return "\n".join([*lines[1:], "", EXAMPLES])
 
 
 def add_verbs(verbs: Verbs, first: str | None = None) -> None:
