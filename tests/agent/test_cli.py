@@ -1,6 +1,8 @@
 """The command line itself."""
 
 import argparse
+import os
+import shlex
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -210,3 +212,46 @@ def test_the_package_is_the_command() -> None:
         check=True,
     )
     assert done.stdout == f"{cli.TITLE}\n"
+
+
+def completed(line: str, folder: Path) -> list[str]:
+    """What bash offers for a line, as its own completion function computes it."""
+    script = f"""
+        eval "$(foldline completion bash)"
+        COMP_LINE={shlex.quote(line)} COMP_POINT={len(line)} COMP_TYPE=9
+        read -r -a COMP_WORDS <<<"$COMP_LINE"
+        [[ $COMP_LINE == *' ' ]] && COMP_WORDS+=("")
+        COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+        _python_argcomplete foldline "${{COMP_WORDS[-1]}}" "${{COMP_WORDS[-2]}}"
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "--norc", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+    )
+    return sorted(found.strip() for found in done.stdout.splitlines() if found.strip())
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("foldline che", ["check"]),
+        ("foldline check --f", ["--fail-on", "--format"]),
+        ("foldline check --format g", ["github", "gitlab"]),
+        ("foldline check pro", ["prompts/"]),
+    ],
+)
+def test_bash_completes(line: str, offered: list[str], tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    assert completed(line, tmp_path) == offered
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish", "powershell"])
+def test_other_shells_have_a_script(shell: str) -> None:
+    assert main(["completion", shell]) == 0

@@ -36,6 +36,7 @@ VERBS = {
     "mcp": "mcp.verb",
     "tour": "tour",
     "doctor": "doctor",
+    "completion": "completion",
 }
 # The groups of the help, by the verb with which each begins.
 GROUPS = {"preview": "Prompts", "tree": "Code", "serve": "Servers", "tour": "First steps"}
@@ -87,6 +88,10 @@ def _run(words: list[str]) -> int:
         # As the parser does, which takes as long to load as Python.
         print(TITLE)  # noqa: T201
         return 0
+    if "_ARGCOMPLETE" in os.environ:
+        from foldline.agent.completion import complete, words_so_far
+
+        complete(_parser(next(iter(words_so_far()), None))[0])
     if words[:1] == ["help"]:
         words = [*words[1:2], "--help"]
     first = words[0] if words else None
