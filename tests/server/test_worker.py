@@ -302,6 +302,32 @@ async def test_a_process_that_holds_the_output_open_holds_up_nobody(tmp_path: Pa
         os.kill(int(left.read_text()), signal.SIGKILL)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a shell script stands for the interpreter")
+async def test_a_start_that_is_given_up_at_any_moment_ends(tmp_path: Path) -> None:
+    program, left = tmp_path / "python", tmp_path / "left"
+    # As above: half-way through a start, nobody else closes the pipes that it holds open.
+    holder = f"setsid sh -c 'echo $$ >> {left}; exec sleep 600'"
+    program.write_text(f"#!/bin/sh\n{holder} &\nsleep 600\n")
+    program.chmod(0o700)
+
+    async def given_up(steps: int) -> bool:
+        task = asyncio.create_task(
+            render(tmp_path, PROMPT, interpreter=Interpreter(program, "the test's"))
+        )
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        task.cancel()
+        done, _ = await asyncio.wait({task}, timeout=30)
+        return bool(done)
+
+    try:
+        ended = await asyncio.gather(*map(given_up, range(24)))
+        assert [steps for steps, has_ended in enumerate(ended) if not has_ended] == []
+    finally:
+        for pid in left.read_text().split() if left.exists() else ():
+            os.kill(int(pid), signal.SIGKILL)
+
+
 async def test_a_job_that_waits_when_the_renderer_closes_is_not_run(tmp_path: Path) -> None:
     renderer = Renderer()
     proof = tmp_path / "executed"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import LSPStartError
+from foldline.backends.processes import started
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,14 +63,8 @@ class ServerProcess:
         Raises:
             LSPStartError: The system refused.
         """
-        starting = asyncio.create_task(cls._start(name, command, cwd, env))
-        try:
-            return await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            # A process that is half started has no owner yet, so it is ended here.
-            with contextlib.suppress(LSPStartError):
-                await (await starting).stop(0)
-            raise
+        start = cls._start(name, command, cwd, env)
+        return await started(start, lambda process: process.stop(0), LSPStartError)
 
     @classmethod
     async def _start(

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.backends.caches import cache_folder
+from foldline.backends.processes import started
 from foldline.backends.waiting import in_thread
 from foldline.ide.errors import ArgumentsError, RenderError
 from foldline.ide.render.answers import AnswerReader
@@ -235,6 +236,10 @@ class _Worker:
         Raises:
             RenderError: The interpreter does not start.
         """
+        return await started(cls._start(interpreter, root, warm=warm), cls.stop, RenderError)
+
+    @classmethod
+    async def _start(cls, interpreter: Interpreter, root: Path, *, warm: bool) -> _Worker:
         try:
             process = await asyncio.create_subprocess_exec(
                 str(interpreter.path),
