@@ -52,8 +52,8 @@ def check_diagnostics(
     assert fixtures.render(editor.written.fixture, spans) == source.partition("#- ")[0]
 
 
-ELSEWHERE = {Code.TOKEN_BUDGET, Code.CACHE_ORDER, Code.NOT_EVALUATED}
-"""Codes whose cases are no short fixtures: below, and in `test_cache_order.py`."""
+ELSEWHERE = {Code.SYNTAX_ERROR, Code.TOKEN_BUDGET, Code.CACHE_ORDER, Code.NOT_EVALUATED}
+"""Codes whose cases are no short fixtures: below, in `test_cache_order.py` and in `test_check.py`."""
 
 
 @pytest.mark.parametrize("title", CASES)

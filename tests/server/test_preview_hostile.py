@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="Its processes are found in /proc"),
 ]
 
-DEADLINE = 2.0
+DEADLINE = 4.0
 PING_SECONDS = 0.1
 MARK = "FOLDLINE_TEST_HOSTILE"
 PROMPT = """
