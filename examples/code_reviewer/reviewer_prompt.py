@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from dataclasses import field
 from enum import StrEnum
+from typing import ClassVar
 
 from foldline.prompts import (
     Chapter,
     MarkdownSection,
     PromptTemplate,
     SectionVisibility,
+    Stability,
+    Stable,
     Task,
     TaskSection,
     Tool,
@@ -28,6 +31,8 @@ from foldline.prompts.dataclasses import FrozenDataclass
 class Project:
     """What is under review."""
 
+    __stability__: ClassVar[Stability] = Stable
+
     project: str = "auth"
     language: str = "Python 3.11"
 
@@ -35,6 +40,8 @@ class Project:
 @FrozenDataclass()
 class Workspace:
     """Where the code is, and what there is of it."""
+
+    __stability__: ClassVar[Stability] = Stable
 
     root: str = "auth/"
     digest: str = (

@@ -8,11 +8,19 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from code_reviewer import loopback
 from code_reviewer.reviewer import CodeReviewer
 from foldline.prompts import Deadline
 from foldline.prompts.adapters import BaseAdapter, RecordingAdapter, ScriptedAdapter, Transcript
 from foldline.prompts.errors import PromptError, VisibilityExpansionRequired
-from foldline.prompts.runtime import EventStore, InProcessEventBus, Session, ToolInvoked
+from foldline.prompts.runtime import (
+    EventStore,
+    InProcessEventBus,
+    ModelAnswered,
+    Session,
+    TokenUsage,
+    ToolInvoked,
+)
 from reviewer_prompt import CodeReviewTask, Review
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,11 +45,12 @@ def main(arguments: Sequence[str]) -> int:
     )
     bus = InProcessEventBus()
     bus.subscribe(ToolInvoked, _tell_call)
+    bus.subscribe(ModelAnswered, _tell_usage)
     with ExitStack() as closing:
         if options.events is not None:
             closing.enter_context(EventStore(options.events)).attach(bus)
         try:
-            adapter = _adapter(options)
+            adapter = _adapter(options, closing)
             recording = None if options.record is None else RecordingAdapter(adapter)
             reviewer = CodeReviewer(
                 ROOT,
@@ -57,11 +66,7 @@ def main(arguments: Sequence[str]) -> int:
             return 1
     assert response.output is not None
     print(_text(response.output))
-    usage = response.usage
-    _tell(
-        f"{response.turns} messages, {usage.input} + {usage.output} tokens for the last prompt, "
-        f"{usage.cached} read from the provider's cache and {usage.written} written to it"
-    )
+    _tell(f"all {response.turns} messages: {_usage(response.usage)}")
     return 0
 
 
@@ -83,6 +88,11 @@ def _parser() -> argparse.ArgumentParser:
         "--focus", help="what to look for first, such as 'security' or 'performance'"
     )
     parser.add_argument("--provider", choices=PROVIDERS)
+    parser.add_argument(
+        "--loopback",
+        action="store_true",
+        help="play the transcript through the provider's adapter, with a server on loopback",
+    )
     parser.add_argument("--model", help="the provider's name of the model")
     parser.add_argument("--base-url", help="another endpoint that speaks the provider's protocol")
     parser.add_argument("--deadline", type=float, default=600.0, help="seconds for everything")
@@ -94,20 +104,31 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _adapter(options: argparse.Namespace) -> BaseAdapter:
+def _adapter(options: argparse.Namespace, closing: ExitStack) -> BaseAdapter:
     provider = options.provider or ("openai" if options.base_url else "transcript")
+    base_url, api_key = options.base_url, None
+    if options.loopback:
+        if provider not in loopback.WIRES:
+            raise ValueError(f"--loopback needs --provider {' or '.join(loopback.WIRES)}")
+        played = Transcript.load(options.transcript)
+        base_url = closing.enter_context(loopback.serving(provider, played)).url
+        api_key = "none"
     if provider == "openai":
         from foldline.prompts.adapters.openai import OpenAIAdapter
 
-        return OpenAIAdapter(options.model or "gpt-4o", base_url=options.base_url)
+        return OpenAIAdapter(options.model or "gpt-4o", base_url=base_url)
     if provider == "openai-responses":
         from foldline.prompts.adapters.openai_responses import OpenAIResponsesAdapter
 
-        return OpenAIResponsesAdapter(options.model or "gpt-5.6", base_url=options.base_url)
+        return OpenAIResponsesAdapter(
+            options.model or "gpt-5.6", base_url=base_url, api_key=api_key
+        )
     if provider == "anthropic":
         from foldline.prompts.adapters.anthropic import AnthropicAdapter
 
-        return AnthropicAdapter(options.model or "claude-sonnet-5-5", base_url=options.base_url)
+        return AnthropicAdapter(
+            options.model or "claude-sonnet-5-5", base_url=base_url, api_key=api_key
+        )
     # Who records from a transcript brings it up to date with a prompt that has changed.
     return ScriptedAdapter(
         Transcript.load(options.transcript).relaxed(prompts=options.record is not None)
@@ -116,6 +137,17 @@ def _adapter(options: argparse.Namespace) -> BaseAdapter:
 
 def _tell_call(event: ToolInvoked) -> None:
     _tell(f"{event.name} {event.params}" + ("" if event.success else f" failed: {event.message}"))
+
+
+def _tell_usage(event: ModelAnswered) -> None:
+    _tell(f"message {event.turn}: {_usage(event.usage)}")
+
+
+def _usage(usage: TokenUsage) -> str:
+    return (
+        f"{usage.input:,} tokens, {usage.cached_share:.0%} read from the cache, "
+        f"{usage.written:,} written, {usage.fresh:,} neither; billed as {usage.billed():,.0f}"
+    )
 
 
 def _tell_expansion(request: VisibilityExpansionRequired) -> None:

@@ -1,4 +1,4 @@
-"""A plan that the model writes, follows and sees: tools, state and section in one."""
+"""A plan that the model writes and follows: tools, state and section in one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from dataclasses import field, replace
 from enum import StrEnum
 from typing import ClassVar
 
-from foldline.prompts import MarkdownSection, Tool, ToolContext, ToolResult
+from foldline.prompts import (
+    MarkdownSection,
+    PerSession,
+    Stability,
+    Tool,
+    ToolContext,
+    ToolResult,
+)
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.runtime import Session
 
@@ -30,6 +37,8 @@ class Step:
 @FrozenDataclass()
 class Plan:
     """The plan of a session."""
+
+    __stability__: ClassVar[Stability] = PerSession
 
     steps: tuple[Step, ...] = ()
 
@@ -63,8 +72,12 @@ GUIDANCE = {
 }
 
 
-class PlanningToolsSection(MarkdownSection[None]):
-    """Tells the model how to plan, gives it the tools, and shows the plan so far."""
+class PlanningToolsSection(MarkdownSection[Plan]):
+    """Tells the model how to plan, gives it the tools, and shows the plan of an earlier review.
+
+    What becomes of the plan meanwhile is said by the tools' results: the text that was sent stays
+    as it is, and providers keep it.
+    """
 
     derived_placeholders: ClassVar[tuple[str, ...]] = ("_plan",)
 
@@ -76,6 +89,7 @@ class PlanningToolsSection(MarkdownSection[None]):
             title="Planning",
             key="planning",
             template=f"{GUIDANCE[strategy]}\n\n${{_plan}}",
+            default_params=Plan(),
             tools=[
                 Tool[MakePlan, None](
                     name="make_plan",
@@ -96,10 +110,10 @@ class PlanningToolsSection(MarkdownSection[None]):
         self.session.register(Plan, MakePlan, made)
         self.session.register(Plan, FinishStep, finished)
 
-    def derive(self, params: None) -> Mapping[str, str]:
-        """The plan as it stands when the prompt is rendered."""
-        steps = self.session[Plan].state.steps
-        lines = [f"{n}. [{'x' if step.done else ' '}] {step.title}" for n, step in _numbered(steps)]
+    def derive(self, params: Plan) -> Mapping[str, str]:
+        """The plan as it was when the review began."""
+        steps = _numbered(params.steps)
+        lines = [f"{n}. [{'x' if step.done else ' '}] {step.title}" for n, step in steps]
         return {"_plan": "\n".join(lines) or "There is no plan yet."}
 
     def make_plan(self, params: MakePlan, *, context: ToolContext) -> ToolResult[None]:

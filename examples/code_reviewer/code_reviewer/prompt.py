@@ -29,12 +29,15 @@ def build_template(session: Session, opened: Workspace) -> PromptTemplate[Review
         ns="examples/code-reviewer",
         key="review-code",
         name="code_reviewer",
-        sections=(
+        # The same for every review of this code, so that providers keep it.
+        system=(
             guidance.clone(),
             WorkspaceDigestSection(session=session),
             reference_docs.clone(),
-            PlanningToolsSection(session=session, strategy=PlanningStrategy.PLAN_ACT_REFLECT),
             with_reading(workspace, code_tools(opened)),
+        ),
+        sections=(
+            PlanningToolsSection(session=session, strategy=PlanningStrategy.PLAN_ACT_REFLECT),
             TaskSection[CodeReviewTask](
                 title="Review Task", key=GOAL, children=(focus.clone(), files.clone())
             ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from code_reviewer.planning import Plan
 from code_reviewer.prompt import GOAL, build_template
 from code_reviewer.workspace import WorkspaceDigest, digest_of
 from foldline.ide.workspace import Workspace
@@ -46,6 +47,7 @@ class CodeReviewer:
             self._adapter,
             self._template,
             task,
+            self.session[Plan].state,
             session=self.session,
             goal_section_key=GOAL,
             chapters_expansion_policy=ChaptersExpansionPolicy.INTENT_CLASSIFIER,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from foldline.agent.agent_prompt import reading_code
-from foldline.prompts import MarkdownSection, Section, Tool
+from foldline.prompts import MarkdownSection, Section, Stability, Stable, Tool
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.runtime import Session
 
@@ -24,6 +24,8 @@ class FileDigest:
 class WorkspaceDigest:
     """What there is to review, as the session keeps it."""
 
+    __stability__: ClassVar[Stability] = Stable
+
     files: tuple[FileDigest, ...] = ()
 
 
@@ -38,20 +40,26 @@ def digest_of(root: Path, folder: str) -> WorkspaceDigest:
     return WorkspaceDigest(tuple(found))
 
 
-class WorkspaceDigestSection(MarkdownSection[None]):
+class WorkspaceDigestSection(MarkdownSection[WorkspaceDigest]):
     """Lists the files of the session's digest."""
 
     derived_placeholders: ClassVar[tuple[str, ...]] = ("_files",)
 
     def __init__(self, *, session: Session) -> None:
         self.session = session
-        super().__init__(title="Workspace Digest", key="workspace-digest", template="${_files}")
+        super().__init__(
+            title="Workspace Digest",
+            key="workspace-digest",
+            template="${_files}",
+            default_params=session[WorkspaceDigest].state,
+        )
 
-    def derive(self, params: None) -> Mapping[str, str]:
-        """The files as the session knows them when the prompt is rendered."""
-        files = self.session[WorkspaceDigest].state.files
+    def derive(self, params: WorkspaceDigest) -> Mapping[str, str]:
+        """A line for each file."""
         return {
-            "_files": "\n".join(f"- `{f.path}` ({f.lines} lines): {f.purpose}" for f in files)
+            "_files": "\n".join(
+                f"- `{f.path}` ({f.lines} lines): {f.purpose}" for f in params.files
+            )
             or "There are no files to review."
         }
 

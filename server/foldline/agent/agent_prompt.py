@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from foldline.agent.tools import code_tools
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.costs import cost_of
-from foldline.prompts import MarkdownSection, PromptTemplate
+from foldline.prompts import MarkdownSection, PromptTemplate, Stability, Stable
 from foldline.prompts.dataclasses import FrozenDataclass
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ _RULED = frozenset({"read_file", "get_file_outline"})
 @FrozenDataclass()
 class ReadingCode:
     """Instructions for an agent's tools."""
+
+    __stability__: ClassVar[Stability] = Stable
 
     steps: str
     costs: str

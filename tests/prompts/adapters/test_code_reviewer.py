@@ -1,19 +1,26 @@
 """The code reviewer of the specifications runs: offline, on the wire, and by its own transcript."""
 
+import itertools
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from foldline.agent.agent_prompt import ALL_TOOLS
 from foldline.prompts import RenderedPrompt
 from foldline.prompts.adapters import ScriptedAdapter, ScriptedTurn, Transcript
+from foldline.prompts.adapters.anthropic import AnthropicAdapter
 from foldline.prompts.runtime import EventStore, PromptRendered
 
 from .providers import Provider
+from .wire import validation
+from .wire.anthropic_rule import AnthropicCache
+from .wire.openai_rule import OpenAICache
 from .wires import OpenAIWire, Said
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "code_reviewer"
@@ -76,6 +83,7 @@ def test_a_recording_of_the_transcript_is_the_transcript(tmp_path: Path) -> None
 
 @pytest.mark.usefixtures("example")
 def test_tk_11_the_prompt_has_the_sections_of_the_specification() -> None:
+    from code_reviewer.planning import Plan
     from code_reviewer.reviewer import CodeReviewer
     from reviewer_prompt import CodeReviewTask
 
@@ -84,28 +92,33 @@ def test_tk_11_the_prompt_has_the_sections_of_the_specification() -> None:
     reviewer.session.bus.subscribe(PromptRendered, renders.append)
     response = reviewer.review(CodeReviewTask("Review it.", focus="security"))
 
-    folded, unfolded = (event.rendered for event in renders)
+    (folded,) = (event.rendered for event in renders)
+    unfolded = response.rendered
     assert [block.key for block in folded.blocks if block.depth == 0] == [
         "guidance",
         "workspace-digest",
         "reference-docs",
-        "planning",
         "workspace",
+        "planning",
         "review-task",
     ]
+    assert [message.role for message in folded.messages] == ["system", "user"]
     assert "**S1**" not in folded.text
     assert "**S1**" in unfolded.text
     assert "There is no plan yet." in folded.text
-    assert "1. [x] Outline the service" in unfolded.text
-    assert "**Expansion Context:** Sections expanded: `reference-docs`." in unfolded.text
+    assert response.expansions[0].appended
+    opened = next(turn for turn in response.conversation.turns[2:] if turn.role == "system")
+    assert "**S1**" in opened.text
     names = [tool.name for tool in unfolded.tools]
     assert names == [
         "explain_rule",
+        *ALL_TOOLS,
         "make_plan",
         "finish_step",
-        *ALL_TOOLS,
         "read_section",
     ]
+    plan = reviewer.session[Plan].state
+    assert [step.done for step in plan.steps] == [True, True, True, False]
     assert all(outcome.result.success for outcome in response.tool_outcomes)
     review = response.output
     assert review is not None
@@ -137,7 +150,7 @@ def test_tk_11_the_prompt_shows_the_focus_and_the_files(
         prompts.append(rendered.text)
         return ScriptedTurn('{"summary": "Fine.", "findings": []}')
 
-    monkeypatch.setattr(cli, "_adapter", lambda _: ScriptedAdapter(model))
+    monkeypatch.setattr(cli, "_adapter", lambda *_: ScriptedAdapter(model))
     assert cli.main(options) == 0
     for text in shown:
         assert text in prompts[0]
@@ -181,10 +194,81 @@ def test_it_asks_a_compatible_endpoint(provider: Provider) -> None:
     first, second, third = provider.requests
     assert "**S1**" not in first["messages"][0]["content"]
     assert second["messages"][0] == first["messages"][0], "what was sent stays as it is"
-    assert "**S1**" in second["messages"][2]["content"]
+    assert "**S1**" in second["messages"][3]["content"]
     assert second["tools"] == first["tools"]
-    assert third["messages"][4]["role"] == "tool"
+    assert third["messages"][5]["role"] == "tool"
     assert first["response_format"]["json_schema"]["strict"] is True
+
+
+RULES = {"anthropic": AnthropicCache, "openai-responses": OpenAICache}
+
+
+@pytest.mark.parametrize("provider", RULES)
+@pytest.mark.usefixtures("example")
+def test_it_runs_over_both_providers_wire_formats(
+    provider: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from code_reviewer import cli, loopback
+
+    servers: list[Any] = []
+    made = loopback.Loopback.__init__
+
+    def remembered(self: Any, *arguments: Any) -> None:
+        made(self, *arguments)
+        servers.append(self)
+
+    monkeypatch.setattr(loopback.Loopback, "__init__", remembered)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    assert cli.main(["--provider", provider, "--loopback"]) == 0
+    (server,) = servers
+    shown = [float(share) / 100 for share in re.findall(r"(\d+)% read", capsys.readouterr().err)]
+    rule = RULES[provider]()
+    metered = []
+    for request in server.requests:
+        validation.check(provider, request)
+        metered.append(rule.meter(request))
+    # The example's own rule is simpler, and counts the JSON.
+    assert shown[:-1] == pytest.approx([m.read / m.total for m in metered], abs=0.03)
+    kept = [now.kept / before.total for before, now in itertools.pairwise(metered)]
+    assert kept == [1.0] * len(kept), "nothing changes that was sent"
+    assert {json.dumps(request["tools"]) for request in server.requests} == {
+        json.dumps(server.requests[0]["tools"])
+    }
+    marks = json.dumps(server.requests[0]).count(
+        '"cache_control"' if provider == "anthropic" else '"prompt_cache_breakpoint"'
+    )
+    assert marks >= 2, "behind the system part, and behind the plan"
+    assert "**S1**" in json.dumps(server.requests[3])
+
+
+@pytest.mark.usefixtures("example")
+def test_another_review_reads_the_system_part_from_the_cache() -> None:
+    from code_reviewer import loopback
+    from code_reviewer.reviewer import CodeReviewer
+    from reviewer_prompt import CodeReviewTask
+
+    said = Transcript.of([ScriptedTurn('{"summary": "Fine."}')] * 2)
+    with loopback.serving("anthropic", said) as server:
+        adapter = AnthropicAdapter("claude-sonnet-5-5", base_url=server.url, api_key="none")
+        first, second = (
+            CodeReviewer(EXAMPLE, adapter).review(CodeReviewTask(task)).usage
+            for task in ("Review it.", "Is signing in too slow?")
+        )
+    assert first.cached == 0
+    assert second.cached > 0.9 * first.input
+
+
+@pytest.mark.usefixtures("example")
+def test_a_request_of_the_examples_cache_is_billed_by_its_rule() -> None:
+    from code_reviewer.loopback import PrefixCache
+
+    cache = PrefixCache(shortest=4)
+    short, long = ("word" * 3, True), ("text" * 2, True)
+    assert cache.meter([short]) == (0, 0, 3), "too short"
+    assert cache.meter([short, ("text" * 2, False)]) == (0, 0, 5), "no breakpoint"
+    assert cache.meter([short, long]) == (0, 5, 0)
+    assert cache.meter([short, long, ("tail", False)]) == (5, 0, 1)
+    assert cache.meter([("Word" * 3, True), long]) == (0, 5, 0), "another beginning"
 
 
 @pytest.mark.usefixtures("example")
