@@ -141,7 +141,7 @@ def test_clone_keeps_and_replaces_the_role() -> None:
         ),
         (
             lambda: PromptTemplate(ns="d", key="p", system=[section("a", "user")]),
-            "'a' has the role 'user', but is among those with the role 'system'",
+            "'a' has the role user, but is among those with the role system",
         ),
         (
             lambda: PromptTemplate(

@@ -89,6 +89,27 @@ def not_a_disclosure(shown: str) -> str:
     return f"`disclosure` is {' or '.join(map(repr, DISCLOSURES))}, not {shown}."
 
 
+def wrong_role(shown: str) -> str:
+    """The `role` of a section."""
+    return f"`role` is 'system', 'developer' or 'user', not {shown}."
+
+
+def nested_role(key: str, role: str, around: str) -> str:
+    """A section with another role than the one that it is in."""
+    return (
+        f"Section {key} has the role {role}, but is in one with the role {around}. Only a "
+        "top-level section has a role of its own: leave it out."
+    )
+
+
+def role_among_others(key: str, role: str, others: str) -> str:
+    """A section with another role than the list that it is in, such as `system=`."""
+    return (
+        f"Section {key} has the role {role}, but is among those with the role {others}; declare "
+        "one of them."
+    )
+
+
 def no_policy(shown: str, policies: Iterable[str]) -> str:
     """A name that no policy of expanding chapters has."""
     names = " and ".join(map(repr, policies))

@@ -420,7 +420,7 @@ def _checked_role(role: object, key: str) -> Role | None:
     if role is None or role in SECTION_ROLES:
         return None if role is None else Role(str(role))
     raise PromptValidationError(
-        f"Section {key!r}: `role` is 'system', 'developer' or 'user', not {role!r}.",
+        f"Section {key!r}: {refusals.wrong_role(repr(role))}",
         section_path=(key,),
         near=near_names(str(role), SECTION_ROLES),
     )
@@ -436,8 +436,7 @@ def with_role(section: SectionT, role: Role) -> SectionT:
         return section
     if section.role is not None:
         raise PromptValidationError(
-            f"Section {section.key!r} has the role {section.role.value!r}, but is among those "
-            f"with the role {role.value!r}; declare one of them.",
+            refusals.role_among_others(repr(section.key), section.role, role),
             section_path=(section.key,),
         )
     twin = copy.copy(section)

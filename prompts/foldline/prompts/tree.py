@@ -188,8 +188,7 @@ class _Everything:
         if around is None or section.role in (None, around):
             return around or section.role
         raise PromptValidationError(
-            f"Section {'.'.join(path)!r} has the role {section.role!s}, but is in one with the "
-            f"role {around!s}. Only a top-level section has a role of its own: leave it out.",
+            refusals.nested_role(repr(".".join(path)), str(section.role), around),
             section_path=path,
         )
 

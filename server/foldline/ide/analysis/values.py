@@ -323,12 +323,21 @@ class SectionValue:
     @property
     def role(self) -> Role | None:
         """The declared role, the user's by default; None if only running the code would tell."""
+        return self.declared_role if self.declares_role else Role.USER
+
+    @property
+    def declares_role(self) -> bool:
+        """True if an argument gives the role, even if only running the code would tell which."""
+        argument = self.arguments.get("role")
+        return argument is not None and not isinstance(argument.value, Nothing)
+
+    @property
+    def declared_role(self) -> Role | None:
+        """The role that an argument gives; None without one, or if only the code would tell."""
         argument = self.arguments.get("role")
         if argument is None:
-            return Role.USER
+            return None
         value = argument.value
-        if isinstance(value, Nothing):
-            return Role.USER
         if isinstance(value, External):
             owner, _, name = value.dotted.rpartition(".")
             given = name.lower() if owner.endswith("Role") else ""

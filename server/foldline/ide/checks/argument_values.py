@@ -32,6 +32,7 @@ from foldline.ide.checks.diagnostic import (
 )
 from foldline.prompts import refusals
 from foldline.prompts.errors import near_names
+from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.section import KEY_RULE
 from foldline.prompts.visibility import selector_refused
 
@@ -196,7 +197,7 @@ def _callable(given: _Given) -> Iterator[LazyDiagnostic]:
                 visibility_repairs(given.node, given.value, given.scope, given.evaluator)
             )
         elif isinstance(given.value, Plain) and given.value.value is True and given.argument.name:
-            repairs = (_removal(given.argument),)
+            repairs = (removal(given.argument),)
         yield given.refused(refusals.not_callable(given.name, kind.shown), *repairs)
         return
     signature = signature_of(given.value) if given.name in ("enabled", "visibility") else None
@@ -218,7 +219,7 @@ def visibility_repairs(
         yield replacement(f"Change to `{text}`", at_node(node), text, preferred=True)
 
 
-def _removal(argument: Argument) -> Repair:
+def removal(argument: Argument) -> Repair:
     """Return the fix that removes a keyword argument, with a comma."""
 
     def repair() -> Fix | None:
@@ -334,6 +335,28 @@ def _disclosure(given: _Given) -> Iterator[LazyDiagnostic]:
     yield given.refused(refusals.not_a_disclosure(kind.shown), *repairs)
 
 
+def _role(given: _Given) -> Iterator[LazyDiagnostic]:
+    value = given.value
+    if isinstance(value, External):
+        owner, _, name = value.dotted.rpartition(".")
+        wrong = owner.startswith("foldline.prompts") and owner.endswith(".Role")
+        if wrong and name in Role.__members__ and Role[name] not in SECTION_ROLES:
+            yield given.refused(refusals.wrong_role(f"`{given.node.source}`"))
+        return
+    kind = given.certain
+    known = value.known if isinstance(value, Text) else None
+    if kind is None or kind.type == "NoneType" or known in SECTION_ROLES:
+        return
+    if kind.type == "str" and known is None:
+        return
+    if kind.type in LITERALS:
+        near = near_names(known or "", SECTION_ROLES)
+        repairs = (
+            replacement(f"Change to `{name}`", at_node(given.node), f'"{name}"') for name in near
+        )
+        yield given.refused(refusals.wrong_role(kind.shown), *repairs)
+
+
 def _description(given: _Given) -> Iterator[LazyDiagnostic]:
     kind = given.certain
     known = given.value.known if isinstance(given.value, Text) else None
@@ -349,6 +372,7 @@ _SECTION = {
     "summary": _text,
     "enabled": _callable,
     "visibility": _callable,
+    "role": _role,
     "children": _sections,
     "tools": _tools,
 }
@@ -361,12 +385,14 @@ _CHECKS: Mapping[str, Mapping[str, Callable[[_Given], Iterator[LazyDiagnostic]]]
         "key": _name,
         "title": _name,
         "enabled": _callable,
+        "role": _role,
         "sections": _sections,
         "keywords": _keywords,
     },
     "PromptTemplate": {
         "ns": _template_name,
         "key": _template_name,
+        "system": _sections,
         "sections": _sections,
         "chapters": _chapters,
         "disclosure": _disclosure,

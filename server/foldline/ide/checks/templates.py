@@ -17,8 +17,10 @@ from foldline.ide.analysis.values import (
     Text,
     ToolValue,
 )
+from foldline.ide.checks.argument_values import removal
 from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, LazyLocation, at_argument, at_node
 from foldline.prompts import refusals
+from foldline.prompts.roles import Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +43,7 @@ def check_template(template: TemplateValue, evaluator: Evaluator) -> Iterator[La
                     at_node(argument.node),
                 )
     yield from _output(template, evaluator)
-    yield from _Keys(template).diagnostics()
+    yield from _Tree(template).diagnostics()
 
 
 def _output(template: TemplateValue, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
@@ -68,8 +70,12 @@ def _no_output(shown: str, place: LazyLocation) -> LazyDiagnostic:
     )
 
 
-class _Keys:
-    """Finds duplicate names in a template's tree, visited as the library does."""
+_AMONG = {"system": Role.SYSTEM}
+"""Arguments whose sections have a role."""
+
+
+class _Tree:
+    """Finds duplicate names and wrong roles in a template's tree, visited as the library does."""
 
     def __init__(self, template: TemplateValue) -> None:
         self.template = template
@@ -81,10 +87,19 @@ class _Keys:
 
     def diagnostics(self) -> list[LazyDiagnostic]:
         for name in ROOTS:
-            self._visit(self.template.items(name), (), 0)
+            self._visit(self.template.items(name), (), 0, None, among=_AMONG.get(name))
         return self.found
 
-    def _visit(self, items: Items, parent: tuple[str, ...], depth: int) -> None:
+    def _visit(
+        self,
+        items: Items,
+        parent: tuple[str, ...],
+        depth: int,
+        around: Role | None,
+        *,
+        among: Role | None = None,
+    ) -> None:
+        """Visit sections in one with the role `around`, if that is known."""
         for item in items.items:
             section = item.value
             if not isinstance(section, SectionValue) or depth > 32:
@@ -92,12 +107,15 @@ class _Keys:
             if item.maybe or section.maybe:
                 continue
             key = section.known("key")
+            self._role(item, section, (*parent, key or "?"), around, among)
+            role = around or among or section.role
             if section.kind == "chapter":
+                inner = role if around or among or section.declares_role else None
                 if key and key in self.chapters:
                     self._report(item, f"Two chapters have the key `{key}`.", self.chapters[key])
                 elif key:
                     self.chapters[key] = item
-                self._visit(section.children, parent, depth + 1)
+                self._visit(section.children, parent, depth + 1, inner)
                 continue
             self._tools(section, item, ".".join((*parent, key or "?")))
             if key is None:
@@ -117,7 +135,32 @@ class _Keys:
             else:
                 self.paths[path] = item
                 self.dotted[dotted] = path
-            self._visit(section.children, path, depth + 1)
+            unknown = section.opaque and not section.declares_role and not (around or among)
+            self._visit(section.children, path, depth + 1, None if unknown else role)
+
+    def _role(
+        self,
+        item: Item,
+        section: SectionValue,
+        path: tuple[str, ...],
+        around: Role | None,
+        among: Role | None,
+    ) -> None:
+        """Report a role that differs from the one of the sections around."""
+        declared, expected = section.declared_role, around or among
+        if declared is None or expected in (None, declared):
+            return
+        says = refusals.nested_role if around else refusals.role_among_others
+        argument = section.arguments["role"]
+        self.found.append(
+            LazyDiagnostic(
+                Code.INVALID_ARGUMENT,
+                says(f"`{'.'.join(path)}`", declared, expected),
+                at_argument(argument),
+                (removal(argument),),
+                instead=at_node(item.node),
+            )
+        )
 
     def _report(self, item: Item, message: str, other: Item | None = None) -> None:
         place = _key_place(item)
