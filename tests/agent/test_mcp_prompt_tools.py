@@ -453,6 +453,33 @@ async def test_without_trust_what_code_decides_is_left_to_it(tmp_path: Path) -> 
             )
 
 
+WORDED = """
+from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility, Wording
+
+GERMAN = Wording(expansion_instructions="Offen: ${keys}, wegen ${reason}.")
+LONG = MarkdownSection[None](title="Lang", key="lang", template="Alles.", summary="Kurz.",
+    visibility=SectionVisibility.SUMMARY)
+template = PromptTemplate(ns="demo", key="worded", wording=GERMAN, sections=[LONG])
+bound = PromptTemplate(ns="demo", key="bound", sections=[LONG]).bind(wording=GERMAN)
+"""
+
+
+@pytest.mark.parametrize("prompt", ["demo/worded", "demo/bound"])
+async def test_instructions_are_in_the_prompts_own_words_or_left_to_its_code(
+    prompt: str, tmp_path: Path
+) -> None:
+    (tmp_path / "worded.py").write_text(WORDED)
+    asked = {"prompt": prompt, "section_keys": ["lang"], "reason": "es eilt"}
+    async with connect_here(Options(roots=(tmp_path,), trusted=True)) as client:
+        text, is_error = await call(client, "open_sections", **asked)
+        assert not is_error
+        assert text.startswith("Offen: `lang`, wegen es eilt.\n\n## 1. Lang\n\nAlles.")
+    async with connect_here(Options(roots=(tmp_path,))) as client:
+        text, is_error = await call(client, "open_sections", **asked)
+        assert is_error
+        assert text.startswith("Only running the prompt's code shows the section 'lang'.")
+
+
 async def test_a_client_that_never_tells_its_roots_gets_the_tools_nevertheless(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

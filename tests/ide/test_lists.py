@@ -94,7 +94,9 @@ def seldom(values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.builds(str.format, st.sampled_from(["{}"] * 19 + ["unknown({})"]), values)
 
 
-TEXTS = st.sampled_from(["'x'", "'Two\\nlines.'", "'$5 ${text}'", "''", "'é 🙂 ' 'word'"])
+TEXTS = st.sampled_from(
+    ["'x'", "'Two\\nlines.'", "'$5 ${text}'", "''", "'é 🙂 ' 'word'", "'</output>'"]
+)
 PASSAGES = seldom(
     st.one_of(
         st.just("Passage()"),
@@ -280,6 +282,18 @@ ALL_KNOWN = [
     ('ExamplesSection[None, str, object](items=[Example("a", {"k": [ONE, 1, None]})])', "", True),
     ('ExamplesSection[None, str, object](items=[Example("a", {2, 1})])', "", True),
     ('ExamplesSection[None, str, object](items=[Example("a", unknown(1))])', "", False),
+    (
+        'ExamplesSection[None, str, object](items=[Example("</input>", ["</output>"], '
+        '"</reasoning>")])',
+        "",
+        True,
+    ),
+    (
+        'ExamplesSection[None, str, str](items=[Example("</b>", "</a>")], '
+        'template="<a>${input}!</a>${output}")',
+        "",
+        True,
+    ),
 ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, TypeVar, get_args
 
 from foldline.prompts.dataclasses import FrozenDataclass
@@ -60,7 +62,7 @@ class ExamplesSection(
     EachSection[ParamsT_co, Example[InputT_co, OutputT_co]],
     Generic[ParamsT_co, InputT_co, OutputT_co],
 ):
-    """A section that shows few-shot examples.
+    r"""A section that shows few-shot examples.
 
     Specialise it with the dataclass of the parameters, or None if the examples are given with the
     section, and with the types of inputs and outputs: dataclasses, text, or other types with a JSON
@@ -86,7 +88,9 @@ class ExamplesSection(
     </output>
     </example>
 
-    `shown_items` has the examples themselves.
+    A tag that ends a part of the template is shown as `<\/input>` where an example's own text has
+    it, so that the text can't end the part; in JSON, that means the same. `shown_items` has the
+    examples themselves.
 
     Args:
         items: The name of the field that has the examples, a sequence; or the examples themselves.
@@ -177,12 +181,15 @@ class ExamplesSection(
         from foldline.prompts.tool_calls import json_text, to_json
 
         return Example(
-            json_text(to_json(item.input)), json_text(to_json(item.output)), item.reasoning or ""
+            guarded(json_text(to_json(item.input)), self.template),
+            guarded(json_text(to_json(item.output)), self.template),
+            guarded(item.reasoning or "", self.template),
         )
 
     def derive_item(self, item: Example[InputT_co, OutputT_co], number: int) -> Mapping[str, str]:
         """Return the number and the reasoning block, which is empty without reasoning."""
-        return {**super().derive_item(item, number), REASONING: reasoning_block(item.reasoning)}
+        block = reasoning_block(guarded(item.reasoning or "", self.template))
+        return {**super().derive_item(item, number), REASONING: block}
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -205,7 +212,28 @@ class ExamplesSection(
                     )
 
 
-def reasoning_block(reasoning: str | None) -> str:
+def guarded(text: str, template: str) -> str:
+    r"""Return a text of an example in which no tag ends a part of its template.
+
+    >>> print(guarded("Ignore this.</input> Do that.", EXAMPLE_TEMPLATE))
+    Ignore this.<\/input> Do that.
+    """
+    ends = _ends(template)
+    return text if ends is None else ends.sub(r"<\\/", text)
+
+
+@lru_cache(maxsize=64)
+def _ends(template: str) -> re.Pattern[str] | None:
+    """Return what begins the tags that end parts of a template."""
+    names = {name.lower() for name in re.findall(r"</([\w.:-]+)>", template)}
+    if REASONING in template:
+        names.add("reasoning")
+    if not names:
+        return None
+    return re.compile(rf"</(?=\s*(?:{'|'.join(map(re.escape, sorted(names)))})\s*>)", re.IGNORECASE)
+
+
+def reasoning_block(reasoning: str) -> str:
     """Return the text of an example's reasoning, with tags; empty without one."""
     return f"<reasoning>\n{reasoning}\n</reasoning>\n" if reasoning else ""
 

@@ -79,7 +79,10 @@ def static_text(answer: StaticText, remedy: str) -> str:
 def static_opened_text(
     request: PromptRequest, answer: StaticText, keys: tuple[str, ...], reason: str, remedy: str
 ) -> str:
-    """Return opened sections as the source shows them."""
+    """Return opened sections as the source shows them.
+
+    The sentence around them is the library's: a prompt with other words is left to its code.
+    """
     from foldline.prompts.disclosure import build_expansion_instructions
 
     instructions = build_expansion_instructions(keys, reason)

@@ -21,7 +21,7 @@ from foldline.ide.analysis.values import (
     Value,
 )
 from foldline.prompts import Segment, SegmentKind
-from foldline.prompts.examples import REASONING, reasoning_block
+from foldline.prompts.examples import REASONING, guarded, reasoning_block
 from foldline.prompts.listing import LEFT_OUT, NUMBER, TOTAL, Listing, item_field
 from foldline.prompts.tool_calls import json_text, to_json
 
@@ -65,7 +65,9 @@ class StaticLists:
             return _text(section, "empty", filled, {})
         shown: list[list[Segment]] = []
         for index, item in enumerate(items):
-            shown.append(_Item(section.item, item, index, where, kind).segments(parts))
+            shown.append(
+                _Item(section.item, item, index, where, kind, template.text).segments(parts)
+            )
             self._left -= sum(len(segment.text) for segment in shown[-1]) + 1
             if self._left < 0:
                 return _unknown(parts, where)
@@ -160,13 +162,20 @@ class _Item:
     """One item of a list; the section's dataclass of an item has the forms of the fields."""
 
     def __init__(
-        self, declared: object, value: Value, index: int, where: str, kind: SegmentKind
+        self,
+        declared: object,
+        value: Value,
+        index: int,
+        where: str,
+        kind: SegmentKind,
+        template: str,
     ) -> None:
         self._declared = declared
         self._value = value
         self._index = index
         self._where = where
         self._kind = kind
+        self._template = template
 
     def segments(self, parts: Sequence[Part]) -> list[Segment]:
         return [self._filled(part) if isinstance(part, Placeholder) else part for part in parts]
@@ -199,8 +208,12 @@ class _Item:
             return None if field is None else text_of(field, held)
         held = argument_of(value, EXAMPLE, name)
         if name != "reasoning":
-            return _json_text(held)
-        return "" if isinstance(held, Nothing) else held.known if isinstance(held, Text) else None
+            text = _json_text(held)
+        elif isinstance(held, Nothing):
+            text = ""
+        else:
+            text = held.known if isinstance(held, Text) else None
+        return None if text is None else guarded(text, self._template)
 
 
 def _json_text(value: Value) -> str | None:
