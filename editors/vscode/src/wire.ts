@@ -57,6 +57,8 @@ export interface Block {
   location: Location | null;
   /** Why this section could not be rendered, while the others could. */
   error?: { message: string } | null;
+  /** The role of the message that shows it, where that isn't the user's. */
+  role?: string;
   /** Of its own text, with the blocks below it, and for a summary once it is opened. */
   tokens?: { self: number; subtree: number; if_opened: number | null };
 }
@@ -91,9 +93,22 @@ export interface Kept {
   tools: boolean;
 }
 
+/** A stretch of the request that begins where something changes more often than all before. */
+export interface CacheStage {
+  first: string;
+  last: string;
+  tokens: number;
+  /** How often it changes, and because of what. */
+  why: string;
+  /** The tokens that are new when it changes: its own and all behind it. */
+  change: number;
+  breakpoint: string | null;
+}
+
 /** What a provider's cache can keep of it between requests: places to set a breakpoint at. */
 export interface CachePlan {
   sentence: string;
+  stages: CacheStage[];
   breakpoints: { part: string; offset: number; tokens: number; kept: boolean }[];
 }
 

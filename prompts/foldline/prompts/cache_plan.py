@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from foldline.prompts.tree import Node
     from foldline.prompts.visibility import SectionPath
 
-__all__ = ["Breakpoint", "CachePlan", "CacheRules", "CacheSpan", "MisplacedValue", "cache_plan"]
+__all__ = [
+    "Breakpoint",
+    "CachePlan",
+    "CacheRules",
+    "CacheSpan",
+    "CacheStage",
+    "MisplacedValue",
+    "cache_plan",
+]
 
 TOOLS = "tools"
 
@@ -119,6 +127,35 @@ class MisplacedValue:
 
 
 @dataclass(frozen=True, slots=True)
+class CacheStage:
+    """A stretch of the request that begins where something changes more often than all before.
+
+    Args:
+        first: The dotted key of the section that it begins in, or `tools`.
+        last: The one that it ends in.
+        tokens: How many tokens it has.
+        stability: How often it changes together with what is in front of it.
+        cause: The section and the fields that change so often; None if nothing of it changes.
+        change: The tokens that are new when it changes: its own and all behind it.
+        breakpoint: What the plan says of a breakpoint behind it; None if none belongs there.
+    """
+
+    first: str
+    last: str
+    tokens: int
+    stability: Stability
+    cause: str | None
+    change: int
+    breakpoint: str | None
+
+    @property
+    def why(self) -> str:
+        """How often it changes, and because of what."""
+        words = _WORDS[self.stability]
+        return words if self.cause is None else f"{words}: {self.cause}"
+
+
+@dataclass(frozen=True, slots=True)
 class CachePlan:
     """The stretches of a request in the order of the wire, and its breakpoints."""
 
@@ -189,20 +226,50 @@ class CachePlan:
             )
             behind -= tokens
             if mark := marks.get(row[-1][0]):
-                lines.append(
-                    f"── breakpoint after {mark.tokens:,} tokens, the same "
-                    f"{_PREFIXES[mark.stability]}"
-                    if mark.kept
-                    else f"── no breakpoint: {mark.tokens:,} tokens are too short to be cached "
-                    f"(at least {self.rules.minimum_tokens:,})"
-                )
+                lines.append(f"── {self._said(mark)}")
         return "\n".join(lines)
 
+    def _said(self, mark: Breakpoint) -> str:
+        if mark.kept:
+            prefix = _PREFIXES[mark.stability]
+            return f"breakpoint after {mark.tokens:,} tokens, the same {prefix}"
+        return (
+            f"no breakpoint: {mark.tokens:,} tokens are too short to be cached "
+            f"(at least {self.rules.minimum_tokens:,})"
+        )
+
+    def stages(self) -> Iterator[CacheStage]:
+        """Yield the request in at most five stretches, each of which changes more often."""
+        behind = self.tokens
+        marks = {mark.after: mark for mark in self.breakpoints}
+        for prefix, group in groupby(enumerate(self.spans), lambda item: item[1].prefix):
+            indices, spans = zip(*group, strict=True)
+            tokens = sum(span.tokens for span in spans)
+            mark = marks.get(indices[-1])
+            said = None if mark is None else self._said(mark)
+            cause = _name(spans[:1]) if prefix is not Stability.CONSTANT else None
+            yield CacheStage(
+                spans[0].dotted_key, spans[-1].dotted_key, tokens, prefix, cause, behind, said
+            )
+            behind -= tokens
+
     def to_json(self) -> dict[str, Any]:
-        """Return the breakpoints, the misplaced values and the sentence as JSON values."""
+        """Return the stages, the breakpoints, the misplaced values and the sentence as JSON."""
         return {
             "sentence": self.sentence,
             "minimumTokens": self.rules.minimum_tokens,
+            "stages": [
+                {
+                    "first": stage.first,
+                    "last": stage.last,
+                    "tokens": stage.tokens,
+                    "stability": stage.stability.name.lower(),
+                    "why": stage.why,
+                    "change": stage.change,
+                    "breakpoint": stage.breakpoint,
+                }
+                for stage in self.stages()
+            ],
             "breakpoints": [
                 {
                     "part": mark.part,

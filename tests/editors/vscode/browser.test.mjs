@@ -63,6 +63,23 @@ test('sections open and close, and what that costs is shown', async () => {
   assert.equal(await total(page), before);
 });
 
+test('parts show their roles, and the plan what a cache can keep', async () => {
+  const { page } = await open({
+    folder: join(ROOT, 'examples/prompts'),
+    file: 'support_bot.py',
+  });
+  const roles = await page.locator('.role:visible').allInnerTexts();
+  assert.deepEqual(roles, ['system message', 'user message']);
+  await page.locator('.plan > summary').click();
+  const plan = await page.locator('.stages').innerText();
+  assert.match(plan, /per request: passages/);
+  assert.match(plan, /no breakpoint: [\d,]+ tokens are too short to be cached/);
+  await screenshot(page, 'plan');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize({ width: 480, height: 700 });
+  await screenshot(page, 'plan-narrow');
+});
+
 test('other values are chosen, and steps are taken back', async () => {
   const sets = ['ada', 'bob'].map((name) => `def preview_${name}():\n    return Who("${name}")\n`);
   const { page } = await open({

@@ -168,12 +168,13 @@ test('the strip has a mark where a provider can be asked to keep what is in fron
   await show(blocks, {
     tokens: { text: 51, tools: 0, output: 0, total: 51, encoding: 'o200k', exact: false },
     cache: {
+      stages: [],
       sentence: 'cacheable: 1,300 tokens in every request',
       breakpoints: [mark, { ...mark, offset: 1, kept: false }],
     },
   });
   assert.match(
-    await page.locator('.words').innerText(),
+    await page.locator('.plan > summary').innerText(),
     /cacheable: 1,300 tokens in every request/,
   );
   assert.deepEqual(
@@ -184,6 +185,62 @@ test('the strip has a mark where a provider can be asked to keep what is in fron
     await page.locator('.piece.breakpoint').getAttribute('title'),
     /a cache can keep the 1,300 tokens up to here/,
   );
+});
+
+test('the plan is a list of what changes, how often, and what that costs', async () => {
+  const tokens = { text: 1400, tools: 0, output: 0, total: 1400, encoding: 'o200k', exact: false };
+  const stages = [
+    {
+      ...{ first: 'tools', last: 'b', tokens: 1_300, why: 'stable: a (name)', change: 1_400 },
+      breakpoint: 'breakpoint after 1,300 tokens, the same in every request of a deployment',
+    },
+    {
+      ...{ first: 'c', last: 'c', tokens: 100, why: 'per request: c (time)', change: 100 },
+      breakpoint: null,
+    },
+  ];
+  const cache = { sentence: 'cacheable: 1,300 tokens', breakpoints: [], stages };
+  await show([block('a'), block('b'), block('c')], { tokens, cache });
+  const list = page.locator('.stages');
+  assert.equal(await list.isVisible(), false);
+  await page.locator('.plan > summary').click();
+  const rows = () =>
+    list
+      .locator('tr')
+      .evaluateAll((made) => made.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  assert.deepEqual(await rows(), [
+    ['sections', 'tokens', 'changes', 'a change makes new'],
+    ['tools … b', '1,300', 'stable: a (name)', '1,400'],
+    ['breakpoint after 1,300 tokens, the same in every request of a deployment'],
+    ['c', '100', 'per request: c (time)', '100'],
+  ]);
+  await update(['a', 'b', 'c'], [], { tokens, cache: { ...cache, stages: stages.slice(1) } });
+  assert.equal(await list.isVisible(), true, 'it stays open');
+  assert.equal((await rows()).length, 2);
+  await update(['a', 'b', 'c'], [], { tokens, cache: { ...cache, sentence: '', stages: [] } });
+  assert.equal(await page.locator('.plan').isVisible(), false);
+});
+
+test('the parts of a prompt say the role that they have', async () => {
+  const blocks = [
+    block('a', { role: 'system' }),
+    block('a/b', { role: 'system', depth: 1 }),
+    block('c', { role: 'developer' }),
+    block('d'),
+    block('e'),
+  ];
+  await show(blocks);
+  const roles = () =>
+    page
+      .locator('.role:visible')
+      .evaluateAll((made) => made.map((each) => [each.parentElement.dataset.id, each.textContent]));
+  assert.deepEqual(await roles(), [
+    ['a', 'system message'],
+    ['c', 'developer message'],
+    ['d', 'user message'],
+  ]);
+  await update(['d', 'e'], []);
+  assert.deepEqual(await roles(), [], 'one message of the user needs no name');
 });
 
 test('a section that could not be rendered says why, and the others are there', async () => {

@@ -27,6 +27,7 @@ const SEGMENT_TITLES: Record<string, string> = {
 /** The element of one block. It stays the same element, with its focus, whatever the block becomes. */
 export class BlockView {
   readonly root: HTMLElement;
+  private readonly role = element('div.role');
   private readonly fold: HTMLButtonElement;
   private readonly heading: HTMLElement;
   private readonly badge: HTMLElement;
@@ -61,6 +62,7 @@ export class BlockView {
     this.root = element(
       'section.block',
       { 'data-id': id },
+      this.role,
       element('div.head', {}, this.heading, this.source, this.costs, this.badge, this.change),
       this.body,
     );
@@ -68,6 +70,12 @@ export class BlockView {
 
   get key(): string {
     return this.block.key;
+  }
+
+  /** Says in front of the section that a message of this role begins with it. */
+  begins(role: string | null): void {
+    this.role.hidden = role === null;
+    this.role.textContent = role === null ? '' : `${role} message`;
   }
 
   /** Shows the block; touches the page only where something differs. True when the text differs. */

@@ -1,16 +1,19 @@
 // What the whole prompt costs, and where in it: a strip with a piece for each section.
 
-import type { Block, CachePlan, Effect, Kept, Tokens } from '../wire';
+import type { Block, CachePlan, CacheStage, Effect, Kept, Tokens } from '../wire';
 import { element } from './dom';
 
 export class Costs {
   readonly root = element('div.total');
   private readonly words = element('span.words');
   private readonly strip = element('div.strip', { 'aria-hidden': 'true' });
+  private readonly sentence = element('summary', { title: PLAN });
+  private readonly stages = element('div.stages');
+  private readonly plan = element('details.plan', {}, this.sentence, this.stages);
 
   /** `pressed` is told which section a piece of the strip stands for. */
   constructor(pressed: (id: string) => void) {
-    this.root.append(this.words, this.strip);
+    this.root.append(this.words, this.plan, this.strip);
     this.strip.addEventListener('click', ({ target }) => {
       const id = (target as HTMLElement).dataset.for;
       if (id !== undefined) {
@@ -42,9 +45,11 @@ export class Costs {
     this.words.replaceChildren(
       element('span', {}, said.filter(Boolean).join(' · ')),
       ...(cache === null ? [] : [element('span.kept', { title: KEPT }, cache)]),
-      ...(plan?.sentence ? [element('span.plan', { title: PLAN }, plan.sentence)] : []),
       ...(done === '' ? [] : [element('span.effects', { title: EFFECTS }, done)]),
     );
+    this.plan.hidden = !plan?.sentence;
+    this.sentence.textContent = plan?.sentence ?? '';
+    this.stages.replaceChildren(tableOf(plan?.stages ?? []));
     this.drawStrip(blocks, kept, plan);
   }
 
@@ -81,6 +86,30 @@ const PLAN =
   'A provider can be asked to keep it.';
 
 const EFFECTS = 'Side effects of importing the module.';
+
+/** The plan as a list: what is sent first changes least. */
+function tableOf(stages: readonly CacheStage[]): HTMLElement {
+  const head = ['sections', 'tokens', 'changes', 'a change makes new'];
+  const rows = stages.flatMap(({ first, last, tokens, why, change, breakpoint }) => [
+    element(
+      'tr',
+      {},
+      element('td', {}, first === last ? first : `${first} … ${last}`),
+      element('td.amount', {}, amount(tokens)),
+      element('td', {}, why),
+      element('td.amount', {}, amount(change)),
+    ),
+    ...(breakpoint === null
+      ? []
+      : [element('tr.mark', {}, element('td', { colspan: '4' }, breakpoint))]),
+  ]);
+  return element(
+    'table',
+    {},
+    element('thead', {}, element('tr', {}, ...head.map((name) => element('th', {}, name)))),
+    element('tbody', {}, ...rows),
+  );
+}
 
 function keptOf(tokens: Tokens, kept: Kept | null): string | null {
   if (kept === null) {

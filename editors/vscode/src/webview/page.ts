@@ -34,6 +34,12 @@ const FIDELITIES: Record<string, string> = {
 /** A section of which less than this many pixels are in view is not what is read. */
 const ONE_LINE = 24;
 
+const USER = 'user';
+
+function roleOf(block: Block): string {
+  return block.role ?? USER;
+}
+
 export class Page {
   private readonly blocks = new Blocks();
   private readonly views = new Map<string, BlockView>();
@@ -132,9 +138,13 @@ export class Page {
       }
     }
     let next = this.main.firstElementChild;
+    // One message of the user needs no name.
+    let role = this.blocks.all().some((block) => roleOf(block) !== USER) ? '' : USER;
     for (const block of this.blocks.all()) {
       const view = this.viewOf(block);
       view.update(block, this.mode, this.reveals);
+      view.begins(roleOf(block) === role ? null : roleOf(block));
+      role = roleOf(block);
       if (view.root === next) {
         next = next.nextElementSibling;
       } else {

@@ -66,7 +66,9 @@ class StaticLists:
         shown: list[list[Segment]] = []
         for index, item in enumerate(items):
             shown.append(
-                _Item(section.item, item, index, where, kind, template.text).segments(parts)
+                _Item(section.item, item, index, where, kind, template=template.text).segments(
+                    parts
+                )
             )
             self._left -= sum(len(segment.text) for segment in shown[-1]) + 1
             if self._left < 0:
@@ -168,6 +170,7 @@ class _Item:
         index: int,
         where: str,
         kind: SegmentKind,
+        *,
         template: str,
     ) -> None:
         self._declared = declared

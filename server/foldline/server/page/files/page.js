@@ -210,6 +210,7 @@ var BlockView = class {
     this.root = element(
       "section.block",
       { "data-id": id },
+      this.role,
       element("div.head", {}, this.heading, this.source, this.costs, this.badge, this.change),
       this.body
     );
@@ -217,6 +218,7 @@ var BlockView = class {
   block;
   actions;
   root;
+  role = element("div.role");
   fold;
   heading;
   badge;
@@ -228,6 +230,11 @@ var BlockView = class {
   mode = "markdown";
   get key() {
     return this.block.key;
+  }
+  /** Says in front of the section that a message of this role begins with it. */
+  begins(role) {
+    this.role.hidden = role === null;
+    this.role.textContent = role === null ? "" : `${role} message`;
   }
   /** Shows the block; touches the page only where something differs. True when the text differs. */
   update(block, mode, reveals) {
@@ -325,9 +332,12 @@ var Costs = class {
   root = element("div.total");
   words = element("span.words");
   strip = element("div.strip", { "aria-hidden": "true" });
+  sentence = element("summary", { title: PLAN });
+  stages = element("div.stages");
+  plan = element("details.plan", {}, this.sentence, this.stages);
   /** `pressed` is told which section a piece of the strip stands for. */
   constructor(pressed) {
-    this.root.append(this.words, this.strip);
+    this.root.append(this.words, this.plan, this.strip);
     this.strip.addEventListener("click", ({ target }) => {
       const id = target.dataset.for;
       if (id !== void 0) {
@@ -352,9 +362,11 @@ var Costs = class {
     this.words.replaceChildren(
       element("span", {}, said.filter(Boolean).join(" · ")),
       ...cache === null ? [] : [element("span.kept", { title: KEPT }, cache)],
-      ...plan?.sentence ? [element("span.plan", { title: PLAN }, plan.sentence)] : [],
       ...done === "" ? [] : [element("span.effects", { title: EFFECTS }, done)]
     );
+    this.plan.hidden = !plan?.sentence;
+    this.sentence.textContent = plan?.sentence ?? "";
+    this.stages.replaceChildren(tableOf(plan?.stages ?? []));
     this.drawStrip(blocks, kept, plan);
   }
   drawStrip(blocks, kept, plan) {
@@ -383,6 +395,26 @@ var Costs = class {
 var KEPT = "A provider's prompt cache keeps what the last version and this one begin with alike, the tools first.";
 var PLAN = "How much of the prompt begins alike in other requests, by what the types of its fields say. A provider can be asked to keep it.";
 var EFFECTS = "Side effects of importing the module.";
+function tableOf(stages) {
+  const head = ["sections", "tokens", "changes", "a change makes new"];
+  const rows = stages.flatMap(({ first, last, tokens, why, change, breakpoint }) => [
+    element(
+      "tr",
+      {},
+      element("td", {}, first === last ? first : `${first} … ${last}`),
+      element("td.amount", {}, amount(tokens)),
+      element("td", {}, why),
+      element("td.amount", {}, amount(change))
+    ),
+    ...breakpoint === null ? [] : [element("tr.mark", {}, element("td", { colspan: "4" }, breakpoint))]
+  ]);
+  return element(
+    "table",
+    {},
+    element("thead", {}, element("tr", {}, ...head.map((name) => element("th", {}, name)))),
+    element("tbody", {}, ...rows)
+  );
+}
 function keptOf(tokens, kept) {
   if (kept === null) {
     return null;
@@ -406,6 +438,10 @@ var FIDELITIES = {
   static: "Rendered from the source alone: unknown values show as written"
 };
 var ONE_LINE = 24;
+var USER = "user";
+function roleOf(block) {
+  return block.role ?? USER;
+}
 var Page = class {
   constructor(host) {
     this.host = host;
@@ -501,9 +537,12 @@ var Page = class {
       }
     }
     let next = this.main.firstElementChild;
+    let role = this.blocks.all().some((block) => roleOf(block) !== USER) ? "" : USER;
     for (const block of this.blocks.all()) {
       const view = this.viewOf(block);
       view.update(block, this.mode, this.reveals);
+      view.begins(roleOf(block) === role ? null : roleOf(block));
+      role = roleOf(block);
       if (view.root === next) {
         next = next.nextElementSibling;
       } else {
