@@ -242,6 +242,55 @@ def test_the_bar_says_what_it_costs_what_is_kept_and_what_it_does(nvim: Neovim) 
     nvim.wait(f"vim.wo.winbar:find('{bar}') ~= nil")
 
 
+ROLES = """
+local found = {}
+for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, { details = true })) do
+  if mark[4].virt_text_pos == 'right_align' then
+    table.insert(found, { mark[2] + 1, mark[4].virt_text[1][1] })
+  end
+end
+return found
+"""
+
+
+def test_the_parts_of_a_prompt_say_the_role_that_they_have(nvim: Neovim) -> None:
+    uri = preview(nvim, TASK)
+    assert nvim.lua(ROLES) == [], "one message of the user needs no name"
+    rules = {**block("rules", "## 1. Rules\n\nBe kind.\n\n"), "role": "system"}
+    more = {**block("rules.more", "### 1.1. More\n\nAlways.\n\n"), "role": "system"}
+    push(nvim, update(uri, [rules, more], order=["rules", "rules/more", "task"]))
+    nvim.wait("vim.fn.getline(1) == '## 1. Rules'")
+    assert nvim.lua(ROLES) == [[1, "system message"], [9, "user message"]]
+
+
+def test_the_cache_plan_is_shown_as_a_list(nvim: Neovim) -> None:
+    uri = preview(nvim, TASK)
+    shown = (
+        "local win = vim.api.nvim_list_wins()[#vim.api.nvim_list_wins()]\n"
+        "return vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)"
+    )
+    nvim.command("FoldlineCachePlan")
+    assert nvim.lua(shown) == ["Nothing is known of what a cache can keep."]
+    kept = "breakpoint after 90 tokens, the same in every request of a deployment"
+    stages = [
+        {"first": "tools", "last": "task", "tokens": 90, "why": "stable: task (name)"}
+        | {"change": 95, "breakpoint": kept},
+        {"first": "task", "last": "task", "tokens": 5, "why": "per request: task (request)"}
+        | {"change": 5, "breakpoint": None},
+    ]
+    plan = {"sentence": "cacheable: 90 tokens", "stages": stages}
+    push(nvim, with_facts(update(uri, [], order=["task"]), cache=plan))
+    nvim.wait("vim.wo.winbar:find('cacheable: 90 tokens') ~= nil")
+    nvim.lua("vim.api.nvim_feedkeys('K', 'x', false)")
+    assert nvim.lua(shown) == [
+        "cacheable: 90 tokens",
+        "",
+        "tools … task: 90 tokens, stable: task (name); a change makes 95 new",
+        f"── {kept}",
+        "task: 5 tokens, per request: task (request); a change makes 5 new",
+    ]
+
+
 def test_a_section_that_is_not_rendered_is_named_in_the_bar(nvim: Neovim) -> None:
     uri = preview(nvim, TASK)
     failed = {**TASK, "error": {"message": "review.py:7: KeyError"}}

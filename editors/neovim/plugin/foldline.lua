@@ -42,6 +42,10 @@ command('FoldlineOutline', function(args)
   require('foldline').outline({ mods = args.smods })
 end, { bar = true, desc = 'Show the outline of the file' })
 
+command('FoldlineCachePlan', function()
+  require('foldline').cache_plan()
+end, { bar = true, desc = "Show what a provider's cache can keep of the prompt" })
+
 command('FoldlineRestart', function()
   require('foldline').restart()
 end, { bar = true, desc = 'Start language servers and previews afresh' })

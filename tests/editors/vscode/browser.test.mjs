@@ -72,7 +72,7 @@ test('parts show their roles, and the plan what a cache can keep', async () => {
   assert.deepEqual(roles, ['system message', 'user message']);
   await page.locator('.plan > summary').click();
   const plan = await page.locator('.stages').innerText();
-  assert.match(plan, /per request: passages/);
+  assert.match(plan, /per request: turns/);
   assert.match(plan, /no breakpoint: [\d,]+ tokens are too short to be cached/);
   await screenshot(page, 'plan');
   await page.emulateMedia({ colorScheme: 'dark' });

@@ -95,6 +95,14 @@ function M.outline(opts)
   end)
 end
 
+function M.cache_plan()
+  local preview = require('foldline.preview').current()
+  if not preview then
+    return M.notify('no preview is shown')
+  end
+  require('foldline.view').show_plan(preview)
+end
+
 --- Lets what works behind the server start afresh; the server itself goes on.
 function M.restart()
   local client = M.client(vim.api.nvim_get_current_buf())

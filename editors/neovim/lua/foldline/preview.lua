@@ -14,6 +14,19 @@ local M = {}
 ---@field text string
 ---@field location lsp.Location?
 ---@field error { message: string }? why it could not be rendered
+---@field role string? the role of its message, where that isn't the user's
+
+---@class foldline.CacheStage
+---@field first string the key of the section that it begins in, or 'tools'
+---@field last string
+---@field tokens integer
+---@field why string how often it changes, and because of what
+---@field change integer the tokens that are new when it changes
+---@field breakpoint string?
+
+---@class foldline.CachePlan
+---@field sentence string
+---@field stages foldline.CacheStage[]
 
 ---@class foldline.Stale
 ---@field kind string
@@ -31,7 +44,7 @@ local M = {}
 ---@field blocks foldline.Block[] the new and the changed ones
 ---@field tokens { total: integer }?
 ---@field kept { tokens: integer, tools: boolean }? what a cache keeps of the version before
----@field cache { sentence: string }? what a cache can keep between requests
+---@field cache foldline.CachePlan? what a cache can keep between requests
 ---@field effects { line: integer, message: string }[]?
 ---@field stale foldline.Stale?
 
@@ -46,7 +59,7 @@ local M = {}
 ---@field blocks table<string, foldline.Block>
 ---@field tokens { total: integer }?
 ---@field kept { tokens: integer, tools: boolean }?
----@field cache { sentence: string }?
+---@field cache foldline.CachePlan?
 ---@field effects { line: integer, message: string }[]?
 ---@field stale foldline.Stale?
 ---@field reopen string[]? keys that were open before the server came back, to open once it renders
@@ -223,6 +236,7 @@ function create(update)
   end
   map('<CR>', open_section, 'Open the summarized section')
   map('c', close_section, 'Close the section that was opened')
+  map('K', require('foldline.view').show_plan, 'Show what a cache can keep')
   map('gd', go_to_source, 'Go to the source of the section')
   watch()
   return preview

@@ -10,7 +10,7 @@ local M = {}
 local hints = vim.api.nvim_create_namespace('foldline.preview')
 local layouts = {} ---@type table<integer, foldline.Layout>
 
-local apply, banner, bar, differences, facts, moved, some, text_of
+local apply, banner, bar, begun, differences, facts, moved, plan_lines, some, text_of
 
 ---@param preview foldline.Preview
 ---@return integer buf
@@ -84,8 +84,16 @@ function M.draw(preview)
     end)
   end
   vim.api.nvim_buf_clear_namespace(preview.buf, hints, 0, -1)
+  local roles = begun(preview)
   for index, id in ipairs(preview.order) do
     local block = preview.blocks[id]
+    if roles[id] then
+      -- A line above the first one would be out of sight.
+      vim.api.nvim_buf_set_extmark(preview.buf, hints, layout.starts[index] - 1, 0, {
+        virt_text = { { roles[id] .. ' message', 'Special' } },
+        virt_text_pos = 'right_align',
+      })
+    end
     local hint = block.visibility == 'SUMMARY' and '▸ <CR> opens'
       or block.opened and '▾ c closes'
       or nil
@@ -96,6 +104,17 @@ function M.draw(preview)
       })
     end
   end
+end
+
+--- Shows in a floating window what a provider's cache can keep.
+---@param preview foldline.Preview
+function M.show_plan(preview)
+  local lines = plan_lines(some(preview.cache))
+  vim.lsp.util.open_floating_preview(lines, '', {
+    border = 'single',
+    title = 'Cache plan',
+    wrap = false,
+  })
 end
 
 --- The block that stands on a line.
@@ -253,6 +272,46 @@ function facts(preview)
     table.insert(found, ('line %d %s'):format(effect.line, effect.message))
   end
   return found
+end
+
+--- The role of each block that a message begins with; one message of the user needs no name.
+---@param preview foldline.Preview
+---@return table<string, string> roles by the block's id
+function begun(preview)
+  local found, before, named = {}, nil, false
+  for _, id in ipairs(preview.order) do
+    local block = preview.blocks[id]
+    local role = some(block.role) or 'user'
+    named = named or role ~= 'user'
+    if block.text ~= '' and role ~= before then
+      found[id], before = role, role
+    end
+  end
+  return named and found or {}
+end
+
+---@param plan foldline.CachePlan?
+---@return string[]
+function plan_lines(plan)
+  if not plan or #plan.stages == 0 then
+    return { 'Nothing is known of what a cache can keep.' }
+  end
+  local lines = { plan.sentence, '' }
+  for _, stage in ipairs(plan.stages) do
+    local name = stage.first == stage.last and stage.first
+      or ('%s … %s'):format(stage.first, stage.last)
+    local cost = ('%d tokens, %s; a change makes %d new'):format(
+      stage.tokens,
+      stage.why,
+      stage.change
+    )
+    table.insert(lines, ('%s: %s'):format(name, cost))
+    local mark = some(stage.breakpoint)
+    if mark then
+      table.insert(lines, '── ' .. mark)
+    end
+  end
+  return lines
 end
 
 ---@param highlight string
