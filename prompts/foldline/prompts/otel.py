@@ -17,6 +17,7 @@ from foldline.prompts.errors import PromptConfigurationError, VisibilityExpansio
 from foldline.prompts.runtime.events import (
     Event,
     ModelAnswered,
+    ModelFailed,
     PromptExecuted,
     PromptRendered,
     PromptStopped,
@@ -89,6 +90,8 @@ class OpenTelemetryExporter:
             self._begin(event)
         elif isinstance(event, ModelAnswered):
             self._answered(event)
+        elif isinstance(event, ModelFailed):
+            self._failed(event)
         elif isinstance(event, ToolInvoked):
             self._called(event)
         elif isinstance(event, PromptExecuted):
@@ -137,8 +140,6 @@ class OpenTelemetryExporter:
             self._open[event.evaluation_id] = span
 
     def _answered(self, event: ModelAnswered) -> None:
-        from opentelemetry.trace import SpanKind
-
         attributes: _Attributes = {
             "gen_ai.response.finish_reasons": ["tool_call" if event.tool_calls else "stop"],
             **_tokens(event.usage),
@@ -153,9 +154,22 @@ class OpenTelemetryExporter:
             attributes["gen_ai.output.messages"] = _messages(
                 "assistant", *([_text(event.text)] if event.text else []), *calls
             )
-        name = " ".join(("chat", *([requested] if requested else [])))
-        span = self._add(event, "chat", name=name, kind=SpanKind.CLIENT, attributes=attributes)
+        self._chat(event, requested, attributes).end(_nanoseconds(event.created_at))
+
+    def _failed(self, event: ModelFailed) -> None:
+        requested = event.requested_model
+        attributes: _Attributes = {} if requested is None else {"gen_ai.request.model": requested}
+        span = self._chat(event, requested, attributes)
+        self._fail(span, _kind_of(event.error), str(event.error))
         span.end(_nanoseconds(event.created_at))
+
+    def _chat(
+        self, event: ModelAnswered | ModelFailed, model: str | None, attributes: _Attributes
+    ) -> Span:
+        from opentelemetry.trace import SpanKind
+
+        name = "chat" if model is None else f"chat {model}"
+        return self._add(event, "chat", name=name, kind=SpanKind.CLIENT, attributes=attributes)
 
     def _called(self, event: ToolInvoked) -> None:
         from opentelemetry.trace import SpanKind
@@ -189,8 +203,7 @@ class OpenTelemetryExporter:
             keys = [".".join(path) for path in error.requested_overrides]
             span.set_attribute("foldline.opened_sections", keys)
         elif span is not None:
-            kind = getattr(error, "kind", None)
-            self._fail(span, str(kind or type(error).__qualname__), str(error))
+            self._fail(span, _kind_of(error), str(error))
         self._end(event, event.usage)
 
     def _end(self, event: PromptExecuted | PromptStopped, usage: TokenUsage) -> None:
@@ -205,7 +218,7 @@ class OpenTelemetryExporter:
 
     def _add(
         self,
-        event: ModelAnswered | ToolInvoked,
+        event: ModelAnswered | ModelFailed | ToolInvoked,
         operation: str,
         *,
         name: str,
@@ -230,6 +243,10 @@ class OpenTelemetryExporter:
         span.set_attribute("error.type", kind)
         # A message can quote what the model or the user wrote.
         span.set_status(Status(StatusCode.ERROR, message if self._content else None))
+
+
+def _kind_of(error: BaseException) -> str:
+    return str(getattr(error, "kind", None) or type(error).__qualname__)
 
 
 def _common(event: Event, operation: str) -> _Attributes:

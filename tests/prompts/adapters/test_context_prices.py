@@ -1,5 +1,6 @@
 """Policies with prices against the providers' prompt caches, and handles on the wire."""
 
+import itertools
 import pathlib
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +21,7 @@ from foldline.prompts import (
 from foldline.prompts.adapters import ScriptedAdapter, ScriptedCall, ScriptedTurn
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError
-from foldline.prompts.runtime import ContextReplaced, InProcessEventBus
+from foldline.prompts.runtime import ContextCleared, ContextReplaced, InProcessEventBus
 
 from .providers import Json, serving
 from .wire.simulators import (
@@ -143,11 +144,17 @@ def test_the_provider_clears_results_itself_where_that_is_asked_for(streaming: b
             model="claude-opus-5-5", max_turns=TURNS + 1, context_editing=editing
         )
         heard: list[str] = []
-        response = adapter.evaluate(prompt(), on_text=heard.append if streaming else None)
+        bus = InProcessEventBus()
+        cleared: list[ContextCleared] = []
+        bus.subscribe(ContextCleared, cleared.append)
+        response = adapter.evaluate(prompt(), bus=bus, on_text=heard.append if streaming else None)
         assert response.text == "Found."
         assert simulator.refusals == []
         totals = [metered.total for metered in simulator.metered]
         assert max(totals) < 25_000
+        shrank = [n for n, (one, next_) in enumerate(itertools.pairwise(totals), 2) if next_ < one]
+        assert cleared[0].turn == shrank[0]
+        assert all(event.results >= 1 and event.tokens >= 10_000 for event in cleared)
         assert simulator.headers[0]["anthropic-beta"] == "context-management-2025-06-27"
         (edit,) = simulator.requests[-1]["context_management"]["edits"]
         assert edit["clear_at_least"] == {"type": "input_tokens", "value": 10_000}

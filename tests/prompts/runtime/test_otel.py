@@ -23,6 +23,7 @@ from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, PromptEvaluationError
 from foldline.prompts.otel import CONTENT_VARIABLE, OpenTelemetryExporter
 from foldline.prompts.runtime import (
+    EventStore,
     InProcessEventBus,
     Session,
     TokenUsage,
@@ -216,6 +217,27 @@ def test_a_failed_evaluation_is_a_span_with_the_kind_of_its_error(
     assert root.status.description is None
     assert attributes(root)["error.type"] == "turn_limit"
     assert attributes(root)["gen_ai.usage.input_tokens"] == 100
+
+
+def test_a_message_that_never_came_is_a_span_with_its_error(
+    memory: InMemorySpanExporter, provider: TracerProvider
+) -> None:
+    bus = InProcessEventBus()
+    with OpenTelemetryExporter(provider) as exporter, EventStore(":memory:") as store:
+        exporter.attach(bus)
+        store.attach(bus)
+        with pytest.raises(PromptEvaluationError):
+            ScriptedAdapter(Transcript.of([SCRIPT.exchanges[0].turns[0]])).evaluate(
+                TEMPLATE, bus=bus
+            )
+        (failed,) = [event for event in store.events() if event.kind == "ModelFailed"]
+    (root,) = named(memory, "invoke_agent plan")
+    (chat,) = named(memory, "chat")
+    assert chat.parent is not None
+    assert chat.parent.span_id == root.context.span_id
+    assert chat.status.status_code is StatusCode.ERROR
+    assert attributes(chat)["error.type"] == "script"
+    assert attributes(chat)["foldline.turn"] == failed.data["turn"] == 2
 
 
 def test_closing_ends_what_still_runs_and_unsubscribes(

@@ -48,6 +48,7 @@ __all__ = ["AnthropicAdapter"]
 DEFAULT_MAX_TOKENS = 8_192
 CONTEXT_EDITING = "context-management-2025-06-27"
 """The beta that has the provider clear old tool results."""
+CLEARING = "clear_tool_uses_20250919"
 
 
 class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
@@ -269,6 +270,7 @@ class _Exchange:
         if problem is not None:
             kind, explanation = problem
             raise self._adapter.failed(explanation, kind, request_id=request_id, text=text)
+        cleared = _cleared(message)
         said = ModelTurn(
             text=text,
             tool_calls=tuple(
@@ -281,6 +283,8 @@ class _Exchange:
             usage=_usage(message.usage),
             model=message.model,
             request_id=request_id,
+            cleared_results=sum(edit.cleared_tool_uses for edit in cleared),
+            cleared_tokens=sum(edit.cleared_input_tokens for edit in cleared),
         )
         self._messages.add(AssistantTurn(text, provider="anthropic", native=said.native))
         return said
@@ -288,7 +292,7 @@ class _Exchange:
 
 def _editing(editing: ContextEditing, rendered: RenderedPrompt[object]) -> dict[str, Any]:
     edit: dict[str, Any] = {
-        "type": "clear_tool_uses_20250919",
+        "type": CLEARING,
         "trigger": {"type": "input_tokens", "value": editing.trigger},
         "keep": {"type": "tool_uses", "value": editing.keep},
         "clear_at_least": {"type": "input_tokens", "value": editing.cleared_at_once},
@@ -298,6 +302,13 @@ def _editing(editing: ContextEditing, rendered: RenderedPrompt[object]) -> dict[
     if excluded := list(dict.fromkeys((*editing.exclude_tools, *opening))):
         edit["exclude_tools"] = excluded
     return {"betas": [CONTEXT_EDITING], "context_management": {"edits": [edit]}}
+
+
+def _cleared(message: Message) -> list[Any]:
+    """Return what the provider says that it cleared of the tools' results."""
+    management = getattr(message, "context_management", None)
+    edits = [] if management is None else management.applied_edits
+    return [edit for edit in edits if edit.type == CLEARING]
 
 
 def _cache(request: dict[str, Any]) -> None:

@@ -78,6 +78,10 @@ class ModelTurn:
     request_id: str | None = None
     native: tuple[dict[str, object], ...] | None = None
     """The message in the provider's own form, as it is sent back; see `AssistantTurn`."""
+    cleared_results: int = 0
+    """How many old tool results the provider cleared from the request by itself."""
+    cleared_tokens: int = 0
+    """The tokens that this removed."""
 
 
 class ModelExchange(Protocol):

@@ -36,8 +36,10 @@ from foldline.prompts.runtime.conversation import (
 )
 from foldline.prompts.runtime.dispatch import ToolOutcome, dispatch_tool_calls, tool_text
 from foldline.prompts.runtime.events import (
+    ContextCleared,
     ContextReplaced,
     ModelAnswered,
+    ModelFailed,
     PromptExecuted,
     PromptRendered,
     PromptStopped,
@@ -301,11 +303,22 @@ class Run(Generic[OutputT]):
             )
         self._turns += 1
         started = time.monotonic()
-        turn = exchange.ask(
-            deadline=self._deadline,
-            cancellation=self._options.cancellation,
-            on_text=self._options.on_text,
-        )
+        requested = getattr(self._adapter, "model", None)
+        try:
+            turn = exchange.ask(
+                deadline=self._deadline,
+                cancellation=self._options.cancellation,
+                on_text=self._options.on_text,
+            )
+        except BaseException as error:
+            self._publish(
+                ModelFailed,
+                turn=self._turns,
+                error=error,
+                requested_model=requested,
+                seconds=time.monotonic() - started,
+            )
+            raise
         self._usage += turn.usage
         self._publish(
             ModelAnswered,
@@ -314,10 +327,17 @@ class Run(Generic[OutputT]):
             tool_calls=tuple(call.name for call in turn.tool_calls),
             usage=turn.usage,
             model=turn.model,
-            requested_model=getattr(self._adapter, "model", None),
+            requested_model=requested,
             request_id=turn.request_id,
             seconds=time.monotonic() - started,
         )
+        if turn.cleared_results:
+            self._publish(
+                ContextCleared,
+                turn=self._turns,
+                results=turn.cleared_results,
+                tokens=turn.cleared_tokens,
+            )
         return turn
 
     def _check(self, what: str) -> None:

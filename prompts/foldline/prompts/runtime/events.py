@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 __all__ = [
+    "ContextCleared",
     "ContextReplaced",
     "Event",
     "EventBus",
     "InProcessEventBus",
     "ModelAnswered",
+    "ModelFailed",
     "PromptExecuted",
     "PromptRendered",
     "PromptStopped",
@@ -146,6 +148,31 @@ class ModelAnswered(Event):
     request_id: str | None = None
     seconds: float = 0.0
     """How long the request took."""
+
+
+@FrozenDataclass(kw_only=True)
+class ModelFailed(Event):
+    """No message of the model arrived: its provider couldn't be reached, or gave none."""
+
+    turn: int
+    """The number that the message would have, from 1."""
+    error: BaseException
+    requested_model: str | None = None
+    """The model's name, as the adapter asked for it."""
+    seconds: float = 0.0
+    """How long the request took."""
+
+
+@FrozenDataclass(kw_only=True)
+class ContextCleared(Event):
+    """The provider cleared old results of tools from a request; see `ContextEditing`."""
+
+    turn: int
+    """The number of the message that answers the request, from 1."""
+    results: int
+    """How many results it cleared."""
+    tokens: int
+    """The tokens that this removed."""
 
 
 @FrozenDataclass(kw_only=True)

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 from foldline.prompts.disclosure import OpenSectionsParams, ReadSectionParams
 from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.runtime.events import (
+    ContextCleared,
     ContextReplaced,
     Event,
     ModelAnswered,
+    ModelFailed,
     PromptExecuted,
     PromptRendered,
     PromptStopped,
@@ -294,6 +296,11 @@ def _facts(event: Event) -> tuple[dict[str, object], dict[str, object]]:
             "seconds": round(event.seconds, 3),
             **_tokens(event.usage),
         }, {"text": event.text}
+    if isinstance(event, ModelFailed):
+        kind = {"error": type(event.error).__name__, "turn": event.turn}
+        return {**kind, "seconds": round(event.seconds, 3)}, {"message": str(event.error)}
+    if isinstance(event, ContextCleared):
+        return {"turn": event.turn, "results": event.results, "tokens": event.tokens}, {}
     if isinstance(event, ContextReplaced):
         savings = event.savings
         if savings is None:

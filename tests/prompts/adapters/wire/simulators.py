@@ -15,6 +15,7 @@ A script can also be a function of the request, such as `lambda request: Said("D
 """
 
 import itertools
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -89,7 +90,8 @@ class Simulator(Provider):
         said = replace(said, tag=f"{number}_{said.tag}")
         usage = self.usage(metered, output_tokens(said))
         if request.get("stream"):
-            return Reply(pieces=self.wire.streamed(said, usage, request["model"]))
+            pieces = self.wire.streamed(said, usage, request["model"])
+            return Reply(pieces=[_with_extra(piece, extra) for piece in pieces])
         reply = self.wire.whole(said, usage, request["model"])
         assert isinstance(reply.body, dict)
         reply.body |= extra
@@ -183,6 +185,14 @@ class OpenAIResponsesSimulator(OpenAISimulator):
 
 def output_tokens(said: Said) -> int:
     return tokens_of(said.text + said.thought + canonical(said.calls))
+
+
+def _with_extra(piece: str, extra: Json) -> str:
+    """An event of a stream; the one that ends a message says what else there is."""
+    begin = "event: message_delta\ndata: "
+    if not extra or not piece.startswith(begin):
+        return piece
+    return f"{begin}{json.dumps(json.loads(piece.removeprefix(begin)) | extra)}\n\n"
 
 
 def _size(request: Json, betas: frozenset[str]) -> int:
