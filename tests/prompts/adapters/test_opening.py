@@ -125,7 +125,7 @@ class Model:
         return list(self.template.plan.by_path)
 
     def _call(self, request: Json, name: str) -> tuple[str, object]:
-        offered = [t.get("function", t)["name"] for t in request["tools"]]
+        offered = [t.get("function", t)["name"] for t in (*request["tools"], *added(request))]
         if name in offered:
             return name, {"word": name}
         return "call_tool", {"name": name, "arguments": {"word": name}}
@@ -182,9 +182,14 @@ def _said(request: Json) -> list[Json]:
     return said
 
 
+def added(request: Json) -> list[Json]:
+    """The tools that the input itself brings."""
+    return [tool for item in request.get("input", ()) for tool in item.get("tools", ())]
+
+
 def known_tools(request: Json) -> set[str]:
-    """The tools that a request shows to the model: offered, referred to, or described."""
-    offered = [t.get("function", t) for t in request.get("tools", ())]
+    """The tools that a request shows to the model: offered, added, referred to, or described."""
+    offered = [t.get("function", t) for t in (*request.get("tools", ()), *added(request))]
     names = {t["name"] for t in offered if not t.get("defer_loading")}
     names |= set(re.findall(r"'tool_name': '(\w+)'", str(_said(request))))
     names |= set(re.findall(r"^`(t_\w+)`: The tool", texts(request), re.MULTILINE))

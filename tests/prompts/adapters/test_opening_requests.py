@@ -22,7 +22,7 @@ from foldline.prompts.adapters import (
     ScriptedTurn,
     Transcript,
 )
-from foldline.prompts.errors import ExpansionLimitError
+from foldline.prompts.errors import ExpansionLimitError, PromptConfigurationError
 from foldline.prompts.runtime import (
     Conversation,
     Expansion,
@@ -105,6 +105,36 @@ def test_anthropic_gets_deferred_tools_and_references_to_them() -> None:
     assert response.turns == 3
     assert first["cache_control"] == {"type": "ephemeral"}
     assert provider.metered[1].kept == provider.metered[0].total
+
+
+def test_responses_can_get_the_tools_of_opened_sections_as_an_item() -> None:
+    provider, response = evaluate(
+        "responses, added tools",
+        PROMPT,
+        opens("docs"),
+        Said(calls=(("look_up", {"word": "it"}),)),
+        Said("Done."),
+    )
+    first, second, third = provider.requests
+    assert [tool["name"] for tool in first["tools"]] == ["open_sections"]
+    assert second["tools"] == third["tools"] == first["tools"]
+    result, added = second["input"][-2:]
+    assert result["output"] == OPENED
+    assert added["type"] == "additional_tools"
+    assert added["role"] == "developer"
+    assert [tool["name"] for tool in added["tools"]] == ["look_up"]
+    assert third["input"][: len(second["input"])] == second["input"]
+    assert third["input"][-1]["output"] == "look_up heard it"
+    assert provider.kept_shares() == [1.0, 1.0]
+    assert [outcome.call.name for outcome in response.tool_outcomes] == ["open_sections", "look_up"]
+
+
+def test_an_api_without_added_tools_refuses_the_means() -> None:
+    with (
+        serving(OpenAISimulator([])) as provider,
+        pytest.raises(PromptConfigurationError, match=r'Use Appending\(tools="proxy"\)'),
+    ):
+        provider.adapter(model="gpt-5.6", appending=Appending("deferred"))
 
 
 def test_chat_completions_get_one_tool_that_calls_the_others() -> None:

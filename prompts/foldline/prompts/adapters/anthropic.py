@@ -83,6 +83,7 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
 
     provider = "anthropic"
     sdk = "anthropic"
+    adds_tools = True
     own_options = frozenset({"messages", "model", "tools", "max_tokens", "stream"})
 
     def __init__(

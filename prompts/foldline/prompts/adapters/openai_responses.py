@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from foldline.prompts.runtime.bounded import Cancellation
     from foldline.prompts.runtime.conversation import Conversation, File, Turn
     from foldline.prompts.runtime.dispatch import ToolOutcome
+    from foldline.prompts.schema import JsonSchema
 
 __all__ = ["OpenAIResponsesAdapter"]
 
@@ -54,8 +55,9 @@ class OpenAIResponsesAdapter(OpenAISdkAdapter):
 
     The provider stores nothing (`store=False`): each request has the whole conversation, with the
     model's reasoning as it gave it, encrypted. The prompt's messages are sent with their roles. A
-    declared output is requested by a JSON schema, in strict mode if that can express it. Without
-    `api_key`, the SDK reads `OPENAI_API_KEY`.
+    declared output is requested by a JSON schema, in strict mode if that can express it. With
+    `appending=Appending(tools="deferred")`, tools of opened sections come as an item
+    `additional_tools`, for models that take it. Without `api_key`, the SDK reads `OPENAI_API_KEY`.
     """
 
     own_options = frozenset(
@@ -71,6 +73,7 @@ class OpenAIResponsesAdapter(OpenAISdkAdapter):
         }
     )
     limit_option = "max_output_tokens"
+    adds_tools = True
 
     def converse(
         self, rendered: RenderedPrompt[object], conversation: Conversation
@@ -88,7 +91,9 @@ class _Responses:
     ) -> None:
         adapter.check_options(adapter.client.responses.create)
         self._adapter = adapter
-        self._input = [item for turn in conversation.turns for item in _items(turn)]
+        deferred = openai_responses_tools(rendered, deferred=True)
+        self._deferred = {str(tool["name"]): tool for tool in deferred}
+        self._input = [item for turn in conversation.turns for item in _items(turn, self._deferred)]
         self._results: list[dict[str, object]] = []
         self._request: dict[str, Any] = {
             **adapter.options,
@@ -122,12 +127,12 @@ class _Responses:
         )
 
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
-        results = list(_items(tool_turn(outcomes)))
-        self._results += results
-        self._input += results
+        items = list(_items(tool_turn(outcomes), self._deferred))
+        self._results += [item for item in items if item["type"] == "function_call_output"]
+        self._input += items
 
     def add(self, turn: SystemTurn | DeveloperTurn) -> None:
-        self._input += _items(turn)
+        self._input += _items(turn, self._deferred)
 
     def revise(self, texts: Mapping[int, str]) -> None:
         for number, text in texts.items():
@@ -190,8 +195,13 @@ class _Responses:
         return replace(turn, native=items)
 
 
-def _items(turn: Turn) -> Iterator[dict[str, object]]:
-    """Yield the items of a turn; those of the same turn are always the same."""
+def _items(turn: Turn, deferred: Mapping[str, JsonSchema]) -> Iterator[dict[str, object]]:
+    """Yield the items of a turn; those of the same turn are always the same.
+
+    Args:
+        turn: The turn.
+        deferred: The tools that results can bring, by their names.
+    """
     match turn:
         case SystemTurn() | DeveloperTurn():
             yield {"role": turn.role, "content": turn.text}
@@ -208,6 +218,10 @@ def _items(turn: Turn) -> Iterator[dict[str, object]]:
                     "call_id": answer.call_id,
                     "output": result_text(answer),
                 }
+            names = [name for answer in turn.answers for name in answer.tools]
+            added = [deferred[name] for name in names if name in deferred]
+            if added:
+                yield {"type": "additional_tools", "role": "developer", "tools": added}
 
 
 def _assistant(turn: AssistantTurn) -> Iterator[dict[str, object]]:

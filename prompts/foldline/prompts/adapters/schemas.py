@@ -28,8 +28,10 @@ def openai_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
     ]
 
 
-def openai_responses_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
-    """Return the tools for OpenAI's Responses API."""
+def openai_responses_tools(
+    rendered: RenderedPrompt[object], *, deferred: bool = False
+) -> list[JsonSchema]:
+    """Return the tools for OpenAI's Responses API; with `deferred`, those that come later."""
     return [
         {
             "type": "function",
@@ -39,7 +41,9 @@ def openai_responses_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]
             # Otherwise the API makes every parameter a required one.
             "strict": False,
         }
-        for name, description, parameters in _tools(rendered)
+        for name, description, parameters in _tools(
+            rendered, rendered.deferred_tools if deferred else None
+        )
     ]
 
 

@@ -20,6 +20,7 @@ from foldline.prompts.errors import (
     did_you_mean,
     near_names,
 )
+from foldline.prompts.opening import Appending
 from foldline.prompts.runtime.bounded import CallCancelled, CancelScope, bounded
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from foldline.prompts.adapters.protocol import ModelTurn
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
-    from foldline.prompts.opening import Appending
     from foldline.prompts.runtime.bounded import Cancellation
 
 __all__ = ["DEFAULT_MAX_RETRIES", "DEFAULT_TIMEOUT", "Request", "SdkAdapter", "SdkErrors"]
@@ -86,13 +86,16 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             the model supports, None to render prompts anew.
 
     Raises:
-        PromptConfigurationError: The SDK isn't installed, or the adapter itself sets an option.
+        PromptConfigurationError: The SDK isn't installed, the adapter itself sets an option, or
+            its API lacks the means of `appending`.
     """
 
     sdk: str
     """Name of the SDK's package, and of the extra that installs it."""
     own_options: frozenset[str]
     """The request arguments that the adapter sets itself."""
+    adds_tools = False
+    """True if the API has a means to bring tools in the middle of a conversation."""
 
     def __init__(
         self,
@@ -110,6 +113,8 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
     ) -> None:
         super().__init__(max_turns=max_turns, context_policy=context_policy)
         self._appending = appending
+        if isinstance(appending, Appending) and appending.tools == "deferred":
+            self._check_adds_tools()
         if importlib.util.find_spec(self.sdk) is None:
             raise PromptConfigurationError(
                 f"{type(self).__name__} needs the package {self.sdk!r}: "
@@ -135,6 +140,13 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
     def appending(self) -> Appending | None:
         """The means to open sections without a change of what was sent."""
         return self.supported() if self._appending == "auto" else self._appending
+
+    def _check_adds_tools(self) -> None:
+        if not self.adds_tools:
+            raise PromptConfigurationError(
+                f"{type(self).__name__} can't bring tools later: its API has no such thing. Use "
+                'Appending(tools="proxy").'
+            )
 
     @abstractmethod
     def supported(self) -> Appending | None:
