@@ -92,7 +92,9 @@ def main() -> None:
 def tables() -> Iterator[tuple[Path, str, str]]:
     """Yield the pages, their markers and what belongs between them."""
     yield PAGE, "runs", runs_table()
-    yield README, "usage", usage_table()
+    usage = usage_table()
+    yield PAGE, "usage", usage
+    yield README, "usage", usage
 
 
 def with_table(page: str, marker: str, table: str) -> str:
