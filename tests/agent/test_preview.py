@@ -116,6 +116,7 @@ def test_a_prompt_is_compared_with_a_revision(tmp_path: Path) -> None:
         ["-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qm", "one"],
     ):
         subprocess.run(["git", *arguments], cwd=tmp_path, check=True)
+    assert preview(str(prompt), "--diff", "HEAD").stdout == "no change since HEAD: 7 tokens\n"
     prompt.write_text(text.replace("before", "before and after"), encoding="utf-8")
     done = preview(str(prompt), "--diff", "HEAD")
     assert done.returncode == 0

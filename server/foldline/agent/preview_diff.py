@@ -42,6 +42,8 @@ def format_diff(found: Comparison) -> str:
     lines += [_change(section.key, section) for section in found.changes]
     lines += [_change(f"tool {tool.name}", tool) for tool in found.tools]
     tokens = found.tokens
+    if not lines:
+        return f"no change since {found.before}: {tokens.after:,} tokens"
     lines.append(
         f"{tokens.before:,} tokens {found.before}, {tokens.after:,} {found.after} "
         f"({tokens.delta:+,})"
