@@ -143,7 +143,7 @@ def test_a_folder_without_prompts_names_the_next_step(
 ) -> None:
     status, out, err = run(capsys, "check", tmp_path)
     assert (status, out) == (0, "")
-    assert "`foldline tour`" in err
+    assert "`foldline new PATH`" in err
 
 
 def test_findings_are_written_for_gitlab(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

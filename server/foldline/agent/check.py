@@ -74,8 +74,8 @@ def run(options: Namespace) -> int:
         complain(f"foldline check: {visible(file)}: {reason}")
     if not scanned.files:
         complain(
-            "foldline check: no file here imports foldline.prompts; `foldline tour` shows what a "
-            "prompt looks like"
+            "foldline check: no file here imports foldline.prompts; `foldline new PATH` writes a "
+            "prompt to begin with"
         )
     ranks = [Severity.ERROR, Severity.WARNING, Severity.INFORMATION, Severity.HINT]
     failing = ranks[: ranks.index(Severity(options.fail_on)) + 1]

@@ -26,6 +26,7 @@ TITLE = f"foldline {VERSION}"
 
 # The module of each verb, in the order of the help. The operations name their verbs themselves.
 VERBS = {
+    "new": "new",
     "preview": "preview",
     "check": "check",
     "tokens": "tokens",
@@ -39,10 +40,11 @@ VERBS = {
     "completion": "completion",
 }
 # The groups of the help, by the verb with which each begins.
-GROUPS = {"preview": "Prompts", "tree": "Code", "serve": "Servers", "tour": "First steps"}
+GROUPS = {"new": "Prompts", "tree": "Code", "serve": "Servers", "tour": "First steps"}
 EXAMPLES = """\
 Examples:
   foldline tour
+  foldline new prompts/support.py
   foldline check prompts
   foldline preview prompts/review.py --open policies
   foldline outline src/app.py
