@@ -43,7 +43,16 @@ def test_outline_lists_definitions(capsys: pytest.CaptureFixture[str]) -> None:
         "1-5 class Cart  # What a customer wants.",
         "  4-5 def total(self) -> int",
         "8-9 def checkout(cart: Cart) -> int",
+        "(receipt xr7vd7bbtowj)",
     ]
+    assert main(["outline", "shop.py", "--held", "xr7vd7bbtowj"]) == 0
+    assert capsys.readouterr().out == "(unchanged xr7vd7bbtowj)\n"
+    assert main(["outline", "shop.py", "--held", "xr7vd7bbtowj", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"receipt": "xr7vd7bbtowj"}
+    assert main(["outline", "shop.py", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["receipt"] == "xr7vd7bbtowj"
+    assert main(["outline", "shop.py", "--held", "x"]) == 0
+    assert capsys.readouterr().out.endswith(": held isn't a receipt)\n")
 
 
 def test_symbol_shows_one_definition(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,6 +61,7 @@ def test_symbol_shows_one_definition(capsys: pytest.CaptureFixture[str]) -> None
         "shop.py:4-5 Cart.total\n"
         "    def total(self) -> int:\n"
         "        return sum(self.prices)\n"
+        "(receipt aaaqtvzhotgk)\n"
     )  # fmt: skip
 
 

@@ -24,10 +24,11 @@ from foldline.backends.errors import (
 )
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations import OPERATIONS
+from foldline.ide.operations.receipts import present_excerpt
 from foldline.ide.workspace import AccessOptions, Workspace
 from foldline.prompts import ToolContext
 
-TOOLS_LIST_BYTES = 4_000
+TOOLS_LIST_BYTES = 4_300
 TOOLS = Tools()
 
 Open = Callable[..., Folders]
@@ -60,6 +61,10 @@ def ask(folders: Folders, name: str, arguments: Mapping[str, object]) -> str:
     return asyncio.run(call_operation(TOOLS.find(name), folders, arguments)).text
 
 
+def without_receipt(text: str) -> str:
+    return present_excerpt("", text)
+
+
 def test_the_schemas_of_all_tools_are_small() -> None:
     wire = [tool.model_dump(by_alias=True, exclude_none=True) for tool in TOOLS.listed]
     assert len(json.dumps(wire).encode()) < TOOLS_LIST_BYTES
@@ -85,12 +90,11 @@ def test_answers_name_paths_relative_to_the_only_folder(
     assert "pkg/sums.py:4-6 add" in ask(
         folders, "read_symbol", {"path": str(workspace / "pkg/sums.py"), "name": "add"}
     )
-    assert ask(folders, "read_lines", {"path": "pkg/sums.py", "start": 9, "end": 9}) == (
-        "pkg/sums.py:9 of 11 lines\nclass Adder:"
-    )
+    lines = ask(folders, "read_lines", {"path": "pkg/sums.py", "start": 9, "end": 9})
+    assert without_receipt(lines) == "pkg/sums.py:9 of 11 lines\nclass Adder:"
     assert "11 call in Adder.again" in ask(folders, "find_references", {"name": "add"})
     whole = ask(folders, "read_file", {"path": "pkg/sums.py"})
-    assert whole == f"pkg/sums.py:1-11 of 11 lines\n{CODE.rstrip()}"
+    assert without_receipt(whole) == f"pkg/sums.py:1-11 of 11 lines\n{CODE.rstrip()}"
 
 
 def test_a_symbol_that_is_imported_is_shown_from_where_it_is_defined(workspace: Path) -> None:
@@ -228,21 +232,21 @@ def test_a_line_longer_than_every_budget_is_cut_and_can_be_read_on(
     folders = open_folders(workspace)
     text = ask(folders, "read_symbol", {"path": "data.py", "name": "TABLE"})
     assert len(text.encode()) < 2_500
-    assert "columns 1-2033 of 50010: ask with cursor symbol@0:2034 for the rest" in text
+    assert "columns 1-2010 of 50010: ask with cursor symbol@0:2011 for the rest" in text
     rest = ask(
-        folders, "read_symbol", {"path": "data.py", "name": "TABLE", "cursor": "symbol@0:2034"}
+        folders, "read_symbol", {"path": "data.py", "name": "TABLE", "cursor": "symbol@0:2011"}
     )
     assert len(rest.encode()) < 2_500
-    assert "columns 2034-" in rest
+    assert "columns 2011-" in rest
     line = ask(folders, "read_lines", {"path": "data.py", "start": 1, "end": 1})
     assert len(line.encode()) < 8_200
-    assert re.search(r"ask with cursor text@1:\d+ for the rest of the line$", line)
+    assert re.search(r"ask with cursor text@1:\d+ for the rest of the line$", without_receipt(line))
 
 
 def test_bytes_that_are_no_text_are_told(open_folders: Open, workspace: Path) -> None:
     (workspace / "latin.txt").write_bytes(b"caf\xe9\n")
     text = ask(open_folders(workspace), "read_file", {"path": "latin.txt"})
-    assert text.splitlines() == [
+    assert without_receipt(text).splitlines() == [
         "latin.txt:1 of 1 lines",
         "(bytes that are not utf-8 are shown as \N{REPLACEMENT CHARACTER})",
         "caf\N{REPLACEMENT CHARACTER}",
@@ -274,7 +278,7 @@ def test_long_answers_go_on_at_their_cursor(open_folders: Open, workspace: Path)
     text = ask(folders, "read_file", {"path": "notes.txt", "budget": 1000})
     assert len(text.encode()) <= 1000
     assert text.startswith("notes.txt:1-")
-    cursor = re.search(r"ask with cursor (\S+) for the next lines$", text)
+    cursor = re.search(r"ask with cursor (\S+) for the next lines$", without_receipt(text))
     assert cursor is not None
     arguments = {"path": "notes.txt", "budget": 1000, "cursor": cursor[1]}
     following = ask(folders, "read_file", arguments)
@@ -290,9 +294,10 @@ def test_a_range_beyond_the_file_and_an_empty_file_say_so(
 ) -> None:
     (workspace / "empty.txt").touch()
     folders = open_folders(workspace)
-    assert ask(folders, "read_file", {"path": "empty.txt"}) == "(empty.txt is empty)"
+    empty = ask(folders, "read_file", {"path": "empty.txt"})
+    assert without_receipt(empty) == "(empty.txt is empty)"
     beyond = ask(folders, "read_lines", {"path": "notes.txt", "start": 5000, "end": 5001})
-    assert beyond == "(notes.txt has 2000 lines, and nothing from line 5000 on)"
+    assert without_receipt(beyond) == "(notes.txt has 2000 lines, and nothing from line 5000 on)"
 
 
 @pytest.mark.parametrize(
@@ -301,7 +306,7 @@ def test_a_range_beyond_the_file_and_an_empty_file_say_so(
         (
             "read_file",
             {"file": "a"},
-            "file: unknown argument; there are path, budget, cursor; path: ",
+            "file: unknown argument; there are path, budget, cursor, held; path: ",
         ),
         (
             "read_file",

@@ -219,7 +219,7 @@ def test_sf_10_answers_have_their_sizes(
 
 
 def test_sf_10_the_other_two_tools_answer_as_asked(workspace: Workspace) -> None:
-    assert answer(workspace, "read_lines", path="shop.py", start=1, end=1).endswith("import os")
+    assert "\nimport os\n" in answer(workspace, "read_lines", path="shop.py", start=1, end=1)
     assert "def plain" in answer(workspace, "generate_scoped_context", paths=["shop.py"])
 
 

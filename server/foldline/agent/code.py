@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from foldline.agent.terminal import complain, json_text, show
 from foldline.ide.operations import operations
 from foldline.ide.operations.arguments import LinesArguments, PositionArguments
 from foldline.ide.operations.operation import Role
+from foldline.ide.operations.receipts import answer_text, with_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,7 +139,10 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
             all_arguments = [
                 read_arguments(operation, values) for values in _values(operation, options)
             ]
-            results = [run(operation.run(access, arguments)) for arguments in all_arguments]
+            results = [
+                run(operation.run(access, with_room(operation, arguments)))
+                for arguments in all_arguments
+            ]
             if options.json:
                 answers = [
                     _data(operation, access, arguments, result)
@@ -152,7 +157,8 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
     if options.json:
         show(json_text(answers if len(answers) > 1 else answers[0]))
     else:
-        show("\n\n".join(map(operation.text, results, all_arguments)))
+        texts = map(partial(answer_text, operation), results, all_arguments)
+        show("\n\n".join(texts))
     found = [operation.found(result) for result in results]
     if any(found):
         return FOUND
@@ -165,9 +171,15 @@ def _data(
     """Return a result as JSON; one that a conversation may shorten says how."""
     from foldline.backends.waiting import run
     from foldline.ide.operations.operation import summary_text
+    from foldline.ide.operations.receipts import State, receipted
     from foldline.ide.structuring import unstructure
 
     data: Any = unstructure(operation.data(result))
+    if operation.excerpt:
+        answer = receipted(operation, result, arguments)
+        data = {**(data if answer.state is not State.UNCHANGED else {}), "receipt": answer.receipt}
+        if answer.state is State.UNCHANGED:
+            return data
     if operation.outline is None:
         return data
     summary = summary_text(run(operation.outline(access, arguments)))

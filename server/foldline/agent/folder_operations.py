@@ -10,6 +10,7 @@ from foldline.backends.waiting import run_async
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.operation import Role, summary_text
 from foldline.ide.operations.reading import read_arguments
+from foldline.ide.operations.receipts import answer_text, with_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,11 +61,13 @@ async def _answer_in(operation: Operation[Any, Any], folder: Folder, arguments: 
     """Run an operation in one folder; its answer has paths prefixed with the folder's name."""
     outline = None
     with folder.errors():
-        result = await operation.run(folder.access, arguments)
+        result = await operation.run(folder.access, with_room(operation, arguments))
+        text = answer_text(operation, with_prefix(result, folder), arguments)
         if operation.outline is not None:
             outline = await operation.outline(folder.access, arguments)
-    text = operation.text(with_prefix(result, folder), arguments)
-    return Answer(text, summary_text(with_prefix(outline, folder)))
+    summary = summary_text(with_prefix(outline, folder))
+    # Changes may be shorter than the outline.
+    return Answer(text, summary if summary and len(summary) < len(text) else None)
 
 
 def _arguments_by_folder(

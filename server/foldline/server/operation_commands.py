@@ -13,6 +13,7 @@ from foldline.ide.errors import ArgumentsError, NoDocument, NothingDefined, Path
 from foldline.ide.operations.arguments import PositionArguments
 from foldline.ide.operations.operation import Role
 from foldline.ide.operations.reading import read_arguments
+from foldline.ide.operations.receipts import answer_for
 from foldline.ide.structuring import structure, unstructure
 from foldline.ide.uris import path_of
 from foldline.server.convert import LineIndex
@@ -99,10 +100,19 @@ class OperationCommand:
 
         data = self.operation.data(result)
         page = data if isinstance(data, FileText) else None
+        # Editors want the file's exact text; the line numbers are in `data`.
+        text = page.text if page else self.operation.text(result, arguments)
+        receipt: dict[str, object] = {}
+        whole = True
+        if self.operation.excerpt:
+            answer = answer_for(text, arguments.held)
+            text, whole = answer.text, answer.is_whole
+            receipt = {"receipt": answer.receipt, "shown": answer.state.value}
+        shown = _without_text(page) if page else unstructure(data)
         return {
-            # Editors want the file's exact text; the line numbers are in `data`.
-            "text": page.text if page else self.operation.text(result, arguments),
-            "data": _without_text(page) if page else unstructure(data),
+            "text": text,
+            **receipt,
+            "data": shown if whole else None,
             "backend": getattr(data, "backend", ""),
             "coverage": getattr(data, "coverage", ""),
         }

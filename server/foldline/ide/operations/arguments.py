@@ -20,6 +20,10 @@ Budget: TypeAlias = Annotated[
     int | None, Doc("the most bytes of the text"), Between(SMALLEST_BUDGET, LARGEST_BUDGET)
 ]
 Cursor: TypeAlias = Annotated[str | None, Doc("the cursor at the end of an earlier answer")]
+Held: TypeAlias = Annotated[
+    str | None,
+    Doc("the receipt of an answer that you still have: only what changed is shown", "a receipt"),
+]
 Seconds: TypeAlias = Annotated[
     float,
     Doc("the time limit for a language server; 0: don't use one"),

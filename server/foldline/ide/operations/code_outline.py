@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.formatting.budget import OUTLINE_BUDGET
 from foldline.backends.text import format_outline
-from foldline.ide.operations.arguments import Budget, FileArguments
+from foldline.ide.operations.arguments import Budget, FileArguments, Held
 from foldline.ide.operations.costs import cost_of
 from foldline.ide.operations.operation import Operation, run_query
 
@@ -21,6 +21,7 @@ class Arguments(FileArguments):
     """One file. The budget is the text's: the models are always whole."""
 
     budget: Budget = OUTLINE_BUDGET
+    held: Held = None
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> FileOutline:
@@ -40,4 +41,5 @@ OPERATION = Operation(
     verb="outline",
     found=len,
     several=True,
+    excerpt=True,
 )

@@ -9,7 +9,7 @@ from foldline.backends.errors import PathError
 from foldline.backends.files.source import split_lines
 from foldline.backends.formatting.budget import FILE_BUDGET
 from foldline.backends.text import format_file_text
-from foldline.ide.operations.arguments import Budget, Cursor, FileArguments
+from foldline.ide.operations.arguments import Budget, Cursor, FileArguments, Held
 from foldline.ide.operations.costs import cost_of
 from foldline.ide.operations.operation import Operation, run_query
 
@@ -24,6 +24,7 @@ class Arguments(FileArguments):
 
     budget: Budget = FILE_BUDGET
     cursor: Cursor = None
+    held: Held = None
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> FileText:
@@ -62,4 +63,5 @@ OPERATION = Operation(
     outline=outline,
     priority="low",
     whole=True,
+    excerpt=True,
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.formatting.budget import FILE_BUDGET
 from foldline.backends.text import format_file_text
-from foldline.ide.operations.arguments import Budget, Cursor, LinesArguments
+from foldline.ide.operations.arguments import Budget, Cursor, Held, LinesArguments
 from foldline.ide.operations.operation import Operation, run_query
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ class Arguments(LinesArguments):
 
     budget: Budget = FILE_BUDGET
     cursor: Cursor = None
+    held: Held = None
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> FileText:
@@ -45,4 +46,5 @@ OPERATION = Operation(
     verb="lines",
     found=lambda page: page.end >= page.start,
     whole=True,
+    excerpt=True,
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import SYMBOL_BUDGET
 from foldline.backends.text import format_symbol
-from foldline.ide.operations.arguments import Budget, Cursor, FileArguments, Seconds
+from foldline.ide.operations.arguments import Budget, Cursor, FileArguments, Held, Seconds
 from foldline.ide.operations.costs import cost_of
 from foldline.ide.operations.operation import Doc, Operation, Role, run_query
 
@@ -32,6 +32,7 @@ class Arguments(FileArguments):
     budget: Budget = SYMBOL_BUDGET
     cursor: Cursor = None
     seconds: Seconds = DEFAULT_SECONDS
+    held: Held = None
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail:
@@ -55,4 +56,5 @@ OPERATION = Operation(
     description=f"The source of one function, class or method ({cost_of('read_symbol')}).",
     verb="symbol",
     whole=True,
+    excerpt=True,
 )

@@ -154,6 +154,8 @@ class Operation(Generic[ArgumentsT, Result]):
         whole: An editor gets the whole result unless it sets a budget: people scroll, and only
             models pay for each byte.
         many: It may read many files, and must not delay operations that read one.
+        excerpt: A file's content decides its texts, which carry receipts: the arguments have `held`
+            and `budget`.
     """
 
     name: str
@@ -173,6 +175,7 @@ class Operation(Generic[ArgumentsT, Result]):
     several: bool = False
     whole: bool = False
     many: bool = False
+    excerpt: bool = False
 
     @property
     def threads(self) -> Threads:

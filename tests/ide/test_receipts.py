@@ -1,0 +1,220 @@
+"""Receipts: what a caller still holds is not sent again, and nothing wrong is ever shown."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foldline.backends import SmartFileAccess
+from foldline.backends.waiting import run
+from foldline.ide.errors import REFUSALS
+from foldline.ide.operations import OPERATIONS, receipts
+from foldline.ide.operations.receipts import (
+    ROOM,
+    Shown,
+    State,
+    answer_for,
+    answer_text,
+    present_excerpt,
+    receipt_of,
+    with_room,
+)
+
+EXCERPTS = {operation.tool: operation for operation in OPERATIONS if operation.excerpt}
+SOURCE = '''"""A shop."""
+
+import os
+
+
+class Cart:
+    """What a customer takes."""
+
+    def total(self) -> int:
+        """The sum."""
+        return sum(self.prices)
+
+    def add(self, price: int) -> None:
+        self.prices.append(price)
+
+
+def plain(value: int) -> int:
+    return value + 1
+'''
+LINES = SOURCE.split("\n")
+
+
+@pytest.fixture
+def access(tmp_path: Path) -> SmartFileAccess:
+    (tmp_path / "shop.py").write_text(SOURCE)
+    return SmartFileAccess.for_workspace(tmp_path)
+
+
+def answer(access: SmartFileAccess, tool: str, **values: Any) -> str:
+    operation = EXCERPTS[tool]
+    arguments = operation.arguments(path="shop.py", **values)
+    return answer_text(
+        operation, run(operation.run(access, with_room(operation, arguments))), arguments
+    )
+
+
+def receipt_in(text: str) -> str:
+    return text.rpartition("\n")[2].removeprefix("(receipt ").split(")")[0].split(":")[0]
+
+
+def test_all_excerpts_have_receipts() -> None:
+    assert [*EXCERPTS] == ["get_file_outline", "read_symbol", "read_lines", "read_file"]
+    for operation in EXCERPTS.values():
+        names = {argument.name for argument in operation.parameters}
+        assert {"held", "budget"} <= names
+
+
+@pytest.mark.parametrize("tool", EXCERPTS)
+def test_an_unchanged_excerpt_costs_thirty_bytes(access: SmartFileAccess, tool: str) -> None:
+    named: dict[str, Any] = {"name": "Cart"} if tool == "read_symbol" else {}
+    first = answer(access, tool, **named)
+    assert "Cart" in first
+    again = answer(access, tool, held=receipt_in(first), **named)
+    assert again == f"(unchanged {receipt_in(first)})"
+    assert len(again) <= 30
+
+
+@pytest.mark.parametrize("tool", EXCERPTS)
+@pytest.mark.parametrize("budget", [300, 340])
+def test_a_budget_has_room_for_the_receipt(
+    access: SmartFileAccess, tmp_path: Path, tool: str, budget: int
+) -> None:
+    (tmp_path / "shop.py").write_text("\n".join(f"def plain_{n}(): ..." for n in range(100)))
+    named = {"name": "plain_7"} if tool == "read_symbol" else {}
+    text = answer(access, tool, budget=budget, **named)
+    assert len(text.encode()) <= budget
+    assert present_excerpt("", text) != text
+
+
+def test_a_process_that_never_showed_an_excerpt_knows_that_it_is_unchanged() -> None:
+    held = receipt_of("a\nb")
+    assert answer_for("a\nb", held, Shown()).state is State.UNCHANGED
+
+
+def test_a_changed_excerpt_is_answered_by_what_changed(
+    access: SmartFileAccess, tmp_path: Path
+) -> None:
+    first = answer(access, "read_file")
+    (tmp_path / "shop.py").write_text(SOURCE.replace("value + 1", "value + 2"))
+    changed = answer(access, "read_file", held=receipt_in(first))
+    receipt = receipt_in(changed)
+    assert changed == (
+        "@@ -19,1 +19,1 @@\n-    return value + 1\n+    return value + 2\n"
+        f"(receipt {receipt}: changes to {receipt_in(first)})"
+    )
+    held = first.rpartition("\n")[0]
+    assert present_excerpt(held, changed) == held.replace("value + 1", "value + 2")
+
+
+def test_a_text_that_is_not_known_any_more_is_shown_whole(access: SmartFileAccess) -> None:
+    held = receipt_of("never shown")
+    text = answer(access, "read_file", held=held)
+    assert "return value + 1" in text
+    assert text.endswith(f": {held} is forgotten)")
+    assert present_excerpt("anything", text).endswith("return value + 1")
+
+
+def test_what_is_no_receipt_gets_the_excerpt_and_says_so(access: SmartFileAccess) -> None:
+    for held in ("(receipt x)", "\n", "a" * 13):
+        text = answer(access, "read_file", held=held)
+        assert "return value + 1" in text
+        assert text.endswith(": held isn't a receipt)")
+        assert present_excerpt("", text).endswith("return value + 1")
+
+
+def test_two_texts_with_one_receipt_are_shown_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(receipts, "receipt_of", lambda _: "a" * 12)
+    shown = Shown()
+    assert answer_for("one", None, shown).state is State.WHOLE
+    for text in ("two", "one", "two"):
+        found = answer_for(text, "a" * 12, shown)
+        assert (found.state, found.text) == (State.FORGOTTEN, text)
+
+
+def test_kept_texts_have_a_bound() -> None:
+    shown = Shown(10_000)
+    texts = [f"{number}" * 2_000 for number in range(10)]
+    for text in texts:
+        shown.add(receipt_of(text), text)
+    known = [text for text in texts if shown.find(receipt_of(text)) == text]
+    assert known == texts[-4:]
+    shown.add(receipt_of("x" * 500_000), "x" * 500_000)
+    assert shown.find(receipt_of("x" * 500_000)) is None
+
+
+def test_content_that_looks_like_a_receipt_stays_content() -> None:
+    text = f"x\n(receipt {'b' * 12}: changes to {'c' * 12})"
+    assert present_excerpt("x", answer_for(text, None, Shown()).shown(len(text))) == text
+
+
+lines = st.sampled_from(
+    ["", "a", "b", "    return 1", "@@ -1,1 +1,1 @@", "-x", "+x", "x\r", "é", "(receipt a)"]
+)
+texts = st.lists(lines, min_size=1, max_size=30).map("\n".join)
+
+
+@given(st.lists(texts, min_size=1, max_size=12), st.integers(300, 20_000), st.booleans())
+def test_the_answers_give_the_present_excerpt_after_any_edits(
+    versions: list[str], memory: int, weak: bool
+) -> None:
+    shown = Shown(1 << 30 if weak else memory)
+    held: tuple[str, str] | None = None
+    with pytest.MonkeyPatch.context() as patch:
+        if weak:
+            # One in four texts has the receipt of another.
+            patch.setattr(receipts, "receipt_of", lambda text: "abcd"[hash(text) % 4] * 12)
+        for text in versions:
+            found = answer_for(text, held and held[1], shown)
+            answered = found.shown()
+            assert present_excerpt(held[0] if held else "", answered) == text
+            assert len(answered.encode()) <= len(text.encode()) + ROOM + 30
+            held = (text, found.receipt)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, len(LINES)),
+            st.sampled_from(["", "    x = 1", "def more(): ...", '"""', "# 🛒 é", "y" * 300]),
+        ),
+        max_size=6,
+    ),
+    st.sampled_from([*EXCERPTS]),
+    st.sampled_from([200, 400, 900, None]),
+)
+def test_any_edits_and_reads_keep_the_budget_and_the_truth(
+    tmp_path_factory: pytest.TempPathFactory,
+    edits: list[tuple[int, str]],
+    tool: str,
+    budget: int | None,
+) -> None:
+    place = tmp_path_factory.mktemp("shop") / "shop.py"
+    current = [*LINES]
+    held: tuple[str, str] | None = None
+    for at, line in [(0, ""), *edits]:
+        current.insert(at, line)
+        place.write_text("\n".join(current))
+        access = SmartFileAccess.for_workspace(place.parent)
+        values: dict[str, Any] = {"budget": budget}
+        if tool == "read_symbol":
+            values["name"] = "plain"
+        operation = EXCERPTS[tool]
+        arguments = operation.arguments(path="shop.py", **values)
+        try:
+            whole = operation.text(
+                run(operation.run(access, with_room(operation, arguments))),
+                with_room(operation, arguments),
+            )
+            found = answer(access, tool, held=held and held[1], **values)
+        except REFUSALS:
+            continue
+        assert present_excerpt(held[0] if held else "", found) == whole
+        assert budget is None or len(found.encode()) <= max(budget, len(whole.encode()))
+        held = (whole, receipt_of(whole))
