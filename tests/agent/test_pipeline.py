@@ -4,7 +4,6 @@ import doctest
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -19,10 +18,8 @@ from foldline.agent.pipeline import (
 )
 from foldline.backends import SmartFileAccess
 from foldline.backends.waiting import run
-from foldline.ide import question
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations import code_scoped_context
-from foldline.ide.question import query_of
 from foldline.ide.scoped_context import Sizes, pack_with_rest
 from foldline.ide.workspace import AccessOptions, Workspace
 from foldline.prompts import RenderedPrompt
@@ -376,20 +373,6 @@ def test_pm_01_several_folders_are_searched_together(
     assert f"'{other.name}/zebra.py'" in left_out.reason
 
 
-@pytest.mark.parametrize(
-    ("asked", "query"),
-    [
-        ("How are passwords hashed in AuthService?", "password hash AuthService"),
-        ("Where do tokens expire.", "token expire"),
-        ("Who calls `SessionStore.end_all_of`, and why?", "call SessionStore.end_all_of"),
-        ("the", "the"),
-        ("?", ""),
-    ],
-)
-def test_the_words_of_a_question_are_searched_for(asked: str, query: str) -> None:
-    assert query_of(asked) == query
-
-
 def test_the_symbols_of_a_question_are_those_that_answer_it() -> None:
     workspace = Workspace.at(EXAMPLE, access=AccessOptions(patient=True))
     result = Pipeline(workspace).run("How are passwords hashed?")
@@ -406,9 +389,8 @@ def test_the_pipelines_prompts_can_be_previewed(capsys: pytest.CaptureFixture[st
     assert main(["check", str(module)]) == 0
 
 
-@pytest.mark.parametrize("module", [pipeline, question])
-def test_the_examples_of_docstrings_run(module: ModuleType) -> None:
-    tested = doctest.testmod(module)
+def test_the_examples_of_docstrings_run() -> None:
+    tested = doctest.testmod(pipeline)
     assert tested.attempted
     assert not tested.failed
 

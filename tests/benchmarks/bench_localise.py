@@ -27,9 +27,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tests.backends.corpora import sdist, wheel
+from tests.benchmarks.ablation import SIGNALS, write_ablation
 from tests.benchmarks.localise_others import OTHERS, other_sources
 from tests.benchmarks.measurement import Measurement, as_json
 
@@ -44,18 +45,6 @@ TASKS = Path(__file__).with_name("localise_tasks.jsonl")
 FIRST = (1, 5, 10, 20)
 SMALL = 300
 GOAL = 300.0
-SIGNALS: dict[str, dict[str, Any]] = {
-    "all signals": {},
-    "without the path": {"path": 0},
-    "without the names that are defined": {"defined": 0},
-    "without the words": {"body": 0},
-    "the first line like the others": {"title": 0},
-    "tests and documents like the others": {"discount": 1},
-    "without symbols as anchors": {"symbol": 0},
-    "without paths as anchors": {"place": 0},
-    "without imports": {"imports": 0},
-    "without learned weights": {"learned": False},
-}
 _LINUX = ("--platform=manylinux1_x86_64", "--platform=manylinux_2_17_x86_64")
 PYTHONS = {"scikit-learn-0.21.1": "37"}
 _NAME = re.compile(r"[A-Za-z_][\w.]*\w(?:\(\))?")
@@ -161,20 +150,34 @@ def run(*, sdists: bool = False, limit: int | None = None) -> dict[str, Outcome]
     return outcomes
 
 
-def ablate(*, sdists: bool = False, limit: int | None = None) -> dict[str, Outcome]:
-    """The outcomes of all reports without one signal after the other."""
-    outcomes: dict[str, Outcome] = defaultdict(Outcome)
+def ablate(*, sdists: bool = False, limit: int | None = None) -> None:
+    """Write the table of what each signal is worth for the reports."""
+    outcomes: dict[tuple[str, bool], Outcome] = defaultdict(Outcome)
     whole = weights.HAND_SET
     for root, some in releases(sdists=sdists, limit=limit):
         with workspace(root) as access:
             for name, change in SIGNALS.items():
-                weights.HAND_SET = replace(whole, **change)
-                for task in some:
-                    found = access.search_files(task.issue, budget=4 * SEARCH_BUDGET)
-                    place = place_of(task.files, (hit.path for hit in found))
-                    add(outcomes[name], Outcome([place]))
+                for learned in (False, True):
+                    weights.HAND_SET = replace(whole, learned=learned, **change)
+                    for task in some:
+                        found = access.search_files(task.issue, budget=4 * SEARCH_BUDGET)
+                        place = place_of(task.files, (hit.path for hit in found))
+                        add(outcomes[name, learned], Outcome([place]))
             weights.HAND_SET = whole
-    return outcomes
+        print(root.name, flush=True)
+    write_ablation(
+        "Reports",
+        f"The {len(outcomes['all signals', True].places)} reports of the benchmark. Learned "
+        "weights are those of `learned.json`, learned with all signals.",
+        [
+            (
+                name,
+                [outcomes[name, False].recall(first) for first in FIRST],
+                [outcomes[name, True].recall(first) for first in FIRST],
+            )
+            for name in SIGNALS
+        ],
+    )
 
 
 @contextmanager
@@ -222,8 +225,10 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as cache:
         os.environ["FOLDLINE_CACHE_DIR"] = cache
-        ask_all = ablate if options.ablate else run
-        outcomes = ask_all(sdists=options.sdists, limit=options.limit)
+        if options.ablate:
+            ablate(sdists=options.sdists, limit=options.limit)
+            return
+        outcomes = run(sdists=options.sdists, limit=options.limit)
         if options.json:
             print(as_json(measurements(outcomes)))
             return

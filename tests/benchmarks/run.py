@@ -51,6 +51,7 @@ BENCHMARKS = (
     Benchmark("references", "References"),
     Benchmark("ast", "Files, outlines and searches"),
     Benchmark("localise", "Finding the file that a report is about"),
+    Benchmark("context", "Packing what a report is about"),
     Benchmark("render", "The prompt library"),
 )
 
@@ -114,7 +115,7 @@ def main() -> None:
     unknown = [name for name in chosen if name not in names]
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}; there is {', '.join(names)}")
-    sections = dict(_sections(PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""))
+    sections = dict(sections_of(PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""))
     for benchmark in BENCHMARKS:
         if benchmark.name in chosen:
             print(f"{benchmark.title} …", flush=True)
@@ -236,7 +237,8 @@ def plot(benchmark: Benchmark, measurements: Sequence[Measurement]) -> None:
     pyplot.close(figure)
 
 
-def _sections(page: str) -> Iterator[tuple[str, str]]:
+def sections_of(page: str) -> Iterator[tuple[str, str]]:
+    """The sections of a page by their titles."""
     for part in re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]:
         yield part.partition("\n")[0].removeprefix("## "), part.rstrip("\n") + "\n"
 

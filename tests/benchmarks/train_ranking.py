@@ -1,6 +1,6 @@
 """Learns the weights of the ranking from the histories of public projects.
 
-    uv run --group bench python -m tests.benchmarks.train_ranking [--write]
+    uv run --group bench python -m tests.benchmarks.train_ranking [--write | --ablate]
 
 A commit's message is a question, and the files that it changed are the answer, among the files of
 a snapshot before it. A linear model orders the best 50 by hand-set weights, trained so that the
@@ -8,8 +8,9 @@ changed files come first (the loss is that of softmax over the candidates). Prin
 each project, the recall of hand-set weights and of those learned from the *other* projects. The
 reports of `bench_localise` are no part of it: they check the result.
 
-With `--write` the weights learned from all projects replace `learned.json`. Histories are cloned
-once. It takes some minutes.
+With `--write` the weights learned from all projects replace `learned.json`. With `--ablate` every
+signal and every feature is left out in turn, and the table goes to `docs/ranking.md`: of learned
+weights, those that were learned without it. Histories are cloned once. It takes some minutes.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ import re
 import shutil
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.backends.corpora import folder, run
+from tests.benchmarks.ablation import SIGNALS, write_ablation
 
 from foldline.backends.index.postings import LiveIndex
 from foldline.backends.ranking import learned
@@ -31,7 +34,7 @@ from foldline.backends.ranking.features import FEATURES, features
 from foldline.backends.ranking.paths import is_minor
 from foldline.backends.ranking.question import read_question
 from foldline.backends.ranking.score import Scores
-from foldline.backends.ranking.weights import HAND_SET
+from foldline.backends.ranking.weights import HAND_SET, Weights
 from foldline.backends.search import imported_by_first, wanted_terms
 
 if TYPE_CHECKING:
@@ -92,15 +95,15 @@ def history(project: str) -> Path:
     return place
 
 
-def examples(project: str) -> Iterator[Example]:
-    """The questions of a project's history."""
+def examples(project: str, variants: Sequence[Weights] = (HAND_SET,)) -> Iterator[list[Example]]:
+    """The questions of a project's history, each as an example for every variant."""
     repository = history(project)
     commits = list(_commits(repository))
     for part in SNAPSHOTS:
         place = int(len(commits) * part) + _FOLLOWING // 2
         if place < len(commits):
             following = reversed(commits[max(0, place - _FOLLOWING) : place])
-            yield from _of_snapshot(repository, commits[place].name, following)
+            yield from _of_snapshot(repository, commits[place].name, following, variants)
 
 
 def _commits(repository: Path) -> Iterator[Commit]:
@@ -114,7 +117,9 @@ def _commits(repository: Path) -> Iterator[Commit]:
         )
 
 
-def _of_snapshot(repository: Path, name: str, commits: Iterator[Commit]) -> Iterator[Example]:
+def _of_snapshot(
+    repository: Path, name: str, commits: Iterator[Commit], variants: Sequence[Weights]
+) -> Iterator[list[Example]]:
     paths: list[str] = []
     texts: dict[str, bytes] = {}
     with tempfile.TemporaryDirectory() as place:
@@ -132,9 +137,11 @@ def _of_snapshot(repository: Path, name: str, commits: Iterator[Commit]) -> Iter
     for commit in commits:
         asked = _question(commit)
         if asked is not None and (gold := asked[1] & texts.keys()):
-            example = _example(index, texts, paths, asked[0], gold)
-            if example is not None:
-                yield example
+            wanted = asked[0], gold
+            found = [_example(index, texts, paths, wanted, weights) for weights in variants]
+            known = [example for example in found if example is not None]
+            if len(known) == len(variants):
+                yield known
                 count += 1
         if count == _COMMITS:
             return
@@ -156,13 +163,18 @@ def _question(commit: Commit) -> tuple[str, set[str]] | None:
 
 
 def _example(
-    index: LiveIndex, texts: dict[str, bytes], paths: Sequence[str], text: str, gold: set[str]
+    index: LiveIndex,
+    texts: dict[str, bytes],
+    paths: Sequence[str],
+    asked: tuple[str, set[str]],
+    weights: Weights,
 ) -> Example | None:
-    question = read_question(text, HAND_SET.title)
+    text, gold = asked
+    question = read_question(text, weights.title)
     if question is None:
         return None
     corpus, postings = index.look_up(wanted_terms(question))
-    scores = Scores(question, corpus, postings, paths, HAND_SET)
+    scores = Scores(question, corpus, postings, paths, weights)
     order = scores.order()
     head = order[: learned.CANDIDATES]
     imported = imported_by_first(scores, order, texts.get)
@@ -171,8 +183,13 @@ def _example(
     )
 
 
-def fit(groups: Sequence[Example], decay: float = 0.1, steps: int = 300) -> dict[str, float]:
-    """The weights that put changed files first; `decay` holds them near the hand-set score."""
+def fit(
+    groups: Sequence[Example], decay: float = 0.1, steps: int = 300, without: str = ""
+) -> dict[str, float]:
+    """The weights that put changed files first; `decay` holds them near the hand-set score.
+
+    The feature `without` gets none.
+    """
     import numpy as np
 
     known = [group for group in groups if any(group.changed) and not all(group.changed)]
@@ -183,6 +200,8 @@ def fit(groups: Sequence[Example], decay: float = 0.1, steps: int = 300) -> dict
         values[number, : len(rows)] = rows
         wanted[number, : len(rows)] = np.array(changed) / sum(changed)
         mask[number, : len(rows)] = 1
+    if without:
+        values[..., FEATURES.index(without)] = 0
     mean, scale = values[mask > 0].mean(0), values[mask > 0].std(0) + 1e-6
     values = (values - mean) / scale * mask[..., None]
     start = np.zeros(len(FEATURES))
@@ -201,7 +220,7 @@ def fit(groups: Sequence[Example], decay: float = 0.1, steps: int = 300) -> dict
             np.sqrt(second / (1 - 0.999**step)) + 1e-8
         )
     return {
-        name: round(float(weight), 4)
+        name: 0.0 if name == without else round(float(weight), 4)
         for name, weight in zip(FEATURES, weights / scale, strict=True)
     }
 
@@ -227,10 +246,14 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--write", action="store_true", help="replace the weights of the ranking")
+    parser.add_argument("--ablate", action="store_true", help="without one signal after the other")
     options = parser.parse_args()
+    if options.ablate:
+        ablate()
+        return
     known: dict[str, list[Example]] = {}
     for project in PROJECTS:
-        known[project] = list(examples(project))
+        known[project] = [example for (example,) in examples(project)]
         print(f"{project}: {len(known[project])} questions", flush=True)
     rows: list[Any] = []
     for project, groups in known.items():
@@ -246,6 +269,42 @@ def main() -> None:
         text = json.dumps({"projects": PROJECTS, "weights": weights}, indent=2)
         learned.FILE.write_text(f"{text}\n", encoding="utf-8")
         print(learned.FILE)
+
+
+def ablate() -> None:
+    """Write the table of what each signal and each feature is worth."""
+    variants = {name: replace(HAND_SET, **change) for name, change in SIGNALS.items()}
+    known: dict[str, list[list[Example]]] = {}
+    for project in PROJECTS:
+        known[project] = list(examples(project, [*variants.values()]))
+        print(f"{project}: {len(known[project])} questions", flush=True)
+    rows: list[tuple[str, list[float] | None, list[float]]] = []
+    for number, name in enumerate(variants):
+        own = {project: [some[number] for some in all_] for project, all_ in known.items()}
+        rows.append((name, validated(own, learn=False), validated(own)))
+        print(*rows[-1], flush=True)
+    first = {project: [some[0] for some in all_] for project, all_ in known.items()}
+    for feature in FEATURES:
+        rows.append((f"without the feature `{feature}`", None, validated(first, feature)))
+        print(*rows[-1], flush=True)
+    count = sum(map(len, first.values()))
+    write_ablation(
+        "Commits of other projects",
+        f"{count} messages of commits in {len(PROJECTS)} projects, the mean over the projects; "
+        "learned weights are those of the seven others, learned without the signal.",
+        rows,
+    )
+
+
+def validated(
+    known: dict[str, list[Example]], without: str = "", *, learn: bool = True
+) -> list[float]:
+    """The mean recall over the projects, each by weights learned from the others."""
+    rows = []
+    for project, groups in known.items():
+        others = [one for name, some in known.items() if name != project for one in some]
+        rows.append(recall(groups, fit(others, without=without) if learn else None))
+    return [sum(row[k] for row in rows) / len(rows) for k in range(len(_FIRST))]
 
 
 def _figures(values: Sequence[float]) -> str:

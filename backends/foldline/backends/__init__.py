@@ -45,8 +45,10 @@ if TYPE_CHECKING:
         SearchHit,
         SearchResults,
         SymbolDetail,
+        SymbolHit,
         SymbolInfo,
         SymbolKind,
+        SymbolResults,
         TreeEntry,
     )
 
@@ -83,9 +85,11 @@ __all__ = [
     "SmartFileAccess",
     "SymbolDetail",
     "SymbolError",
+    "SymbolHit",
     "SymbolInfo",
     "SymbolKind",
     "SymbolNotFoundError",
+    "SymbolResults",
     "TreeEntry",
     "UnreadablePathError",
     "WorkspaceIndex",

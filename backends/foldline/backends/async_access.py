@@ -109,6 +109,7 @@ class AsyncSmartFileAccess:
     read_file = _as_coroutine(SmartFileAccess.read_file)
     read_text = _as_coroutine(SmartFileAccess.read_text)
     search_files = _as_coroutine(SmartFileAccess.search_files, LONG)
+    search_symbols = _as_coroutine(SmartFileAccess.search_symbols, LONG)
     grep = _as_coroutine(SmartFileAccess.grep, LONG)
     server_status = _as_coroutine(SmartFileAccess.server_status, STATUS)
     restart_servers = _as_coroutine(SmartFileAccess.restart_servers)

@@ -25,7 +25,7 @@ from foldline.backends.walks import WALK_SECONDS, Walks
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from foldline.backends.analysis import Analysis
     from foldline.backends.engine import Engine
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         References,
         SearchResults,
         SymbolDetail,
+        SymbolResults,
     )
     from foldline.backends.parsing import Parsing
     from foldline.backends.protocol import MinimalBackend
@@ -343,6 +344,21 @@ class SmartFileAccess(CodeNavigation):
 
         return await search_files(
             self._files, self._walks, self._index, query, budget=budget, cursor=cursor
+        )
+
+    @waits
+    async def search_symbols(
+        self, query: str, *, files: Sequence[str] | None = None
+    ) -> SymbolResults:
+        """The definitions that `query`, some keywords or a text of any length, is about.
+
+        They are those of `files`, or of the files that match best. Long classes are left out in
+        favour of their members.
+        """
+        from foldline.backends.symbol_search import search_symbols
+
+        return await search_symbols(
+            self._files, self._walks, self._index, self._analysis, query, within=files
         )
 
     @waits

@@ -253,6 +253,47 @@ class SearchResults:
 
 
 @dataclass(frozen=True, slots=True)
+class SymbolHit:
+    """A definition that a question is about, or one next to it.
+
+    `name` is what `read_symbol` takes; `signature` is that of the outline. `score` is in hundredths
+    of the best one's. `relation` says of a neighbour which definition it uses or is used by.
+    """
+
+    path: str
+    name: str
+    line: int
+    line_end: int
+    signature: str
+    score: int
+    relation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolResults:
+    """Definitions by rank; `files` are those that were looked into, best first.
+
+    `total` counts the files that match. `near` has definitions that the first hits use, and that
+    use them.
+    """
+
+    query: str
+    hits: tuple[SymbolHit, ...]
+    files: tuple[str, ...]
+    total: int
+    near: tuple[SymbolHit, ...] = ()
+    reason: str = ""
+    backend: str = "ast"
+    coverage: str = COMPLETE
+
+    def __iter__(self) -> Iterator[SymbolHit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+
+@dataclass(frozen=True, slots=True)
 class GrepMatch:
     """A line that a pattern matches, at `column` (code points from 1), with lines around it.
 

@@ -67,6 +67,12 @@ class Ranked(NamedTuple):
     coverage: str
 
     @property
+    def reason(self) -> str:
+        """Says why no file matches; empty if one does."""
+        words = ", ".join(dict.fromkeys(self.scores.question.words.values()))
+        return "" if self.order else f"no path and no symbol has any of: {words}"
+
+    @property
     def paths(self) -> Iterator[str]:
         """The paths, best first."""
         return (self.scores.paths[number] for number in self.order)
@@ -88,16 +94,14 @@ async def search_files(
     budgets.check_budget(budget)
     first = budgets.read_cursor(_KIND, cursor)
     ranked = await rank_files(files, walks, index, query)
-    question = ranked.scores.question
     hits, brief = _page(files, ranked, first, query, budget)
     last = first + len(hits)
-    words = ", ".join(dict.fromkeys(question.words.values()))
     return SearchResults(
         query,
         hits,
         len(ranked.order),
         budgets.make_cursor(_KIND, last) if last < len(ranked.order) else None,
-        "" if ranked.order else f"no path and no symbol has any of: {words}",
+        ranked.reason,
         "ast",
         ranked.coverage,
         brief,

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from foldline.backends.models import COMPLETE
 from foldline.ide.scoped_context import AccessReader
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from foldline.agent.folders import Folder, Folders
-    from foldline.backends.models import FileOutline, FileText, SearchResults, SymbolDetail
+    from foldline.backends.models import (
+        FileOutline,
+        FileText,
+        SearchResults,
+        SymbolDetail,
+        SymbolResults,
+    )
 
 Model = TypeVar("Model")
 
@@ -32,6 +39,27 @@ class FoldersReader:
         return replace(
             every[0],
             hits=tuple(hits),
+            total=sum(one.total for one in every),
+            reason="" if hits else every[0].reason,
+            coverage=next((one.coverage for one in every if one.coverage != COMPLETE), COMPLETE),
+        )
+
+    async def symbols(self, query: str, within: Sequence[str] | None) -> SymbolResults:
+        every = []
+        for folder in self.folders.folders:
+            own = None
+            if within is not None:
+                places = map(self.folders.locate, within)
+                own = [place.path for place in places if place.folder is folder]
+            every.append(with_prefix(await AccessReader(folder.access).symbols(query, own), folder))
+        hits = sorted((hit for one in every for hit in one), key=lambda hit: -hit.score)
+        return replace(
+            every[0],
+            hits=tuple(hits),
+            files=tuple(
+                path for some in zip_longest(*(one.files for one in every)) for path in some if path
+            ),
+            near=tuple(near for one in every for near in one.near),
             total=sum(one.total for one in every),
             reason="" if hits else every[0].reason,
             coverage=next((one.coverage for one in every if one.coverage != COMPLETE), COMPLETE),
@@ -67,6 +95,8 @@ def with_prefix(model: Model, folder: Folder) -> Model:
             changes["path"] = folder.shown(value)
         elif field.name == "cursor":
             changes["cursor"] = folder.shown_cursor(value)
+        elif field.name == "files" and isinstance(value, tuple):
+            changes["files"] = tuple(folder.shown(path) for path in value)
         elif isinstance(value, tuple) and value and hasattr(value[0], "path"):
             changes[field.name] = tuple(with_prefix(item, folder) for item in value)
     return cast("Model", replace(model, **changes)) if changes else model  # type: ignore[type-var]

@@ -30,7 +30,13 @@ from foldline.backends.text import format_symbol
 from foldline.backends.waiting import run
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.arguments import SMALLEST_BUDGET
-from foldline.ide.question import MOST_CANDIDATES, best_symbols, candidates_of, outlines_of, search
+from foldline.ide.question import (
+    MOST_CANDIDATES,
+    candidates_of,
+    context_for,
+    outlines_of,
+    search,
+)
 from foldline.ide.scoped_context import (
     NO_ROOM,
     OUTLINES_BUDGET,
@@ -190,6 +196,9 @@ class Pipeline:
             reader = FoldersReader(folders)
         else:
             reader = AccessReader(self._workspace)
+        if self._adapter is None:
+            within = None if candidates is None else tuple(dict.fromkeys(candidates))
+            return self._without_model(reader, question, files, within)
         results = (
             run(search(reader, question)) if candidates is None else SearchResults(question, (), 0)
         )
@@ -228,12 +237,36 @@ class Pipeline:
         )
         return self._answer(result, context)
 
+    def _without_model(
+        self,
+        reader: Reader,
+        question: str,
+        files: tuple[str, ...],
+        within: tuple[str, ...] | None,
+    ) -> PipelineResult:
+        """Return the context of what matches best."""
+        if within == () and not files:
+            return PipelineResult(question=question, reason="there are no candidates")
+        within = within and within[:MOST_CANDIDATES]
+        context = run(context_for(reader, question, files=files, within=within, sizes=self._sizes))
+        if not context:
+            return PipelineResult(question=question, reason=context.reason)
+        texts, _ = fit_outlines(context.outlines, min(self._sizes.outlines, self._sizes.total))
+        result = PipelineResult(
+            question=question,
+            candidates=tuple(outline.path for outline in context.outlines),
+            choices=tuple(
+                SymbolChoice(one.path, one.qualified_name or one.name) for one in context.symbols
+            ),
+            steps=(Step("outlines", size_of("\n\n".join(texts))),),
+        )
+        return self._answer(result, context)
+
     def _choose(
         self, result: PipelineResult, outlines: Sequence[FileOutline], shown: str
     ) -> tuple[PipelineResult, tuple[str, ...]]:
         """Return the result with the choices, and the files to read whole."""
-        if self._adapter is None:
-            return replace(result, choices=best_symbols(outlines, result.question)), ()
+        assert self._adapter is not None
         if not outlines:
             return result, ()
         response = self._adapter.evaluate(

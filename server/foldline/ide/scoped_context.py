@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from foldline.backends.errors import BackendError
 from foldline.backends.formatting.budget import SYMBOL_BUDGET, size_of
+from foldline.backends.formatting.text import line_range
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import (
     COMPLETE,
     FileOutline,
     FileText,
     SymbolDetail,
+    SymbolHit,
 )
 from foldline.backends.text import format_file_text, format_outline, format_symbol
 from foldline.ide.operations.operation import run_query
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
 
     from foldline.backends import SmartFileAccess
-    from foldline.backends.models import SearchResults
+    from foldline.backends.models import SearchResults, SymbolResults
 
 OUTLINES_BUDGET = 6_000
 """Total bytes of the supporting files' outlines."""
@@ -35,17 +37,24 @@ NO_ROOM = "no room is left"
 # Less holds nothing that is worth its header.
 _SMALLEST_PART = 100
 _NOTES = 600
+_SMALL_OUTLINE = 250
 # Bytes of a search, of which the paths are used: those of many more than a context has.
 _SEARCHED = 4_000
 _MOST_NAMED = 40
 _SHORTEST_CUT = 40
 _BETWEEN = 2
+# The lines of definitions near those that are shown: bytes, and of what is left, one in so many.
+_NEAR = 800
+_PART_FOR_NEAR = 3
+_LONGEST = 100
 
 
 class Reader(Protocol):
     """Reads code for `gather`; its coroutines await only `foldline.backends.waiting`."""
 
     async def search(self, query: str) -> SearchResults: ...
+
+    async def symbols(self, query: str, within: Sequence[str] | None) -> SymbolResults: ...
 
     async def outline(self, path: str) -> FileOutline: ...
 
@@ -62,6 +71,9 @@ class AccessReader:
 
     async def search(self, query: str) -> SearchResults:
         return await run_query(self.access.search_files, query, budget=_SEARCHED)
+
+    async def symbols(self, query: str, within: Sequence[str] | None) -> SymbolResults:
+        return await run_query(self.access.search_symbols, query, files=within)
 
     async def outline(self, path: str) -> FileOutline:
         return await run_query(self.access.get_outline, path)
@@ -113,6 +125,7 @@ class ScopedContext:
 
     Attributes:
         question: The question that it was made for; empty for named files.
+        near: Definitions that the symbols use, or that use them; their signatures are shown.
         matched: The number of files that match the question.
         left_out: What isn't part of it, with the reasons.
         reason: Says why it's empty.
@@ -122,6 +135,7 @@ class ScopedContext:
     files: tuple[FileText, ...] = ()
     symbols: tuple[SymbolDetail, ...] = ()
     outlines: tuple[FileOutline, ...] = ()
+    near: tuple[SymbolHit, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     matched: int = 0
     reason: str = ""
@@ -154,11 +168,13 @@ async def gather(
     choices: Iterable[SymbolChoice] = (),
     supporting: Iterable[str] = (),
     sizes: Sizes | None = None,
+    whole: bool = False,
 ) -> ScopedContext:
     """Read `files` whole, the symbols of `choices`, and the outlines of `supporting` files.
 
     What can't be read, or has no room, is left out with its reason. Files come first, and share
-    the room that the outlines don't need; with `choices`, they get half of it.
+    the room that the outlines don't need; with `choices`, they get half of it. With `whole`, a
+    symbol is shown in part only if it doesn't fit `sizes.symbol` bytes.
     """
     sizes = sizes or Sizes()
     files, choices = tuple(dict.fromkeys(files)), tuple(dict.fromkeys(choices))
@@ -168,13 +184,13 @@ async def gather(
     for_files = _Room(room // 2 if choices else room)
     texts = [text async for text in _files(reader, files, for_files, sizes)]
     # The caller may spell a path in another way.
-    whole = {text.path for text in texts if text.start == 1 and text.cursor is None}
-    choices = tuple(choice for choice in choices if choice.path not in whole)
+    in_full = {text.path for text in texts if text.start == 1 and text.cursor is None}
+    choices = tuple(choice for choice in choices if choice.path not in in_full)
     for_symbols = _Room(room - (room // 2 if choices else room) + for_files.left)
     symbols = [
         detail
         async for detail in read_symbols(
-            reader, choices, for_symbols.left, for_symbols.left_out, most=sizes.symbol
+            reader, choices, for_symbols.left, for_symbols.left_out, most=sizes.symbol, whole=whole
         )
     ]
     outlines = []
@@ -182,7 +198,7 @@ async def gather(
     for path in supporting:
         try:
             outline = await reader.outline(path)
-            if outline.path not in whole:
+            if outline.path not in in_full:
                 outlines.append(outline)
         except BackendError as error:
             missing.append(LeftOut(path, "", str(error)))
@@ -201,6 +217,7 @@ async def read_symbols(
     left_out: list[LeftOut],
     *,
     most: int = SYMBOL_BUDGET,
+    whole: bool = False,
 ) -> AsyncIterator[SymbolDetail]:
     """Yield the symbols whose texts fit `room` bytes; adds the others to `left_out`."""
     left = _Room(room)
@@ -213,7 +230,8 @@ async def read_symbols(
         except BackendError as error:
             left_out.append(LeftOut(choice.path, choice.name, str(error)))
             continue
-        if left.holds(format_symbol(detail)):
+        cut = detail.cursor is not None and left.left - _BETWEEN < most
+        if not (whole and cut and room > left.left) and left.holds(format_symbol(detail)):
             yield detail
         else:
             left_out.append(LeftOut(choice.path, choice.name, NO_ROOM))
@@ -244,6 +262,9 @@ def pack_with_rest(
             parts.append(text)
         else:
             left_out.append(otherwise)
+    near = _near(context, room)
+    if near:
+        parts.append(near)
     outlines, without_room = fit_outlines(context.outlines, min(sizes.outlines, room.left))
     parts += outlines
     # A context that was packed before has what it left out then.
@@ -262,9 +283,11 @@ def fit_outlines(outlines: Sequence[FileOutline], budget: int) -> tuple[list[str
     """
     room = _Room(budget)
     texts: list[str] = []
-    left_out: list[LeftOut] = []
-    for place, outline in enumerate(outlines):
-        share = max(room.left // (len(outlines) - place) - _BETWEEN, 1)
+    # The first ones, where less than that would hold nothing of each.
+    count = min(len(outlines), max(budget // _SMALL_OUTLINE, 1))
+    left_out = [LeftOut(outline.path, "", NO_ROOM) for outline in outlines[count:]]
+    for place, outline in enumerate(outlines[:count]):
+        share = max(room.left // (count - place) - _BETWEEN, 1)
         text = format_outline(outline, share)
         if room.holds(text):
             texts.append(text)
@@ -290,6 +313,22 @@ async def _files(
             yield text
         else:
             room.left_out.append(LeftOut(path, "", NO_ROOM))
+
+
+def _near(context: ScopedContext, room: _Room) -> str:
+    """Return the lines of the definitions near those that are shown, as far as they have room."""
+    lines = ["near them:"]
+    left = min(_NEAR, room.left // _PART_FOR_NEAR) - size_of(lines[0]) - _BETWEEN
+    for one in context.near:
+        where = f"{one.path}:{line_range(one.line, one.line_end)}"
+        signature = one.signature if len(one.signature) <= _LONGEST else one.name
+        line = visible(f"{where} {signature}  # {one.name} {one.relation}")
+        left -= size_of(line) + 1
+        if left < 0:
+            break
+        lines.append(line)
+    text = "\n".join(lines)
+    return text if len(lines) > 1 and room.holds(text) else ""
 
 
 def _room_for_notes(total: int) -> int:
