@@ -174,6 +174,23 @@ def test_learned_weights_change_the_order_of_a_report_and_not_of_keywords(
     assert ranked(keywords, files) == by_hand[1]
 
 
+def test_the_reasons_of_a_report_are_the_terms_of_the_learned_weights(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    files = {"shop/cart.py": "def total(): ...\n", "shop/other.py": "total = cart = 1\n" * 30}
+    known = {"path coverage": 3.0, "symbol": 1.0, "minor": -1.0}
+    monkeypatch.setattr("foldline.backends.ranking.learned.learned_weights", lambda: known)
+    found = access_to(files).search_files(f"The cart has no total{LONG}")
+    first, *_ = found
+    assert first.path == "shop/cart.py"
+    assert first.why == ("path 1",)
+    known["score"] = 1.0
+    first, *_ = access_to(files).search_files(f"The cart has no total{LONG}")
+    kinds = [reason.split()[0] for reason in first.why]
+    assert {*kinds} == {"path", "defines", "words"}
+    assert sum(float(reason.split()[-1]) for reason in first.why) == pytest.approx(1, abs=0.03)
+
+
 @given(st.text(max_size=40))
 def test_terms_are_never_empty_nor_of_two_lines(word: str) -> None:
     for term in terms_of(word):

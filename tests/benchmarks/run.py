@@ -52,6 +52,7 @@ BENCHMARKS = (
     Benchmark("ast", "Files, outlines and searches"),
     Benchmark("localise", "Finding the file that a report is about"),
     Benchmark("context", "Packing what a report is about"),
+    Benchmark("replay", "What an agent would have read"),
     Benchmark("render", "The prompt library"),
 )
 
@@ -153,9 +154,10 @@ def table(benchmark: Benchmark, measurements: Sequence[Measurement]) -> str:
         *map(_row, measurements),
         "",
         *_limits(measurements),
-        f"![{benchmark.title}: medians, p95 and goals](images/{benchmark.image.name})",
-        "",
     ]
+    if _timed(measurements):
+        image = f"images/{benchmark.image.name}"
+        lines += [f"![{benchmark.title}: medians, p95 and goals]({image})", ""]
     return "\n".join(lines)
 
 
@@ -195,12 +197,19 @@ def _number(value: float, unit: str) -> str:
     return f"{value:,.{digits}f} {unit}"
 
 
+def _timed(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """What a plot shows."""
+    return [measurement for measurement in measurements if measurement.unit == "ms"]
+
+
 def plot(benchmark: Benchmark, measurements: Sequence[Measurement]) -> None:
     """Draw medians and p95 as bars, with goals and anchors as marks."""
     from matplotlib import pyplot
 
     pyplot.rcParams["svg.hashsalt"] = benchmark.name
-    rows = [measurement for measurement in measurements if measurement.unit == "ms"]
+    rows = _timed(measurements)
+    if not rows:
+        return
     figure, axes = pyplot.subplots(figsize=(9, 0.8 + 0.42 * len(rows)))
     places = range(len(rows))
     axes.barh(places, [one.p95 for one in rows], height=0.7, color="#f3c9a5", label="p95")

@@ -220,7 +220,8 @@ class FileText:
 class SearchHit:
     """A file that a search found: `why` explains its rank, `line` is that of the best symbol.
 
-    `score` is in hundredths of the best file's; `why` has the parts of it.
+    `score` is in hundredths of the best file's, and `why` has the parts of it. Where learned
+    weights decide the order, `why` has their terms, as parts of what the best file is worth.
     """
 
     path: str

@@ -26,18 +26,25 @@ from foldline.backends.ranking.imports import imported
 from foldline.backends.ranking.learned import reordered
 from foldline.backends.ranking.paths import terms_of_path
 from foldline.backends.ranking.question import read_question, with_like
-from foldline.backends.ranking.score import Scores
+from foldline.backends.ranking.score import Part, Scores
 from foldline.backends.waiting import question_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import (
+        Awaitable,
+        Callable,
+        Collection,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.index.postings import Corpus
     from foldline.backends.index.segments import Postings
     from foldline.backends.ranking.question import Question
-    from foldline.backends.ranking.score import Part
     from foldline.backends.ranking.weights import Weights
     from foldline.backends.walks import Walks
 
@@ -51,6 +58,7 @@ _IMPORTING = 3
 _MOST_READ = 30
 _MOST_SYMBOLS = 3
 _MOST_WORDS = 4
+_MOST_TERMS = 4
 # Reasons for less than this part of a score are left out.
 _LEAST_SHARE = 0.05
 _EXACT_NAME = 3.0
@@ -60,11 +68,15 @@ _AT_ONCE = 30
 
 
 class Ranked(NamedTuple):
-    """The files that match a question, best first, by their numbers in `scores`."""
+    """The files that match a question, best first, by their numbers in `scores`.
+
+    Where learned weights order them, `terms` has what each of the first ones is worth.
+    """
 
     scores: Scores
     order: Sequence[int]
     coverage: str
+    terms: Mapping[int, Mapping[str, float]]
 
     @property
     def reason(self) -> str:
@@ -155,8 +167,8 @@ async def rank_files(
             question = with_like(question, sorted(unknown), texts)
             corpus, postings, known = await look_up(wanted_terms(question))
     scores = Scores(question, corpus, postings, paths, weights)
-    order = _ordered(files, scores, weights)
-    return Ranked(scores, order, known if coverage == COMPLETE else coverage)
+    order, terms = _ordered(files, scores, weights)
+    return Ranked(scores, order, known if coverage == COMPLETE else coverage, terms)
 
 
 def wanted_terms(question: Question) -> list[str]:
@@ -185,8 +197,10 @@ def imported_by_first(
     return {number for place in places for number in scores.facts.find(place, whole=True)}
 
 
-def _ordered(files: BaseFileBackend, scores: Scores, weights: Weights) -> list[int]:
-    """The matching files: those that the first ones import behind the first ten.
+def _ordered(
+    files: BaseFileBackend, scores: Scores, weights: Weights
+) -> tuple[list[int], dict[int, dict[str, float]]]:
+    """The matching files, those that the first ones import behind the first ten; learned terms.
 
     What a longer text is about, learned weights decide; of keywords an exact symbol comes first.
     """
@@ -198,14 +212,15 @@ def _ordered(files: BaseFileBackend, scores: Scores, weights: Weights) -> list[i
             return None
 
     order = scores.order()
+    terms: dict[int, dict[str, float]] = {}
     if not scores.question.is_short and weights.learned:
-        order = reordered(scores, order, imported_by_first(scores, order, load))
+        order, terms = reordered(scores, order, imported_by_first(scores, order, load))
     if not weights.imports or len(order) <= _HEAD:
-        return order
+        return order, terms
     targets = imported_by_first(scores, order, load)
     moved = [number for number in order[_HEAD:] if number in targets][: weights.imports]
     taken = {*moved}
-    return [*order[:_HEAD], *moved, *(n for n in order[_HEAD:] if n not in taken)]
+    return [*order[:_HEAD], *moved, *(n for n in order[_HEAD:] if n not in taken)], terms
 
 
 def _page(
@@ -217,7 +232,7 @@ def _page(
     page = ranked.order[first:]
     at_once = _AT_ONCE if budget is not None else max(len(page), 1)
     for start in range(0, len(page), at_once):
-        for hit in _hits(files, ranked.scores, page[start : start + at_once], len(hits)):
+        for hit in _hits(files, ranked, page[start : start + at_once], len(hits)):
             left -= budgets.size_of(search_line(hit)) + 1
             if left < 0:
                 break
@@ -234,28 +249,45 @@ def _page(
         if budgets.size_of("\n".join([*lines, *remarks("", ranked.coverage)])) > budget:
             break
         count += 1
-    return tuple(_hits(files, ranked.scores, page[:count], 0)), True
+    return tuple(_hits(files, ranked, page[:count], 0)), True
 
 
 def _hits(
-    files: BaseFileBackend, scores: Scores, numbers: Sequence[int], before: int
+    files: BaseFileBackend, ranked: Ranked, numbers: Sequence[int], before: int
 ) -> Iterator[SearchHit]:
     """The hits for files; the lines of symbols are found for the first ones of a page."""
+    scores = ranked.scores
     parts = scores.explain(numbers)
+    worth = max((sum(own.values()) for own in ranked.terms.values()), default=0.0)
     best = max(scores.values, default=0.0) or 1.0
     for place, number in enumerate(numbers):
         path = scores.paths[number]
         symbols: list[tuple[str, int]] = []
         if before + place < _MOST_READ:
             symbols = _symbols(files, scores, path)
+        own, whole, least = parts.get(number, []), best, scores.values[number]
+        if number in ranked.terms and worth > 0:
+            own, whole, least = _learned(own, ranked.terms[number]), worth, worth
         why = tuple(
-            _reason(part, part.score / best, symbols)
-            for part in parts.get(number, ())
-            if part.score >= _LEAST_SHARE * scores.values[number]
+            _reason(part, part.score / whole, symbols)
+            for part in own
+            if abs(part.score) >= _LEAST_SHARE * least
         )
         yield SearchHit(
             path, round(100 * scores.values[number] / best), why, symbols[0][1] if symbols else 0
         )
+
+
+def _learned(parts: Sequence[Part], terms: Mapping[str, float]) -> list[Part]:
+    """The parts of a file's learned worth: the hand-set score is split as its own parts are."""
+    whole = sum(part.score for part in parts) or 1.0
+    words = {part.kind: part.words for part in parts}
+    amounts = {kind: amount for kind, amount in terms.items() if kind != "score"}
+    for part in parts:
+        share = terms.get("score", 0.0) * part.score / whole
+        amounts[part.kind] = amounts.get(part.kind, 0.0) + share
+    found = [Part(kind, words.get(kind, ()), amount) for kind, amount in amounts.items()]
+    return sorted(found, key=lambda part: -abs(part.score))[:_MOST_TERMS]
 
 
 def _reason(part: Part, share: float, symbols: Sequence[tuple[str, int]]) -> str:

@@ -51,6 +51,7 @@ async def context_for(
     files = tuple(files)
     found = await reader.symbols(question, within)
     choices = [*_choices(found, files)]
+    outlined = _outlined(choices, found.files)
     if sizes.total < NO_LIMIT:
         # What is looked for is often long, and half of it is of little use.
         sizes = replace(sizes, symbol=max(sizes.symbol, sizes.total // 2))
@@ -58,7 +59,7 @@ async def context_for(
         reader,
         files=files,
         choices=choices,
-        supporting=(*supporting, *_outlined(choices, found.files)),
+        supporting=(*supporting, *outlined),
         sizes=sizes,
         whole=True,
     )

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 from foldline.backends.errors import BackendError
-from foldline.backends.formatting.budget import SYMBOL_BUDGET, size_of
+from foldline.backends.formatting.budget import OUTLINE_BUDGET, SYMBOL_BUDGET, size_of
 from foldline.backends.formatting.text import line_range
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import (
@@ -265,7 +265,9 @@ def pack_with_rest(
     near = _near(context, room)
     if near:
         parts.append(near)
-    outlines, without_room = fit_outlines(context.outlines, min(sizes.outlines, room.left))
+    outlines, without_room = fit_outlines(
+        context.outlines, min(sizes.outlines, room.left), OUTLINE_BUDGET
+    )
     parts += outlines
     # A context that was packed before has what it left out then.
     left_out = list(dict.fromkeys((*left_out, *without_room)))
@@ -276,8 +278,12 @@ def pack_with_rest(
     return "\n\n".join(parts), tuple(left_out)
 
 
-def fit_outlines(outlines: Sequence[FileOutline], budget: int) -> tuple[list[str], list[LeftOut]]:
+def fit_outlines(
+    outlines: Sequence[FileOutline], budget: int, most: int = NO_LIMIT
+) -> tuple[list[str], list[LeftOut]]:
     """Return the texts of the outlines within `budget` bytes, and the files without room.
+
+    None has more than `most` bytes.
 
     Bytes that a small outline doesn't use are left for those after it.
     """
@@ -287,7 +293,7 @@ def fit_outlines(outlines: Sequence[FileOutline], budget: int) -> tuple[list[str
     count = min(len(outlines), max(budget // _SMALL_OUTLINE, 1))
     left_out = [LeftOut(outline.path, "", NO_ROOM) for outline in outlines[count:]]
     for place, outline in enumerate(outlines[:count]):
-        share = max(room.left // (count - place) - _BETWEEN, 1)
+        share = max(min(room.left // (count - place) - _BETWEEN, most), 1)
         text = format_outline(outline, share)
         if room.holds(text):
             texts.append(text)

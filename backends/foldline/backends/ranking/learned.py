@@ -30,13 +30,44 @@ def learned_weights() -> Mapping[str, float]:
     return weights
 
 
-def reordered(scores: Scores, order: list[int], imported: Collection[int]) -> list[int]:
-    """The order with its first files by learned weights."""
+_TERMS = {
+    "score": "score",
+    "first": "score",
+    "rank": "score",
+    "path": "path",
+    "path coverage": "path",
+    "title names it": "path",
+    "defines": "defines",
+    "symbol": "defines",
+    "defined coverage": "defines",
+    "named": "named",
+    "minor": "test or document",
+    "length": "size",
+    "names": "size",
+    "depth": "place",
+    "folder's own": "place",
+    "imported": "imported by the best",
+    "beside the best": "folder",
+    "folder": "folder",
+}
+"""What an explanation calls a feature; the others are about words."""
+
+
+def reordered(
+    scores: Scores, order: list[int], imported: Collection[int]
+) -> tuple[list[int], dict[int, dict[str, float]]]:
+    """The order with its first files by learned weights, and what each of these is worth by terms.
+
+    The term `score` is the part of the hand-set score.
+    """
     weights = [learned_weights().get(name, 0.0) for name in FEATURES]
     head = order[:CANDIDATES]
-    worth = {
-        number: sum(weight * value for weight, value in zip(weights, row, strict=True))
-        for number, row in zip(head, features(scores, head, imported), strict=True)
-    }
+    terms: dict[int, dict[str, float]] = {}
+    for number, row in zip(head, features(scores, head, imported), strict=True):
+        own = terms.setdefault(number, {})
+        for name, weight, value in zip(FEATURES, weights, row, strict=True):
+            term = _TERMS.get(name, "words")
+            own[term] = own.get(term, 0.0) + weight * value
+    worth = {number: sum(own.values()) for number, own in terms.items()}
     # Equal ones stay as they are.
-    return [*sorted(head, key=lambda number: -worth[number]), *order[CANDIDATES:]]
+    return [*sorted(head, key=lambda number: -worth[number]), *order[CANDIDATES:]], terms

@@ -30,6 +30,9 @@ class Arguments:
         Doc("a question: also show the symbols and outlines that match it"),
         Role.QUESTION,
     ] = None
+    within: Annotated[
+        tuple[str, ...], Doc("files: show only symbols of these, and their outlines"), Role.FILES
+    ] = ()
     budget: Budget = CONTEXT_BUDGET
 
 
@@ -48,7 +51,12 @@ async def run_across(reader: Reader, arguments: Arguments) -> ScopedContext:
     files, supporting = arguments.paths, arguments.supporting
     if arguments.query:
         return await context_for(
-            reader, arguments.query, files=files, supporting=supporting, sizes=sizes
+            reader,
+            arguments.query,
+            files=files,
+            supporting=supporting,
+            within=arguments.within or None,
+            sizes=sizes,
         )
     if not files and not supporting:
         raise ArgumentsError({"query": "give a question, or `paths` of files"})

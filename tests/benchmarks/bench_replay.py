@@ -1,0 +1,392 @@
+"""What recorded sessions of an agent would have read with foldline.
+
+    uv run --group bench python -m tests.benchmarks.bench_replay [--plain | --context BYTES]
+        [--sessions] [--json]
+
+`replay_sessions.jsonl` has facts of public session logs, and no text of theirs: what an agent read
+and edited for each report of `bench_localise`, step by step, with the bytes that it was sent. Each
+of its reads of a Python file of the release is answered by the tools, with their default budgets:
+
+- A whole file by `generate_scoped_context` for the report within that file: its outline, and the
+  definitions that match; with `--plain` by its outline alone. A short file is shown whole.
+- A range by `read_lines`, to its end.
+- What is read again, by what changed: every excerpt of it that was edited, with its receipt.
+- Before an edit, each symbol that is edited and wasn't shown in full is read, to its end; of a
+  class, the lines that are edited, as its outline has its members, and so outside of symbols.
+
+An edit replaces its lines by as many others, so that what is read again has changed. Nothing else
+of a session is replayed; searches, shell output and reads of other files count as recorded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.benchmarks.bench_localise import releases, workspace
+from tests.benchmarks.measurement import Measurement, as_json
+
+from foldline.backends.errors import PathError
+from foldline.backends.files.source import split_lines
+from foldline.backends.formatting.budget import size_of
+from foldline.backends.models import SymbolKind
+from foldline.backends.symbols import distinct_names, flatten
+from foldline.backends.waiting import run as wait_for
+from foldline.ide.operations import OPERATIONS
+from foldline.ide.operations.receipts import answer_text, receipt_of, with_room
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tests.benchmarks.bench_localise import Task
+
+    from foldline.backends import SmartFileAccess
+    from foldline.backends.models import SymbolInfo
+
+SESSIONS = Path(__file__).with_name("replay_sessions.jsonl")
+GOAL = 40.0
+SHORT = 2_000
+"""Bytes of a file that is shown whole."""
+CONTEXT = 3_000
+"""Bytes of a file's outline with the definitions that match."""
+_REFUSED = 60
+_BY_TOOL = {operation.tool: operation for operation in OPERATIONS if operation.tool}
+
+
+@dataclass(slots=True)
+class Outcome:
+    """One session: bytes as recorded and as replayed, and what was shown when.
+
+    Attributes:
+        session: Recorded bytes of all steps.
+        reads: Recorded bytes of the reads that are replayed.
+        ours: Bytes of the answers to them, and of what is read before edits.
+        calls: Reads that are replayed.
+        extra: Calls besides one for each of them.
+        edited: Symbols that were edited.
+        first: Those of them that the first look at their file showed in full.
+        recorded_first: Those that it showed as it was recorded.
+        before: How often an edited symbol was shown in full before the edit, of `edits`.
+    """
+
+    id: str
+    session: int = 0
+    reads: int = 0
+    ours: int = 0
+    calls: int = 0
+    extra: int = 0
+    edited: int = 0
+    first: int = 0
+    recorded_first: int = 0
+    before: int = 0
+    edits: int = 0
+    kinds: dict[str, int] = field(default_factory=dict)
+
+
+class Replay:
+    """One session against the tools."""
+
+    def __init__(self, access: SmartFileAccess, task: Task, context: int) -> None:
+        self._access = access
+        self._task = task
+        self._context = context
+        self._shown: dict[str, set[int]] = {}
+        # By path, what was asked for, with the receipt of its answer and the lines that it shows.
+        self._held: dict[str, dict[str, tuple[str, dict[str, Any], str, range]]] = {}
+        self._edited_lines: dict[str, set[int]] = {}
+        self._seen: dict[str, set[int]] = {}
+        self.outcome = Outcome(task.id)
+
+    def run(self, steps: list[dict[str, Any]], edits: list[dict[str, Any]]) -> Outcome:
+        """Replay the steps in order; an edit's step counts from 0."""
+        outcome = self.outcome
+        by_step: dict[int, list[dict[str, Any]]] = {}
+        for edit in edits:
+            by_step.setdefault(edit["step"], []).append(edit)
+        wanted = {
+            (edit["path"], min(lines), max(lines)): None
+            for edit in edits
+            if self._has(edit["path"]) and edit["start"] is not None
+            for _, lines, _ in self._edited(edit)
+        }
+        first: dict[str, set[int]] = {}
+        recorded: dict[str, set[int]] = {}
+        for number, step in enumerate(steps):
+            outcome.session += step["bytes"]
+            path = step.get("path")
+            if step["tool"] == "read" and path and self._has(path) and step["bytes"] > _REFUSED:
+                outcome.reads += step["bytes"]
+                outcome.calls += 1
+                self._read(path, step)
+                first.setdefault(path, set(self._shown[path]))
+                start = step.get("start", 1)
+                count = step.get("lines", len(self._lines(path)))
+                recorded.setdefault(path, set(range(start, start + count)))
+            for edit in by_step.get(number, ()):
+                if self._has(edit["path"]) and edit["start"] is not None:
+                    self._edit(edit)
+        for path, start, end in wanted:
+            lines = set(range(start, end + 1))
+            outcome.edited += 1
+            outcome.first += lines <= first.get(path, set())
+            outcome.recorded_first += lines <= recorded.get(path, set())
+        return outcome
+
+    def _edited(self, edit: Mapping[str, Any]) -> Iterator[tuple[str, set[int], bool]]:
+        """The symbols of an edit: how to ask for each, its lines, and whether it is a class.
+
+        Of a class, they are the lines that are edited.
+        """
+        lines = set(range(edit["start"], edit["end"] + 1))
+        for name in edit["symbols"]:
+            found = self._symbol(edit["path"], name, edit["start"])
+            if found is not None and found[1].kind == SymbolKind.CLASS:
+                yield found[0], lines, True
+            elif found is not None:
+                yield found[0], set(range(found[1].line, found[1].line_end + 1)), False
+
+    def _has(self, path: str | None) -> bool:
+        if not path or not path.endswith(".py"):
+            return False
+        try:
+            self._access.file_backend.resolve(path)
+        except PathError:
+            return False
+        return True
+
+    def _lines(self, path: str) -> list[str]:
+        return split_lines(self._access.read_file(path))
+
+    def _read(self, path: str, step: Mapping[str, Any]) -> None:
+        """Answer one read."""
+        calls = self.outcome.extra
+        whole = "start" not in step
+        if whole and self._held.get(path, {}).get("whole"):
+            self._again(path)
+        elif whole:
+            self._first_look(path)
+        else:
+            end = min(step["start"] + step["lines"] - 1, len(self._lines(path)))
+            if end >= step["start"]:
+                values = {"path": path, "start": step["start"], "end": end}
+                self._ask("read_lines", values, range(step["start"], end + 1), "range")
+        self._shown.setdefault(path, set())
+        # The read itself is no extra call.
+        self.outcome.extra = max(self.outcome.extra - 1, calls)
+
+    def _first_look(self, path: str) -> None:
+        lines = self._lines(path)
+        text = self._access.read_file(path)
+        if size_of(text) <= SHORT:
+            self._ask("read_file", {"path": path}, range(1, len(lines) + 1), "whole", key="whole")
+        elif not self._context:
+            self._ask("get_file_outline", {"path": path}, range(0), "outline", key="whole")
+        else:
+            self._fold(path)
+
+    def _fold(self, path: str) -> None:
+        operation = _BY_TOOL["generate_scoped_context"]
+        values = {"within": (path,), "query": self._task.issue, "budget": self._context}
+        arguments = operation.arguments(**values)
+        context = wait_for(operation.run(self._access, arguments))
+        text = operation.text(context, arguments)
+        self._count("folded", text)
+        shown = self._shown.setdefault(path, set())
+        for detail in context.symbols:
+            first = detail.body_line or detail.line
+            shown.update(range(first, first + detail.body.count("\n") + 1))
+        # What it shows can be asked for by itself.
+        held = self._held.setdefault(path, {})
+        held["whole"] = ("get_file_outline", {"path": path}, "", range(0))
+        for detail in context.symbols:
+            name = detail.qualified_name or detail.name
+            span = range(detail.body_line or detail.line, detail.line_end + 1)
+            held[name] = ("read_symbol", {"path": path, "name": name, "seconds": 0}, "", span)
+
+    def _again(self, path: str) -> None:
+        """Ask for the excerpts of a file that an edit has changed, or for its outline."""
+        held, edited = self._held[path], self._edited_lines.get(path, set())
+        changed = [key for key, (*_, span) in held.items() if edited.intersection(span)]
+        for key in changed or ["whole"]:
+            tool, values, _, span = held[key]
+            self._ask(tool, values, span, "again", key=key)
+        edited.clear()
+
+    def _edit(self, edit: Mapping[str, Any]) -> None:
+        """Read what is edited and wasn't shown, then change it."""
+        path, start, end = edit["path"], edit["start"], edit["end"]
+        shown = self._shown.setdefault(path, set())
+        symbols = [*self._edited(edit)]
+        for name, lines, is_class in symbols:
+            if not is_class and not lines <= shown:
+                values = {"path": path, "name": name, "seconds": 0}
+                span = range(min(lines), max(lines) + 1)
+                self._ask("read_symbol", values, span, "before", key=name)
+        edited = set(range(start, end + 1))
+        if not edited <= shown:
+            last = min(end + 2, len(self._lines(path)))
+            values = {"path": path, "start": max(start - 2, 1), "end": last}
+            self._ask("read_lines", values, range(max(start - 2, 1), last + 1), "before")
+        self.outcome.edits += len(symbols)
+        self.outcome.before += sum(lines <= shown for _, lines, _ in symbols)
+        self._edited_lines.setdefault(path, set()).update(edited)
+        text = self._access.read_file(path).split("\n")
+        for number in edited:
+            if number <= len(text):
+                text[number - 1] += "  # edited"
+        self._access.file_backend.set_overlay(path, "\n".join(text))
+
+    def _ask(
+        self, tool: str, values: dict[str, Any], span: range, kind: str, key: str | None = None
+    ) -> None:
+        """Call a tool, to the end of what it shows; with the receipt of what is held of it."""
+        operation = _BY_TOOL[tool]
+        path = values["path"]
+        key = key or json.dumps(values)
+        held = self._held.setdefault(path, {})
+        known = held[key][2] if key in held else ""
+        cursor, first = None, ""
+        while True:
+            extra = {"cursor": cursor} if cursor else {}
+            if known and not cursor:
+                extra = {"held": known}
+            arguments = operation.arguments(**values, **extra)
+            result = wait_for(operation.run(self._access, with_room(operation, arguments)))
+            text = answer_text(operation, result, arguments)
+            self._count(kind, text)
+            first = first or receipt_of(operation.text(result, with_room(operation, arguments)))
+            cursor = getattr(result, "cursor", None)
+            if not cursor or text.startswith("(unchanged "):
+                break
+        self._shown.setdefault(path, set()).update(span)
+        held[key] = (tool, values, first, span)
+
+    def _count(self, kind: str, text: str) -> None:
+        size = size_of(text)
+        self.outcome.ours += size
+        self.outcome.extra += 1
+        self.outcome.kinds[kind] = self.outcome.kinds.get(kind, 0) + size
+
+    def _symbol(self, path: str, name: str, at: int) -> tuple[str, SymbolInfo] | None:
+        """The definition `name` at a line, or the one around it, and how to ask for it."""
+        known = list(flatten(self._access.get_outline(path).symbols))
+        while name:
+            same = [one for one in known if one.qualified_name == name]
+            if same:
+                here = [one for one in same if one.symbol.line <= at <= one.symbol.line_end]
+                (best,) = (here or same)[:1]
+                return distinct_names(known, [best])[0], best.symbol
+            name = name.rpartition(".")[0]
+        return None
+
+
+def run(context: int = CONTEXT) -> Iterator[Outcome]:
+    """Replay all sessions; a `context` of 0 bytes is a plain outline."""
+    lines = SESSIONS.read_text(encoding="utf-8").splitlines()
+    sessions = {row["id"]: row for row in map(json.loads, lines)}
+    for root, some in releases(sdists=False, limit=None):
+        for task in some:
+            if task.id in sessions:
+                with workspace(root) as access:
+                    session = sessions[task.id]
+                    replay = Replay(access, task, context)
+                    yield replay.run(session["steps"], session["edits"])
+
+
+def total(outcomes: list[Outcome]) -> Outcome:
+    """The sum of all sessions."""
+    whole = Outcome("all sessions")
+    for one in outcomes:
+        for name in Outcome.__slots__:
+            value = getattr(one, name)
+            if isinstance(value, int):
+                setattr(whole, name, getattr(whole, name) + value)
+        for kind, size in one.kinds.items():
+            whole.kinds[kind] = whole.kinds.get(kind, 0) + size
+    return whole
+
+
+def line(one: Outcome) -> str:
+    """The figures of a session."""
+    session = one.session - one.reads + one.ours
+    return (
+        f"{one.id:34} reads {one.reads:8,} -> {one.ours:8,} ({_percent(one.ours, one.reads)}), "
+        f"session {one.session:9,} -> {session:9,} ({_percent(session, one.session)}), "
+        f"calls {one.calls} + {one.extra}, edited symbols {one.edited}: "
+        f"{one.first} at the first look ({one.recorded_first} as recorded), "
+        f"{one.before} of {one.edits} before their edits"
+    )
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.0f} %" if whole else "-"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--plain", action="store_true", help="outlines alone at the first look")
+    parser.add_argument("--context", type=int, default=CONTEXT, help="bytes of the first look")
+    parser.add_argument("--sessions", action="store_true", help="each session, too")
+    parser.add_argument("--json", action="store_true", help="measurements for the page")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["FOLDLINE_CACHE_DIR"] = cache
+        outcomes = list(run(0 if options.plain else options.context))
+    whole = total(outcomes)
+    if options.json:
+        print(as_json(measurements(outcomes, whole)))
+        return
+    for one in outcomes if options.sessions else ():
+        print(line(one))
+    print(line(whole))
+    kinds = ", ".join(f"{kind} {size:,}" for kind, size in sorted(whole.kinds.items()))
+    print(f"of these: {kinds}")
+
+
+def measurements(outcomes: list[Outcome], whole: Outcome) -> list[Measurement]:
+    """The bytes of each session against the recording, in percent."""
+    reads = tuple(100 * one.ours / one.reads for one in outcomes if one.reads)
+    sessions = tuple(
+        100 * (one.session - one.reads + one.ours) / one.session for one in outcomes if one.session
+    )
+    first = _percent(whole.first, whole.edited)
+    recorded = _percent(whole.recorded_first, whole.edited)
+    session = whole.session - whole.reads + whole.ours
+    percent = Measurement(work="", values=(0.0,), unit="%")
+    return [
+        replace(
+            percent,
+            work=f"reads, in all {whole.reads:,} bytes -> {whole.ours:,}",
+            values=(100 * whole.ours / whole.reads,),
+            goal=GOAL,
+        ),
+        replace(percent, work="reads, of each session", values=reads),
+        replace(
+            percent,
+            work=f"whole sessions, in all {whole.session:,} bytes -> {session:,}",
+            values=(100 * session / whole.session,),
+        ),
+        replace(percent, work="whole sessions, each", values=sessions),
+        replace(
+            percent,
+            work=f"calls besides the {whole.calls} that were recorded: {whole.extra}",
+            values=(100 * whole.extra / whole.calls,),
+        ),
+        replace(
+            percent,
+            work=f"of {whole.edited} symbols that are edited later, not shown in full at the first "
+            f"look (shown: {first}, as recorded {recorded})",
+            values=(100 - 100 * whole.first / whole.edited,),
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    main()
