@@ -422,6 +422,39 @@ def test_pm_03_a_question_is_answered_by_symbols_and_outlines(
         ask(folders, "generate_scoped_context", {"query": "??"})
 
 
+def test_an_excerpt_that_a_model_holds_is_one_line_and_needs_no_summary(
+    open_folders: Open, workspace: Path
+) -> None:
+    other = workspace.parent / "lib"
+    other.mkdir()
+    read = TOOLS.find("read_file")
+    for folders, path in (
+        (open_folders(workspace), "pkg/sums.py"),
+        (open_folders(workspace, other), "app/pkg/sums.py"),
+    ):
+        first = asyncio.run(call_operation(read, folders, {"path": path}))
+        assert first.summary is not None
+        (receipt,) = re.findall(r"\(receipt (\w+)\)\Z", first.text)
+        again = asyncio.run(call_operation(read, folders, {"path": path, "held": receipt}))
+        assert (again.text, again.summary) == (f"(unchanged {receipt})", None)
+
+
+def test_pm_03_a_question_within_files_is_answered_from_these_alone(
+    open_folders: Open, workspace: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "lib"
+    other.mkdir()
+    (other / "more.py").write_text("def add_more(): ...\n")
+    folders = open_folders(workspace, other)
+    arguments = {"query": "add", "within": ["lib/more.py"]}
+    text = ask(folders, "generate_scoped_context", arguments)
+    assert text.startswith("lib/more.py:1 add_more")
+    assert "sums.py" not in text
+    alone = open_folders(other)
+    text = ask(alone, "generate_scoped_context", {"query": "add", "within": ["gone.py"]})
+    assert "gone.py: no such file" in text
+
+
 def test_pm_03_a_question_is_for_every_folder(
     open_folders: Open, workspace: Path, tmp_path: Path
 ) -> None:
