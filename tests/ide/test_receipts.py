@@ -1,5 +1,6 @@
 """Receipts: what a caller still holds is not sent again, and nothing wrong is ever shown."""
 
+import doctest
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,12 @@ def test_two_texts_with_one_receipt_are_shown_whole(monkeypatch: pytest.MonkeyPa
     for text in ("two", "one", "two"):
         found = answer_for(text, "a" * 12, shown)
         assert (found.state, found.text) == (State.FORGOTTEN, text)
+
+
+def test_the_examples_of_docstrings_run() -> None:
+    tested = doctest.testmod(receipts)
+    assert tested.attempted
+    assert not tested.failed
 
 
 def test_kept_texts_have_a_bound() -> None:
