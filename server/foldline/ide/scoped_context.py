@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 from foldline.backends.errors import BackendError
-from foldline.backends.formatting.budget import OUTLINE_BUDGET, SYMBOL_BUDGET, size_of
+from foldline.backends.formatting.budget import SYMBOL_BUDGET, size_of
 from foldline.backends.formatting.text import line_range
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import (
@@ -111,12 +111,14 @@ class Sizes:
         file: One whole file; the rest of it is left out, and the text says so.
         symbol: The source of one symbol.
         outlines: All outlines together.
+        outline: One of them.
     """
 
     total: int = NO_LIMIT
     file: int = NO_LIMIT
     symbol: int = SYMBOL_BUDGET
     outlines: int = OUTLINES_BUDGET
+    outline: int = NO_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +268,7 @@ def pack_with_rest(
     if near:
         parts.append(near)
     outlines, without_room = fit_outlines(
-        context.outlines, min(sizes.outlines, room.left), OUTLINE_BUDGET
+        context.outlines, min(sizes.outlines, room.left), sizes.outline
     )
     parts += outlines
     # A context that was packed before has what it left out then.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from foldline.backends.formatting.budget import CONTEXT_BUDGET
+from foldline.backends.formatting.budget import CONTEXT_BUDGET, OUTLINE_BUDGET
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.arguments import Budget
 from foldline.ide.operations.operation import Doc, Operation, Role
@@ -66,7 +66,8 @@ async def run_across(reader: Reader, arguments: Arguments) -> ScopedContext:
 def _sizes(arguments: Arguments) -> Sizes:
     from foldline.ide.scoped_context import NO_LIMIT, Sizes
 
-    return Sizes(total=arguments.budget or NO_LIMIT)
+    outline = OUTLINE_BUDGET if arguments.query else NO_LIMIT
+    return Sizes(total=arguments.budget or NO_LIMIT, outline=outline)
 
 
 def _text(context: ScopedContext, arguments: Arguments) -> str:
