@@ -222,8 +222,8 @@ function M.client(bufnr)
   return client
 end
 
---- Calls `run` with the server of the buffer, or any that runs. One that is about to start is waited
---- for; where none comes, it says what to do.
+--- Calls `run` with the server of the buffer, or any that runs. One that is about to start is
+--- waited for; where none comes, it says what to do.
 ---@param bufnr integer
 ---@param run fun(client: vim.lsp.Client)
 function M.with_client(bufnr, run)
