@@ -3,11 +3,9 @@
 import pickle
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from foldline.backends import AmbiguousSymbolError, SymbolNotFoundError, errors
-from foldline.backends.text import format_outline, format_symbol
+from foldline.backends.text import format_symbol
 
 from .outlines import access_to
 
@@ -121,17 +119,6 @@ def test_a_long_function_goes_on_where_it_stopped() -> None:
     assert page.cursor is not None
     rest = access.read_symbol("a.py", "f", cursor=page.cursor)
     assert page.body + "\n" + rest.body == source.rstrip()
-
-
-@given(st.integers(1, 3000))
-def test_an_outline_keeps_its_budget_and_says_what_it_dropped(budget: int) -> None:
-    source = LONG[:9000] + '\n\ndef _private():\n    """Hidden."""\n\ndef public(): ...\n'
-    outline = access_to({"a.py": source}).get_outline("a.py")
-    text = format_outline(outline, budget)
-    whole = format_outline(outline)
-    assert text == whole or "to fit the budget, dropped" in text
-    if budget >= 300:
-        assert len(text.encode()) <= budget
 
 
 def test_every_error_survives_a_process_boundary() -> None:

@@ -12,7 +12,6 @@ from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.files.tree import build_tree
 from foldline.backends.formatting import budget as budgets
-from foldline.backends.formatting.symbol_pages import page_symbol
 from foldline.backends.formatting.text import reference_line
 from foldline.backends.formatting.text_pages import page_text
 from foldline.backends.formatting.visible import visible
@@ -238,11 +237,20 @@ class SmartFileAccess(CodeNavigation):
         )
 
     @waits
-    async def get_outline(self, file: str) -> FileOutline:
-        """The file's definitions, signatures and imports, without bodies."""
+    async def get_outline(self, file: str, *, query: str | None = None) -> FileOutline:
+        """The file's definitions, signatures and imports, without bodies.
+
+        With a `query`, keywords or a text of any length, its `matches` name the definitions that it
+        is about, and its text shows those. They are ranked by their names, signatures and bodies.
+        """
         from foldline.backends import definitions
 
-        return await definitions.get_outline(self._files, self._analysis, self._engine, file)
+        outline = await definitions.get_outline(self._files, self._analysis, self._engine, file)
+        if not query or not query.strip():
+            return outline
+        from foldline.backends.ranking.in_file import with_matches
+
+        return with_matches(outline, self._files.read_source(outline.path).lines, query)
 
     @waits
     async def read_symbol(
@@ -250,6 +258,7 @@ class SmartFileAccess(CodeNavigation):
         file: str,
         name: str,
         *,
+        query: str | None = None,
         budget: int | None = None,
         cursor: str | None = None,
         seconds: float = DEFAULT_SECONDS,
@@ -258,18 +267,21 @@ class SmartFileAccess(CodeNavigation):
 
         A name that the file only imports is shown from its definition elsewhere, and `notes` says
         so: a language server gets `seconds` to find it; with 0 it is not asked. A class over the
-        budget is first shown as its outline, and the cursor asks for the source.
+        budget is first shown as its outline, and the cursor asks for the source. With a `query`,
+        that outline has what matches it, and of a function over the budget the head and the lines
+        that match are shown first.
 
         Raises:
             SymbolNotFoundError: with the nearest names.
             AmbiguousSymbolError: with the candidates' names.
         """
         from foldline.backends import definitions
+        from foldline.backends.formatting.symbol_pages import page_symbol
 
         detail = await definitions.read_symbol(
             self._files, self._analysis, self._engine, file, name, seconds=seconds
         )
-        return page_symbol(detail, budget, cursor)
+        return page_symbol(detail, budget, cursor, query)
 
     @waits
     async def find_references(

@@ -85,6 +85,8 @@ class FileOutline:
 
     `exports` holds the names of `__all__` or of export statements. `reason` says why `symbols` is
     empty, or what is uncertain: a syntax error, replaced bytes, an unknown language.
+    Of an outline asked for a `query`, `matches` has the names of the symbols that it is about, best
+    first, as `read_symbol` takes them.
     """
 
     path: str
@@ -97,6 +99,8 @@ class FileOutline:
     reason: str = ""
     backend: str = ""
     coverage: str = COMPLETE
+    query: str = ""
+    matches: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[SymbolInfo]:
         return iter(self.symbols)

@@ -34,6 +34,7 @@ NO_ROOM = "no room is left"
 
 # Less holds nothing that is worth its header.
 _SMALLEST_PART = 100
+_SMALLEST_OUTLINE = 200
 _NOTES = 600
 # Bytes of a search, of which the paths are used: those of many more than a context has.
 _SEARCHED = 4_000
@@ -266,7 +267,9 @@ def fit_outlines(outlines: Sequence[FileOutline], budget: int) -> tuple[list[str
     for place, outline in enumerate(outlines):
         share = max(room.left // (len(outlines) - place) - _BETWEEN, 1)
         text = format_outline(outline, share)
-        if room.holds(text):
+        # Of a smaller one only the header is left, unless the file is as small.
+        shown = share >= _SMALLEST_OUTLINE or text == format_outline(outline)
+        if shown and room.holds(text):
             texts.append(text)
         else:
             left_out.append(LeftOut(outline.path, "", NO_ROOM))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 # Default budgets of single answers to models, which the shells pass on; None means no limit.
 TREE_BUDGET = 2500
-OUTLINE_BUDGET = 1500
+OUTLINE_BUDGET = 6000
 SYMBOL_BUDGET = 2200
 REFERENCES_BUDGET = 2500
 SEARCH_BUDGET = 2500
@@ -19,6 +19,16 @@ GREP_BUDGET = 2500
 NAVIGATION_BUDGET = 1500
 FILE_BUDGET = 8000
 CONTEXT_BUDGET = 12_000
+OUTLINE_DETAILS = 1500
+"""The bytes of an outline with signatures; above them, bare names fill the budget."""
+OUTLINE_NAMES = OUTLINE_BUDGET - OUTLINE_DETAILS
+"""The most bytes that names alone take of a larger budget."""
+SUMMARY_BUDGET = 1500
+"""An outline that replaces a file in a model's conversation."""
+LARGEST_BUDGET = 100_000
+"""The most that fits a model's context, in bytes; people may have no limit."""
+
+_CUT = "\n… cut: ask with a larger budget"
 
 
 def make_cursor(kind: str, position: int) -> str:
@@ -47,6 +57,18 @@ def check_budget(budget: int | None) -> None:
 def size_of(text: str) -> int:
     """The bytes of `text` in UTF-8."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def cut_to_budget(text: str, budget: int | None) -> str:
+    """The text, or its beginning and a note if it has more than `budget` bytes.
+
+    Answers are made to fit; this is for those whose first line alone takes the budget.
+    """
+    if budget is None or size_of(text) <= budget:
+        return text
+    note = _CUT if size_of(_CUT) < budget // 2 else ""
+    data = text.encode("utf-8", "replace")[: budget - size_of(note)]
+    return data.decode("utf-8", "ignore").rstrip("\n") + note
 
 
 def how_many_fit(lines: Iterable[str], room: int) -> int:

@@ -211,10 +211,10 @@ def _argument(field: Field[Any], hint: object) -> Argument:
 
 def summary_text(outline: FileOutline | None) -> str | None:
     """Return an outline as the text that replaces a file's in a model's conversation."""
-    from foldline.backends.formatting.budget import OUTLINE_BUDGET
+    from foldline.backends.formatting.budget import SUMMARY_BUDGET
     from foldline.backends.text import format_outline
 
-    return None if outline is None else format_outline(outline, OUTLINE_BUDGET)
+    return None if outline is None else format_outline(outline, SUMMARY_BUDGET)
 
 
 async def run_query(method: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
