@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from foldline.backends.engine import engine_of
+from foldline.backends.errors import SymbolError
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.files.tree import build_tree
 from foldline.backends.formatting import budget as budgets
-from foldline.backends.formatting.text import reference_line
 from foldline.backends.formatting.text_pages import page_text
-from foldline.backends.formatting.visible import visible
 from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
 from foldline.backends.models import COMPLETE
 from foldline.backends.navigation import CodeNavigation
@@ -24,7 +21,7 @@ from foldline.backends.walks import WALK_SECONDS, Walks
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from foldline.backends.analysis import Analysis
     from foldline.backends.engine import Engine
@@ -36,19 +33,14 @@ if TYPE_CHECKING:
         FileText,
         FileTree,
         GrepResults,
-        Reference,
         References,
         SearchResults,
         SymbolDetail,
+        SymbolDetails,
     )
     from foldline.backends.parsing import Parsing
     from foldline.backends.protocol import MinimalBackend
 
-_REFERENCES = "refs"
-# The bytes of a references text besides its lines: totals, cursor, remarks.
-_REFERENCES_ROOM = 160
-# The headings of the two tiers, and their counts.
-_TIERS_ROOM = 140
 _SEARCH_SECONDS = 10.0
 
 
@@ -284,6 +276,41 @@ class SmartFileAccess(CodeNavigation):
         return page_symbol(detail, budget, cursor, query)
 
     @waits
+    async def read_symbols(
+        self,
+        file: str,
+        names: Sequence[str],
+        *,
+        query: str | None = None,
+        budget: int | None = None,
+        seconds: float = DEFAULT_SECONDS,
+    ) -> SymbolDetails:
+        """The sources of several definitions, as `read_symbol` gives each; they share the budget.
+
+        Small ones are whole, and large ones share what is left.
+
+        Raises:
+            SymbolError: The file has none of them.
+        """
+        from foldline.backends import definitions
+        from foldline.backends.formatting.symbol_pages import share_budget
+
+        budgets.check_budget(budget)
+        found: list[SymbolDetail] = []
+        problems: list[SymbolError] = []
+        for name in dict.fromkeys(names):
+            try:
+                detail = await definitions.read_symbol(
+                    self._files, self._analysis, self._engine, file, name, seconds=seconds
+                )
+                found.append(detail)
+            except SymbolError as error:
+                problems.append(error)
+        if problems and not found:
+            raise problems[0]
+        return share_budget(found, problems, budget, query)
+
+    @waits
     async def find_references(
         self,
         name: str,
@@ -299,10 +326,11 @@ class SmartFileAccess(CodeNavigation):
         A language server, where there is one, gets `seconds` to confirm them, and the confirmed
         ones come first; with 0 it is not asked, and when it is late `coverage` says so.
         """
+        from foldline.backends.formatting.reference_text import KIND, page_references
         from foldline.backends.two_tier_references import ReferencesQuery
 
         budgets.check_budget(budget)
-        first = budgets.read_cursor(_REFERENCES, cursor)
+        first = budgets.read_cursor(KIND, cursor)
         if self._index is not None:
             self._index.recall()
         query = ReferencesQuery(
@@ -314,7 +342,7 @@ class SmartFileAccess(CodeNavigation):
             scope=scope,
             seconds=seconds,
         )
-        return _page_references(await query.run(), first, budget)
+        return page_references(await query.run(), first, budget)
 
     def read_lines(self, file: str, start: int, end: int, *, no_ignore: bool = False) -> str:
         """The lines `start` to `end`, counted from 1, both included, joined by newlines."""
@@ -388,28 +416,3 @@ class SmartFileAccess(CodeNavigation):
             no_ignore=no_ignore,
             seconds=self._search_seconds,
         )
-
-
-def _page_references(found: References, first: int, budget: int | None) -> References:
-    """The references from `first` on whose lines fit the budget, at least one."""
-    references = found.references[first:]
-    kept = len(references)
-    if budget is not None:
-        left = (
-            budget - _REFERENCES_ROOM - budgets.size_of(found.name) - budgets.size_of(found.reason)
-        )
-        if found.confirmed or found.possible:
-            left -= _TIERS_ROOM
-        kept = budgets.how_many_fit(_lines(references), left)
-    last = first + kept
-    cursor = budgets.make_cursor(_REFERENCES, last) if last < len(found.references) else None
-    return replace(found, references=references[:kept], cursor=cursor)
-
-
-def _lines(references: Iterable[Reference]) -> Iterator[str]:
-    """The text that each reference adds: its line, and the path above the first of a file."""
-    for path, group in groupby(references, key=lambda reference: reference.path):
-        heading = f"{visible(path)} (test)\n"
-        for reference in group:
-            yield heading + reference_line(reference)
-            heading = ""

@@ -18,7 +18,8 @@ from foldline.backends.formatting.budget import (
     OUTLINE_NAMES,
     check_budget,
     cut_to_budget,
-    size_of,
+    most,
+    size_of_lines,
 )
 from foldline.backends.formatting.signatures import brief_signature
 from foldline.backends.formatting.text import line_range, remarks, symbol_line
@@ -27,7 +28,7 @@ from foldline.backends.models import SymbolKind
 from foldline.backends.symbols import distinct, flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Collection, Sequence
 
     from foldline.backends.models import FileOutline, SymbolInfo
 
@@ -124,7 +125,7 @@ def _fit(headers: _Headers, symbols: Sequence[SymbolInfo], budget: int | None) -
     base = _Look(level=headers.level)
     rows = _render(symbols, replace(base, docstrings=True, brief=False))
     whole = [*headers.lines(docstring=True), *rows]
-    if budget is None or _size(whole) <= (details := _room_for_details(budget)):
+    if budget is None or size_of_lines(whole) <= (details := _room_for_details(budget)):
         return whole
     every = [located.symbol for located in flatten(symbols)]
     private = {id(symbol) for symbol in every if _is_private(symbol.name)}
@@ -144,13 +145,13 @@ def _fit(headers: _Headers, symbols: Sequence[SymbolInfo], budget: int | None) -
         ("lines", budget, bare, replace(look, lines=False)),
         ("variables of classes", budget, bare, replace(look, lines=False, shown=shown)),
     )
-    dropped = _Dropped(_size(whole))
+    dropped = _Dropped(size_of_lines(whole))
     lines = whole
     for what, room, header_lines, look in stages:
         before, lines = lines, [*header_lines, *_render(symbols, look)]
         if lines != before:
             dropped.add(what)
-        left = room - _size([*lines, dropped.line])
+        left = room - size_of_lines([*lines, dropped.line])
         if left >= 0:
             if look is members:
                 names = _open_smallest(symbols, members, private | inside, left)
@@ -170,7 +171,7 @@ def _open_smallest(
             within = {id(located.symbol) for located in flatten(symbol.children)} & names
             more = _render([symbol], replace(look, names=within - members))
             less = _render([symbol], replace(look, names=within))
-            gains.append((_size(more) - _size(less), members))
+            gains.append((size_of_lines(more) - size_of_lines(less), members))
     opened: set[int] = set()
     for size, members in sorted(gains, key=lambda gain: gain[0]):
         if size > room:
@@ -189,7 +190,11 @@ def _count_largest(
 ) -> list[str]:
     """Names without lines, the members of the largest definitions counted."""
     sizes = sorted(
-        ((_size(_render([symbol], look)), id(symbol)) for symbol in symbols if symbol.children),
+        (
+            (size_of_lines(_render([symbol], look)), id(symbol))
+            for symbol in symbols
+            if symbol.children
+        ),
         reverse=True,
     )
     what = dropped.parts
@@ -204,7 +209,7 @@ def _count_largest(
             *_render(symbols, replace(look, counted=counted)),
             dropped.line,
         ]
-        if _size(lines) <= budget:
+        if size_of_lines(lines) <= budget:
             best, high = lines, middle - 1
         else:
             low = middle + 1
@@ -227,8 +232,8 @@ def _first_rows(
             dropped.add(f"{rest} names from line {symbols[count].line} on")
         return [*header, *filter(None, [", ".join(names[:count])]), dropped.line]
 
-    count = _most(len(names), lambda count: _size(lines_of(count)) <= budget)
-    if _size(lines_of(count)) > budget:
+    count = most(len(names), lambda count: size_of_lines(lines_of(count)) <= budget)
+    if size_of_lines(lines_of(count)) > budget:
         count = 0
     return cut_to_budget("\n".join(lines_of(count)), budget).split("\n")
 
@@ -266,22 +271,11 @@ def _matching_lines(
         return [*headers.lines(imports=False), *_render(symbols, look), *note]
 
     lines = lines_of(len(ranked), numbered=True)
-    if _size(lines) > limit:
-        lines = lines_of(_most(len(ranked), lambda count: _size(lines_of(count)) <= limit))
-    if _size(lines) > limit:
+    if size_of_lines(lines) > limit:
+        lines = lines_of(most(len(ranked), lambda count: size_of_lines(lines_of(count)) <= limit))
+    if size_of_lines(lines) > limit:
         return cut_to_budget("\n".join(lines), limit).split("\n")
     return lines
-
-
-def _most(high: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to `high` that fits, at least 1 where there are as many."""
-    if not high or fits(high):
-        return high
-    low = 1
-    while low + 1 < high:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
 
 
 def _render(symbols: Sequence[SymbolInfo], look: _Look) -> list[str]:
@@ -369,10 +363,6 @@ class _Dropped:
         """The last line."""
         more = f"; budget {self._enough} shows all" if self._enough <= LARGEST_BUDGET else ""
         return f"(left out: {', '.join(self.parts)}{more})"
-
-
-def _size(lines: Sequence[str]) -> int:
-    return sum(size_of(line) + 1 for line in lines) - 1
 
 
 def _short(text: str, longest: int) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.formatting import budget as budgets
+from foldline.backends.formatting.budget import size_of
 from foldline.backends.formatting.line_pages import (
     columns_note,
     make_line_cursor,
@@ -14,14 +15,21 @@ from foldline.backends.formatting.line_pages import (
 )
 from foldline.backends.formatting.outline_text import fit_members, short_symbol
 from foldline.backends.formatting.text import format_symbol, symbol_line
-from foldline.backends.models import FileOutline, SymbolInfo, SymbolKind
+from foldline.backends.models import COMPLETE, FileOutline, SymbolDetails, SymbolInfo, SymbolKind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from foldline.backends.errors import SymbolError
     from foldline.backends.models import SymbolDetail
 
 _KIND = "symbol"
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 _LONGEST_HEAD = 12
+# Less shows nothing of a symbol but its name.
+_SMALLEST_SHARE = 200
+# The line that names those without room.
+_NO_ROOM = 150
 # The line between a head and the lines that match.
 _GAP = 120
 
@@ -36,7 +44,7 @@ def page_symbol(
     """
     budgets.check_budget(budget)
     position = read_line_cursor(_KIND, cursor)
-    if position is None and (budget is None or budgets.size_of(format_symbol(detail)) <= budget):
+    if position is None and (budget is None or size_of(format_symbol(detail)) <= budget):
         return detail
     lines = detail.body.split("\n")
     if position is None and budget is not None:
@@ -71,6 +79,45 @@ def page_symbol(
     )
 
 
+def share_budget(
+    details: Sequence[SymbolDetail],
+    problems: Sequence[SymbolError],
+    budget: int | None,
+    query: str | None,
+) -> SymbolDetails:
+    """The symbols within one budget: small ones whole, then equal shares for the others.
+
+    The last ones are left out where shares would be too small.
+    """
+    reason = "; ".join(str(problem) for problem in problems)
+    coverage = next((one.coverage for one in details if one.coverage != COMPLETE), COMPLETE)
+    backend = details[0].backend
+    if budget is None:
+        return SymbolDetails(tuple(details), reason, backend, coverage)
+    room = budget - (size_of(reason) + 3 if reason else 0)
+    # Each has an empty line after it.
+    kept = min(len(details), max((room - _NO_ROOM) // _SMALLEST_SHARE, 1))
+    if kept < len(details):
+        names = ", ".join(one.qualified_name or one.name for one in details[kept:])
+        missing = f"no room for {names}: ask for them in another call"
+        reason = f"{reason}; {missing}" if reason else missing
+        if size_of(reason) > _NO_ROOM:
+            reason = f"no room for {len(details) - kept} more: ask for them in another call"
+        room = budget - size_of(reason) - 3
+    sizes = [size_of(format_symbol(one)) + 2 for one in details[:kept]]
+    shares: dict[int, int] = {}
+    for left, number in zip(
+        range(kept, 0, -1), sorted(range(kept), key=sizes.__getitem__), strict=True
+    ):
+        shares[number] = min(sizes[number], room // left)
+        room -= shares[number]
+    pages = [
+        page_symbol(one, max(shares[number] - 2, 1), None, query)
+        for number, one in enumerate(details[:kept])
+    ]
+    return SymbolDetails(tuple(pages), reason, backend, coverage)
+
+
 def _holds_definitions(detail: SymbolDetail) -> bool:
     """Most of its lines are those of other definitions."""
     inside = sum(child.line_end - child.line + 1 for child in detail.children)
@@ -91,7 +138,7 @@ def _matching_part(
     head = _head(detail, lines)
     scores = line_scores(lines, query)
     note = f"{_longest_note(detail)} the head, and, which match; symbol@0: from the start"
-    sizes = [budgets.size_of(line) + 1 for line in lines]
+    sizes = [size_of(line) + 1 for line in lines]
     room = budget - _size_around(detail, note) - sum(sizes[:head]) - _GAP
     best, window = 0.0, (head, head)
     start, size, score = head, 0, 0.0
@@ -145,15 +192,13 @@ def _longest_note(detail: SymbolDetail) -> str:
 
 def _size_around(detail: SymbolDetail, note: str) -> int:
     """The bytes of the symbol's text without its source."""
-    return budgets.size_of(format_symbol(replace(detail, body="", notes=(*detail.notes, note))))
+    return size_of(format_symbol(replace(detail, body="", notes=(*detail.notes, note))))
 
 
 def _outline(detail: SymbolDetail, count: int, budget: int, query: str | None) -> SymbolDetail:
     """The symbol with the outline of what is inside it, for a question if there is one."""
     rest = budgets.make_cursor(_KIND, 0)
-    note = (
-        f"the outline of {count} lines: ask for a name in it, or with cursor {rest} for the source"
-    )
+    note = f"outline: name a member, or ask with cursor {rest} for all {count} lines"
     room = max(budget - _size_around(detail, note), 1)
     matches: tuple[str, ...] = ()
     if query:

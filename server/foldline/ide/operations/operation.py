@@ -136,7 +136,7 @@ class Operation(Generic[ArgumentsT, Result]):
         summary: One sentence for people: help texts and tables.
         arguments: A frozen dataclass whose fields are annotated with `Doc`, `Between` and `Role`.
         run: Runs the operation in one folder. It awaits only `foldline.backends.waiting`.
-        text: Formats a result compactly.
+        text: Formats a result compactly; never in more bytes than the arguments' `budget`.
         tool: Its name for models; empty if it isn't offered to them.
         description: One sentence for models, with the cost.
         verb: Its name on the command line; empty if it has none.
@@ -174,6 +174,9 @@ class Operation(Generic[ArgumentsT, Result]):
     whole: bool = False
     many: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", _within_budget(self.text))
+
     @property
     def threads(self) -> Threads:
         """The thread pool that runs it."""
@@ -185,6 +188,23 @@ class Operation(Generic[ArgumentsT, Result]):
     def parameters(self) -> tuple[Argument, ...]:
         """The arguments, in declaration order."""
         return parameters_of(self.arguments)
+
+
+def _within_budget(
+    text: Callable[[Result, ArgumentsT], str],
+) -> Callable[[Result, ArgumentsT], str]:
+    """Return the same texts, cut where they are larger than the budget.
+
+    Pages are made to fit. One of another folder, with longer paths, or with a path that is longer
+    than the budget, may not.
+    """
+
+    def within_budget(result: Result, arguments: ArgumentsT) -> str:
+        from foldline.backends.formatting.budget import cut_to_budget
+
+        return cut_to_budget(text(result, arguments), getattr(arguments, "budget", None))
+
+    return within_budget
 
 
 def parameters_of(arguments: type[Any]) -> tuple[Argument, ...]:
