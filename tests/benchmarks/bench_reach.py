@@ -124,6 +124,16 @@ def line(name: str, found: list[Reach]) -> str:
     )
 
 
+def row(name: str, found: list[Reach]) -> str:
+    """A line of the page's table."""
+    every, files = sum(one.bytes for one in found), sum(one.file for one in found)
+    return (
+        f"| {name} | {100 * statistics.mean(one.named for one in found):.0f} % "
+        f"| {statistics.median(one.bytes for one in found):,.0f} | {every:,} "
+        f"| {100 * every / files - 100:.1f} % |"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
