@@ -122,12 +122,17 @@ class _Headers:
 
 def _fit(headers: _Headers, symbols: Sequence[SymbolInfo], budget: int | None) -> list[str]:
     """The richest form that the budget allows."""
-    base = _Look(level=headers.level)
-    rows = _render(symbols, replace(base, docstrings=True, brief=False))
-    whole = [*headers.lines(docstring=True), *rows]
-    if budget is None or size_of_lines(whole) <= (details := _room_for_details(budget)):
-        return whole
     every = [located.symbol for located in flatten(symbols)]
+    details = LARGEST_BUDGET if budget is None else _room_for_details(budget)
+    # The names alone: forms that have them all and less room aren't tried.
+    least = _least(every)
+    base = _Look(level=headers.level)
+    whole: list[str] = []
+    if budget is None or least <= LARGEST_BUDGET:
+        rows = _render(symbols, replace(base, docstrings=True, brief=False))
+        whole = [*headers.lines(docstring=True), *rows]
+        if budget is None or size_of_lines(whole) <= details:
+            return whole
     private = {id(symbol) for symbol in every if _is_private(symbol.name)}
     inside = {id(child) for symbol in every for child in symbol.children}
     flat = {id(symbol) for symbol in symbols if not symbol.children}
@@ -145,9 +150,16 @@ def _fit(headers: _Headers, symbols: Sequence[SymbolInfo], budget: int | None) -
         ("lines", budget, bare, replace(look, lines=False)),
         ("variables of classes", budget, bare, replace(look, lines=False, shown=shown)),
     )
-    dropped = _Dropped(size_of_lines(whole))
+    nothing = {"imports"} if header == bare else set()
+    if not any(symbol.docstring for symbol in every):
+        nothing.add("docstrings")
+    dropped = _Dropped(size_of_lines(whole) if whole else LARGEST_BUDGET + 1)
     lines = whole
     for what, room, header_lines, look in stages:
+        if look.shown is None and least > room:
+            if what not in nothing:
+                dropped.add(what)
+            continue
         before, lines = lines, [*header_lines, *_render(symbols, look)]
         if lines != before:
             dropped.add(what)
@@ -157,7 +169,14 @@ def _fit(headers: _Headers, symbols: Sequence[SymbolInfo], budget: int | None) -
                 names = _open_smallest(symbols, members, private | inside, left)
                 lines = [*header_lines, *_render(symbols, replace(members, names=names))]
             return [*lines, dropped.line]
+    if _least(symbols) > budget:
+        return _first_rows(bare, symbols, dropped, budget)
     return _count_largest(bare, symbols, stages[-1][-1], dropped, budget)
+
+
+def _least(symbols: Sequence[SymbolInfo]) -> int:
+    """The fewest bytes that the names take in a line."""
+    return sum(min(len(symbol.name), _LONGEST_NAME) + 2 for symbol in symbols) - 2
 
 
 def _open_smallest(
@@ -232,7 +251,8 @@ def _first_rows(
             dropped.add(f"{rest} names from line {symbols[count].line} on")
         return [*header, *filter(None, [", ".join(names[:count])]), dropped.line]
 
-    count = most(len(names), lambda count: size_of_lines(lines_of(count)) <= budget)
+    high = min(len(names), budget)
+    count = most(high, lambda count: size_of_lines(lines_of(count)) <= budget)
     if size_of_lines(lines_of(count)) > budget:
         count = 0
     return cut_to_budget("\n".join(lines_of(count)), budget).split("\n")
