@@ -155,7 +155,7 @@ def test_a_cursor_goes_on_where_the_page_ended(capsys: pytest.CaptureFixture[str
     cursor: list[str] = []
     text = ""
     while True:
-        assert main(["read", "shop.py", "--budget", "160", "--json", *cursor]) == 0
+        assert main(["read", "shop.py", "--budget", "185", "--json", *cursor]) == 0
         page = json.loads(capsys.readouterr().out)
         text += page["text"] + "\n"
         if page["cursor"] is None:

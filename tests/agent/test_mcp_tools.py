@@ -28,7 +28,7 @@ from foldline.ide.operations.receipts import present_excerpt
 from foldline.ide.workspace import AccessOptions, Workspace
 from foldline.prompts import ToolContext
 
-TOOLS_LIST_BYTES = 4_300
+TOOLS_LIST_BYTES = 4_500
 TOOLS = Tools()
 
 Open = Callable[..., Folders]
@@ -232,12 +232,12 @@ def test_a_line_longer_than_every_budget_is_cut_and_can_be_read_on(
     folders = open_folders(workspace)
     text = ask(folders, "read_symbol", {"path": "data.py", "name": "TABLE"})
     assert len(text.encode()) < 2_500
-    assert "columns 1-2010 of 50010: ask with cursor symbol@0:2011 for the rest" in text
+    assert "columns 1-2067 of 50010: ask with cursor symbol@0:2068 for the rest" in text
     rest = ask(
-        folders, "read_symbol", {"path": "data.py", "name": "TABLE", "cursor": "symbol@0:2011"}
+        folders, "read_symbol", {"path": "data.py", "name": "TABLE", "cursor": "symbol@0:2068"}
     )
     assert len(rest.encode()) < 2_500
-    assert "columns 2011-" in rest
+    assert "columns 2068-" in rest
     line = ask(folders, "read_lines", {"path": "data.py", "start": 1, "end": 1})
     assert len(line.encode()) < 8_200
     assert re.search(r"ask with cursor text@1:\d+ for the rest of the line$", without_receipt(line))

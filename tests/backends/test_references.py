@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from foldline.backends import (
     FileOutline,
@@ -16,6 +18,7 @@ from foldline.backends import (
     uses_cache,
 )
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.formatting.budget import REFERENCES_DETAILS
 from foldline.backends.parsing import InProcessParsing, Parsed, Refused
 from foldline.backends.references import is_test_path
 from foldline.backends.text import format_references
@@ -328,3 +331,42 @@ def test_what_is_known_of_names_is_bounded(monkeypatch: pytest.MonkeyPatch) -> N
     assert parsing.parsed == 3 * ["a.py"]
     backend.find_references("z")
     assert len(parsing.parsed) == 4
+
+
+USES = {
+    "shop.py": "class Cart: ...\n",
+    **{
+        f"views/v{n}.py": "from shop import Cart\n\ndef show(rows):\n    a = Cart(rows)\n"
+        "    return [Cart(row) for row in rows if isinstance(row, Cart)]\n"
+        for n in range(5)
+    },
+}
+
+
+def test_uses_that_fit_have_their_lines() -> None:
+    text = format_references(
+        access_to({"shop.py": USES["shop.py"]}).find_references("Cart", budget=2500)
+    )
+    assert text == "Cart: 1 reference in 1 file\nshop.py\n  1 definition: class Cart: ..."
+
+
+def test_many_uses_are_folded_by_file_and_by_definition() -> None:
+    access = access_to(USES)
+    page = access.find_references("Cart", budget=2500)
+    text = format_references(page)
+    assert (len(page), page.cursor) == (21, None)
+    assert "  4 call in show: a = Cart(rows)" in text
+    assert "views/v4.py: 1 import; 4, 5 call, 5 read in show\n" in text
+    assert text.endswith("a scope or a larger budget shows their text)")
+    assert len(text) <= REFERENCES_DETAILS
+    whole = format_references(access.find_references("Cart", budget=9_000))
+    assert whole == format_references(access.find_references("Cart"))
+
+
+@given(st.integers(1, 3_000), st.integers(1, 40), st.integers(1, 9))
+def test_references_never_exceed_their_budget(budget: int, files: int, uses: int) -> None:
+    source = "".join(f"def f{n}(a): return Thing(a)\n" for n in range(uses))
+    access = access_to({f"folder/m{n}.py": source for n in range(files)})
+    page = access.find_references("Thing", budget=budget)
+    assert len(page) >= 1
+    assert len(format_references(page).encode()) <= budget

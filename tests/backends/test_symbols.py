@@ -3,11 +3,9 @@
 import pickle
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from foldline.backends import AmbiguousSymbolError, SymbolNotFoundError, errors
-from foldline.backends.text import format_outline, format_symbol
+from foldline.backends.text import format_symbol
 
 from .outlines import access_to
 
@@ -123,17 +121,6 @@ def test_a_long_function_goes_on_where_it_stopped() -> None:
     assert page.body + "\n" + rest.body == source.rstrip()
 
 
-@given(st.integers(1, 3000))
-def test_an_outline_keeps_its_budget_and_says_what_it_dropped(budget: int) -> None:
-    source = LONG[:9000] + '\n\ndef _private():\n    """Hidden."""\n\ndef public(): ...\n'
-    outline = access_to({"a.py": source}).get_outline("a.py")
-    text = format_outline(outline, budget)
-    whole = format_outline(outline)
-    assert text == whole or "to fit the budget, dropped" in text
-    if budget >= 300:
-        assert len(text.encode()) <= budget
-
-
 def test_every_error_survives_a_process_boundary() -> None:
     made: list[errors.BackendError] = [
         errors.MissingPathError("a", ["b"]),
@@ -158,3 +145,60 @@ def test_errors_are_what_python_callers_expect() -> None:
     assert (
         str(errors.MissingPathError("a", ["b"])) == "a: no such file or folder; did you mean 'b'?"
     )
+
+
+STEPS = "def run(\n    first,\n    second,\n):\n" + "".join(
+    f"    step_{n} = first + {n}\n" + ("    total = price * discount\n" if n == 150 else "")
+    for n in range(300)
+)
+
+
+def test_of_a_long_function_a_question_shows_the_head_and_what_matches() -> None:
+    access = access_to({"a.py": STEPS})
+    page = access.read_symbol("a.py", "run", budget=600, query="the discount of the price")
+    assert page.body.startswith("def run(\n    first,\n    second,\n):\n    …\n")
+    assert "total = price * discount" in page.body
+    assert len(format_symbol(page).encode()) <= 600
+    (note,) = page.notes
+    assert note.startswith("the head, and lines ")
+    assert note.endswith(f"ask with cursor {page.cursor} for what follows, or symbol@0 for all")
+    shown = page.body.split("\n")[-1]
+    rest = access.read_symbol("a.py", "run", cursor=page.cursor)
+    assert STEPS.split(f"{shown}\n")[1].rstrip() == rest.body
+    assert access.read_symbol("a.py", "run", cursor="symbol@0").body == STEPS.rstrip()
+
+
+def test_a_question_about_something_else_shows_the_beginning() -> None:
+    page = access_to({"a.py": STEPS}).read_symbol("a.py", "run", budget=600, query="zebra")
+    assert page.body == "\n".join(STEPS.split("\n")[: page.body.count("\n") + 1])
+
+
+def test_of_a_long_class_a_question_shows_the_members_that_match() -> None:
+    source = LONG + "    def discount(self, price): ...\n"
+    page = access_to({"a.py": source}).read_symbol("a.py", "Long", budget=2200, query="discount")
+    assert page.body.split("\n")[1:] == [
+        "  3002 def discount(self, price)",
+        "(1000 more match less: ask without a query)",
+    ]
+
+
+def test_several_symbols_share_a_budget() -> None:
+    access = access_to({"a.py": STEPS + "\ndef small(): ...\n"})
+    found = access.read_symbols("a.py", ["run", "small", "gone"], budget=1_000)
+    run, small = found
+    assert (small.body, small.cursor) == ("def small(): ...", None)
+    assert run.cursor is not None
+    text = format_symbol(found)
+    assert 900 < len(text) <= 1_000
+    assert text.endswith("\n\n(a.py has no symbol 'gone'; its outline lists what it has)")
+    assert len(access.read_symbols("a.py", ["run", "small"])) == 2
+    with pytest.raises(SymbolNotFoundError):
+        access.read_symbols("a.py", ["gone", "away"])
+
+
+def test_symbols_without_room_are_named() -> None:
+    access = access_to({"a.py": STEPS + "def b(): ...\ndef c(): ...\n"})
+    found = access.read_symbols("a.py", ["run", "b", "c"], budget=400)
+    assert [one.name for one in found] == ["run"]
+    assert found.reason == "no room for b, c: ask for them in another call"
+    assert len(format_symbol(found)) <= 400

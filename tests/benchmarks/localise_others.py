@@ -124,13 +124,14 @@ OTHERS = (
 def other_sources(language: str) -> Path:
     """The sources that the questions about a language are about, downloaded once."""
     if language == "TypeScript":
-        return _npm("rxjs", RXJS)
+        return npm_package("rxjs", RXJS)
     if language == "Rust":
         return sdist("tokenizers", TOKENIZERS)
     return _git("https://github.com/spf13/cobra", COBRA)
 
 
-def _npm(name: str, version: str) -> Path:
+def npm_package(name: str, version: str) -> Path:
+    """The unpacked archive of a package of npm, downloaded once."""
     place = folder() / "npm" / f"{name}-{version}"
     with one_at_a_time(place.name), tempfile.TemporaryDirectory() as scratch:
         if not place.is_dir():

@@ -57,19 +57,21 @@ def main() -> None:
     print(TARGET.read_text(encoding="utf-8"))
 
 
-def questions(access: SmartFileAccess) -> Iterator[tuple[str, list[dict[str, object]]]]:
-    """Yield the arguments of the samples, by tool."""
+def questions(
+    access: SmartFileAccess, pattern: str = "*.py", samples: int = SAMPLES, slow: int = SLOW_SAMPLES
+) -> Iterator[tuple[str, list[dict[str, object]]]]:
+    """Yield the arguments of the samples, by tool; `slow` ones search the whole corpus."""
     chance = random.Random(SEED)
     root = access.file_backend.root
-    found = (path.relative_to(root) for path in sorted(root.rglob("*.py")))
+    found = (path.relative_to(root) for path in sorted(root.rglob(pattern)))
     every = [path for path in found if not {"locale", "migrations"} & {*path.parts}]
     chance.shuffle(every)
     # Of the folders those with folders: what is in the others, their parents' answers say.
     folders = sorted({path.parent.parent.as_posix() for path in every})
     defining = ((path.as_posix(), _definitions(access, path.as_posix())) for path in every)
-    files = list(islice(((path, named) for path, named in defining if named), SAMPLES))
+    files = list(islice(((path, named) for path, named in defining if named), samples))
     symbols = [(path, chance.choice(named)) for path, named in files]
-    names = [name.rpartition(".")[2] for _, name in symbols[:SLOW_SAMPLES]]
+    names = [name.rpartition(".")[2] for _, name in symbols[:slow]]
     words: list[dict[str, object]] = [
         {"query": name.strip("_").replace("_", " ")} for name in names
     ]

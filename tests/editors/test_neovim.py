@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .neovim_process import Neovim
+from .neovim_process import PLUGIN, Neovim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -271,6 +271,40 @@ def test_a_document_of_no_prompt_says_what_there_is(nvim: Neovim) -> None:
     nvim.wait("#notified > 0")
     assert "reviewer" in nvim.notified()[0]
     assert nvim.buffer() == ""
+
+
+def test_a_command_given_at_the_start_waits_for_the_server(tmp_path: Path, project: Path) -> None:
+    with Neovim(tmp_path, "reviewer_prompt.py", cwd=project, init=TRUST) as nvim:
+        nvim.lua("vim.cmd.FoldlinePreview()")
+        nvim.wait("vim.bo.filetype == 'markdown'")
+        assert nvim.buffer().startswith("## 1. Review Guidance")
+        assert nvim.notified() == []
+
+
+def test_a_server_that_does_not_come_is_told_once(tmp_path: Path, project: Path) -> None:
+    never = "vim.lsp.enable('foldline', false)\nrequire('foldline').start_ms = 50\n"
+    with Neovim(tmp_path, "reviewer_prompt.py", cwd=project, init=never) as nvim:
+        nvim.command("FoldlineOutline")
+        nvim.wait("#notified > 0")
+        assert nvim.notified() == ["foldline: no server is running here: see :checkhealth foldline"]
+        nvim.command("enew | FoldlineOutline")
+        nvim.wait("#notified > 1")
+
+
+def test_the_help_is_found(nvim: Neovim) -> None:
+    for tag in ("foldline", ":FoldlinePreview", ":FoldlineCachePlan"):
+        nvim.command(f"help {tag}")
+        assert nvim.text("return vim.fn.expand('%:t')") == "foldline.txt"
+        nvim.command("close")
+
+
+def test_the_tags_are_those_of_the_help(tmp_path: Path) -> None:
+    help_of = PLUGIN / "doc"
+    shutil.copy(help_of / "foldline.txt", tmp_path)
+    with Neovim(tmp_path / "home") as nvim:
+        nvim.command(f"helptags {tmp_path}")
+    made = (tmp_path / "tags").read_text(encoding="utf-8")
+    assert (help_of / "tags").read_text(encoding="utf-8") == made
 
 
 def test_health_finds_nothing_wrong(nvim: Neovim) -> None:

@@ -98,6 +98,7 @@ class AsyncSmartFileAccess:
     get_tree = _as_coroutine(SmartFileAccess.get_tree, LONG)
     get_outline = _as_coroutine(SmartFileAccess.get_outline)
     read_symbol = _as_coroutine(SmartFileAccess.read_symbol)
+    read_symbols = _as_coroutine(SmartFileAccess.read_symbols)
     find_references = _as_coroutine(SmartFileAccess.find_references, LONG)
     find_position = _as_coroutine(SmartFileAccess.find_position)
     goto_definition = _as_coroutine(SmartFileAccess.goto_definition, LONG)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from foldline.backends.engine import engine_of
+from foldline.backends.errors import SymbolError
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.files.tree import build_tree
 from foldline.backends.formatting import budget as budgets
-from foldline.backends.formatting.symbol_pages import page_symbol
-from foldline.backends.formatting.text import reference_line
 from foldline.backends.formatting.text_pages import page_text
-from foldline.backends.formatting.visible import visible
 from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
 from foldline.backends.models import COMPLETE
 from foldline.backends.navigation import CodeNavigation
@@ -25,7 +21,7 @@ from foldline.backends.walks import WALK_SECONDS, Walks
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from foldline.backends.analysis import Analysis
     from foldline.backends.engine import Engine
@@ -37,20 +33,15 @@ if TYPE_CHECKING:
         FileText,
         FileTree,
         GrepResults,
-        Reference,
         References,
         SearchResults,
         SymbolDetail,
+        SymbolDetails,
         SymbolResults,
     )
     from foldline.backends.parsing import Parsing
     from foldline.backends.protocol import MinimalBackend
 
-_REFERENCES = "refs"
-# The bytes of a references text besides its lines: totals, cursor, remarks.
-_REFERENCES_ROOM = 160
-# The headings of the two tiers, and their counts.
-_TIERS_ROOM = 140
 _SEARCH_SECONDS = 10.0
 
 
@@ -239,11 +230,20 @@ class SmartFileAccess(CodeNavigation):
         )
 
     @waits
-    async def get_outline(self, file: str) -> FileOutline:
-        """The file's definitions, signatures and imports, without bodies."""
+    async def get_outline(self, file: str, *, query: str | None = None) -> FileOutline:
+        """The file's definitions, signatures and imports, without bodies.
+
+        With a `query`, keywords or a text of any length, its `matches` name the definitions that it
+        is about, and its text shows those. They are ranked by their names, signatures and bodies.
+        """
         from foldline.backends import definitions
 
-        return await definitions.get_outline(self._files, self._analysis, self._engine, file)
+        outline = await definitions.get_outline(self._files, self._analysis, self._engine, file)
+        if not query or not query.strip():
+            return outline
+        from foldline.backends.ranking.in_file import with_matches
+
+        return with_matches(outline, self._files.read_source(outline.path).lines, query)
 
     @waits
     async def read_symbol(
@@ -251,6 +251,7 @@ class SmartFileAccess(CodeNavigation):
         file: str,
         name: str,
         *,
+        query: str | None = None,
         budget: int | None = None,
         cursor: str | None = None,
         seconds: float = DEFAULT_SECONDS,
@@ -259,18 +260,56 @@ class SmartFileAccess(CodeNavigation):
 
         A name that the file only imports is shown from its definition elsewhere, and `notes` says
         so: a language server gets `seconds` to find it; with 0 it is not asked. A class over the
-        budget is first shown as its outline, and the cursor asks for the source.
+        budget is first shown as its outline, and the cursor asks for the source. With a `query`,
+        that outline has what matches it, and of a function over the budget the head and the lines
+        that match are shown first.
 
         Raises:
             SymbolNotFoundError: with the nearest names.
             AmbiguousSymbolError: with the candidates' names.
         """
         from foldline.backends import definitions
+        from foldline.backends.formatting.symbol_pages import page_symbol
 
         detail = await definitions.read_symbol(
             self._files, self._analysis, self._engine, file, name, seconds=seconds
         )
-        return page_symbol(detail, budget, cursor)
+        return page_symbol(detail, budget, cursor, query)
+
+    @waits
+    async def read_symbols(
+        self,
+        file: str,
+        names: Sequence[str],
+        *,
+        query: str | None = None,
+        budget: int | None = None,
+        seconds: float = DEFAULT_SECONDS,
+    ) -> SymbolDetails:
+        """The sources of several definitions, as `read_symbol` gives each; they share the budget.
+
+        Small ones are whole, and large ones share what is left.
+
+        Raises:
+            SymbolError: The file has none of them.
+        """
+        from foldline.backends import definitions
+        from foldline.backends.formatting.symbol_pages import share_budget
+
+        budgets.check_budget(budget)
+        found: list[SymbolDetail] = []
+        problems: list[SymbolError] = []
+        for name in dict.fromkeys(names):
+            try:
+                detail = await definitions.read_symbol(
+                    self._files, self._analysis, self._engine, file, name, seconds=seconds
+                )
+                found.append(detail)
+            except SymbolError as error:
+                problems.append(error)
+        if problems and not found:
+            raise problems[0]
+        return share_budget(found, problems, budget, query)
 
     @waits
     async def find_references(
@@ -288,10 +327,11 @@ class SmartFileAccess(CodeNavigation):
         A language server, where there is one, gets `seconds` to confirm them, and the confirmed
         ones come first; with 0 it is not asked, and when it is late `coverage` says so.
         """
+        from foldline.backends.formatting.reference_text import KIND, page_references
         from foldline.backends.two_tier_references import ReferencesQuery
 
         budgets.check_budget(budget)
-        first = budgets.read_cursor(_REFERENCES, cursor)
+        first = budgets.read_cursor(KIND, cursor)
         if self._index is not None:
             self._index.recall()
         query = ReferencesQuery(
@@ -303,7 +343,7 @@ class SmartFileAccess(CodeNavigation):
             scope=scope,
             seconds=seconds,
         )
-        return _page_references(await query.run(), first, budget)
+        return page_references(await query.run(), first, budget)
 
     def read_lines(self, file: str, start: int, end: int, *, no_ignore: bool = False) -> str:
         """The lines `start` to `end`, counted from 1, both included, joined by newlines."""
@@ -392,28 +432,3 @@ class SmartFileAccess(CodeNavigation):
             no_ignore=no_ignore,
             seconds=self._search_seconds,
         )
-
-
-def _page_references(found: References, first: int, budget: int | None) -> References:
-    """The references from `first` on whose lines fit the budget, at least one."""
-    references = found.references[first:]
-    kept = len(references)
-    if budget is not None:
-        left = (
-            budget - _REFERENCES_ROOM - budgets.size_of(found.name) - budgets.size_of(found.reason)
-        )
-        if found.confirmed or found.possible:
-            left -= _TIERS_ROOM
-        kept = budgets.how_many_fit(_lines(references), left)
-    last = first + kept
-    cursor = budgets.make_cursor(_REFERENCES, last) if last < len(found.references) else None
-    return replace(found, references=references[:kept], cursor=cursor)
-
-
-def _lines(references: Iterable[Reference]) -> Iterator[str]:
-    """The text that each reference adds: its line, and the path above the first of a file."""
-    for path, group in groupby(references, key=lambda reference: reference.path):
-        heading = f"{visible(path)} (test)\n"
-        for reference in group:
-            yield heading + reference_line(reference)
-            heading = ""

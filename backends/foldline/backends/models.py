@@ -80,11 +80,32 @@ class SymbolDetail(SymbolInfo):
 
 
 @dataclass(frozen=True, slots=True)
+class SymbolDetails:
+    """Several definitions of a file with their sources, as they were asked for.
+
+    `reason` names those that the file doesn't have, and those that had no room.
+    """
+
+    symbols: tuple[SymbolDetail, ...]
+    reason: str = ""
+    backend: str = ""
+    coverage: str = COMPLETE
+
+    def __iter__(self) -> Iterator[SymbolDetail]:
+        return iter(self.symbols)
+
+    def __len__(self) -> int:
+        return len(self.symbols)
+
+
+@dataclass(frozen=True, slots=True)
 class FileOutline:
     """The definitions and imports of a file, in the order of their lines.
 
     `exports` holds the names of `__all__` or of export statements. `reason` says why `symbols` is
     empty, or what is uncertain: a syntax error, replaced bytes, an unknown language.
+    Of an outline asked for a `query`, `matches` has the names of the symbols that it is about, best
+    first, as `read_symbol` takes them.
     """
 
     path: str
@@ -97,6 +118,8 @@ class FileOutline:
     reason: str = ""
     backend: str = ""
     coverage: str = COMPLETE
+    query: str = ""
+    matches: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[SymbolInfo]:
         return iter(self.symbols)
@@ -130,7 +153,7 @@ class References:
     """The uses of a name, grouped by file; `total` and `files` count what a budget left out too.
 
     `confirmed` and `possible` count the two tiers of all of them; confirmed ones come first. Where
-    no semantic engine answered, both are 0.
+    no semantic engine answered, both are 0. The text of a page with a `budget` has no more bytes.
     """
 
     name: str
@@ -144,6 +167,7 @@ class References:
     coverage: str = COMPLETE
     confirmed: int = 0
     possible: int = 0
+    budget: int | None = None
 
     def __iter__(self) -> Iterator[Reference]:
         return iter(self.references)

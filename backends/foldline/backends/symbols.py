@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.errors import AmbiguousSymbolError, SymbolNotFoundError
@@ -83,6 +84,19 @@ def distinct_names(known: list[Located], matches: list[Located]) -> list[str]:
             place = next(index for index, other in enumerate(same) if other is match)
             names.append(f"{match.qualified_name}[{place + 1}]")
     return names
+
+
+def distinct(known: Iterable[Located]) -> list[tuple[str, Located]]:
+    """Each symbol with a name by which `locate` finds it again."""
+    every = list(known)
+    counts = Counter(located.qualified_name for located in every)
+    numbers: Counter[str] = Counter()
+    found: list[tuple[str, Located]] = []
+    for located in every:
+        name = located.qualified_name
+        numbers[name] += 1
+        found.append((f"{name}[{numbers[name]}]" if counts[name] > 1 else name, located))
+    return found
 
 
 def _near(known: list[Located], name: str) -> list[str]:

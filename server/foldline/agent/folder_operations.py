@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.folders_reader import FoldersReader, with_prefix
+from foldline.backends.formatting.budget import CUT, cut_to_budget
 from foldline.backends.waiting import run_async
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.operation import Role, summary_text
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     from foldline.agent.folders import Folder, Folders
     from foldline.ide.operations.operation import Operation
+
+# Of a budget, for paths that a folder's name makes longer.
+_SHARES = (1, 0.85, 0.6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +58,35 @@ async def run_in_folders(
         await _answer_in(operation, folder, own)
         for folder, own in _arguments_by_folder(operation, folders, arguments)
     ]
-    return answers[0] if len(answers) == 1 else Answer("\n".join(one.text for one in answers))
+    if len(answers) == 1:
+        return answers[0]
+    text = "\n".join(one.text for one in answers)
+    return Answer(cut_to_budget(text, getattr(arguments, "budget", None)))
 
 
 async def _answer_in(operation: Operation[Any, Any], folder: Folder, arguments: Any) -> Answer:
-    """Run an operation in one folder; its answer has paths prefixed with the folder's name."""
+    """Run an operation in one folder; its answer has paths prefixed with the folder's name.
+
+    Where these make it larger than its budget, a smaller page is asked for.
+    """
+    budget = getattr(arguments, "budget", None)
+    if budget is not None and folder.prefix:
+        for share in _SHARES:
+            smaller = replace(arguments, budget=int(budget * share))
+            answer = await _ask(operation, folder, smaller, arguments)
+            if CUT not in answer.text:
+                return answer
+    return await _ask(operation, folder, arguments, arguments)
+
+
+async def _ask(
+    operation: Operation[Any, Any], folder: Folder, arguments: Any, shown: Any
+) -> Answer:
+    """Run an operation with `arguments`; its text has the budget of those `shown`."""
     outline = None
     with folder.errors():
         result = await operation.run(folder.access, with_room(operation, arguments))
-        text = answer_text(operation, with_prefix(result, folder), arguments)
+        text = answer_text(operation, with_prefix(result, folder), shown)
         if operation.outline is not None:
             outline = await operation.outline(folder.access, arguments)
     summary = summary_text(with_prefix(outline, folder))

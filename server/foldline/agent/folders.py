@@ -130,7 +130,7 @@ class Folders:
 
 
 # Less would not hold the first line of an answer and its cursor.
-_SMALLEST_SHARE = 400
+_SMALLEST_SHARE = 200
 
 
 def open_folders(workspace: Workspace, roots: Iterable[Path]) -> Folders:

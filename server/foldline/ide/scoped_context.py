@@ -36,6 +36,7 @@ NO_ROOM = "no room is left"
 
 # Less holds nothing that is worth its header.
 _SMALLEST_PART = 100
+_SMALLEST_OUTLINE = 200
 _NOTES = 600
 _SMALL_OUTLINE = 250
 # Bytes of a search, of which the paths are used: those of many more than a context has.
@@ -297,7 +298,9 @@ def fit_outlines(
     for place, outline in enumerate(outlines[:count]):
         share = max(min(room.left // (count - place) - _BETWEEN, most), 1)
         text = format_outline(outline, share)
-        if room.holds(text):
+        # Of a smaller one only the header is left, unless the file is as small.
+        shown = share >= _SMALLEST_OUTLINE or text == format_outline(outline)
+        if shown and room.holds(text):
             texts.append(text)
         else:
             left_out.append(LeftOut(outline.path, "", NO_ROOM))

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from foldline.backends.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 # Default budgets of single answers to models, which the shells pass on; None means no limit.
 TREE_BUDGET = 2500
-OUTLINE_BUDGET = 1500
+OUTLINE_BUDGET = 6000
 SYMBOL_BUDGET = 2200
 REFERENCES_BUDGET = 2500
 SEARCH_BUDGET = 2500
@@ -19,6 +19,19 @@ GREP_BUDGET = 2500
 NAVIGATION_BUDGET = 1500
 FILE_BUDGET = 8000
 CONTEXT_BUDGET = 12_000
+OUTLINE_DETAILS = 1500
+"""The bytes of an outline with signatures; above them, bare names fill the budget."""
+OUTLINE_NAMES = OUTLINE_BUDGET - OUTLINE_DETAILS
+"""The most bytes that names alone take of a larger budget."""
+REFERENCES_DETAILS = 700
+"""The bytes of references with their source lines; above them, lines are folded."""
+SUMMARY_BUDGET = 1500
+"""An outline that replaces a file in a model's conversation."""
+LARGEST_BUDGET = 100_000
+"""The most that fits a model's context, in bytes; people may have no limit."""
+
+CUT = "\n… cut: ask with a larger budget"
+"""The end of a text that `cut_to_budget` has cut."""
 
 
 def make_cursor(kind: str, position: int) -> str:
@@ -47,6 +60,34 @@ def check_budget(budget: int | None) -> None:
 def size_of(text: str) -> int:
     """The bytes of `text` in UTF-8."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def cut_to_budget(text: str, budget: int | None) -> str:
+    """The text, or its beginning and a note if it has more than `budget` bytes.
+
+    Answers are made to fit; this is for those whose first line alone takes the budget.
+    """
+    if budget is None or size_of(text) <= budget:
+        return text
+    note = CUT if size_of(CUT) < budget // 2 else ""
+    data = text.encode("utf-8", "replace")[: budget - size_of(note)]
+    return data.decode("utf-8", "ignore").rstrip("\n") + note
+
+
+def size_of_lines(lines: Iterable[str]) -> int:
+    """The bytes of lines that newlines join."""
+    return sum(size_of(line) + 1 for line in lines) - 1
+
+
+def most(high: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to `high` that fits, at least 1 where there are as many."""
+    if not high or fits(high):
+        return high
+    low = 1
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
 
 
 def how_many_fit(lines: Iterable[str], room: int) -> int:

@@ -38,16 +38,15 @@ def page_lines(
 ) -> LinePage:
     """The lines from `column`, counted from 1, of the first of them, within `budget` bytes.
 
-    They leave room for `overhead` where the budget allows. A page holds whole lines if at least
+    They leave room for `overhead`. A page holds whole lines if at least
     one fits; otherwise it holds as much of the line as fits, and the next page continues it. With a
     newline after each page whose `column_end` is 0, all pages together are the lines. A page is
-    never empty, so it takes up to four bytes of any budget.
+    never empty, so it takes up to four bytes more than the overhead of any budget.
     """
     shown = [lines[0][column - 1 :], *lines[1:]] if lines else []
     if budget is None:
         return LinePage("\n".join(shown), len(shown), 0, None)
-    budget = max(budget, _SMALLEST)
-    room = max(budget - overhead, budget // 2, _SMALLEST)
+    room = max(budget - overhead, _SMALLEST)
     count = 0
     for line in shown:
         room -= size_of(line) + bool(count)

@@ -1,16 +1,34 @@
-"""An outline's text within a byte budget."""
+"""An outline's text within a byte budget, in which every definition keeps its name if it can.
+
+Details go first: docstrings, then annotations and defaults, then the signatures of private names,
+then members become a line of names with their lines, the longest first. Names have more room than
+details. Where they still don't fit, their lines go, and then the members of the largest classes are
+only counted.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from foldline.backends.formatting.budget import check_budget, size_of
-from foldline.backends.formatting.text import remarks, symbol_line
+from foldline.backends.formatting.budget import (
+    LARGEST_BUDGET,
+    OUTLINE_DETAILS,
+    OUTLINE_NAMES,
+    check_budget,
+    cut_to_budget,
+    most,
+    size_of_lines,
+)
+from foldline.backends.formatting.signatures import brief_signature
+from foldline.backends.formatting.text import line_range, remarks, symbol_line
 from foldline.backends.formatting.visible import visible
+from foldline.backends.models import SymbolKind
+from foldline.backends.symbols import distinct, flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Sequence
 
     from foldline.backends.models import FileOutline, SymbolInfo
 
@@ -18,93 +36,50 @@ _LONGEST_SIGNATURE = 200
 _LONGEST_DOCSTRING = 80
 _LONGEST_IMPORTS = 160
 _LONGEST_DECORATOR = 40
+_LONGEST_NAME = 100
 _MOST_DECORATORS = 8
+# Of what matches a question, the best have their signatures.
+_BEST = 3
+_CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.VARIABLE})
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How much of each definition is shown.
+
+    Attributes:
+        docstrings: Their first lines.
+        brief: Signatures have no annotations and defaults.
+        names: The definitions of which only names are shown, by identity.
+        lines: Names have their lines.
+        counted: The definitions whose members are counted.
+        shown: The definitions that are shown at all; None for all of them.
+        level: The indentation of the outermost ones.
+    """
+
+    docstrings: bool = False
+    brief: bool = True
+    names: Collection[int] = ()
+    lines: bool = True
+    counted: Collection[int] = ()
+    shown: Collection[int] | None = None
+    level: int = 0
 
 
 def outline_lines(outline: FileOutline, budget: int | None = None) -> list[str]:
     """The lines of `format_outline`."""
     check_budget(budget)
-    return _fit(_header(outline), list(_rows(outline.symbols)), budget)
+    if outline.query:
+        return _matching_lines(_Headers(outline), outline.symbols, outline.matches, budget)
+    return _fit(_Headers(outline), outline.symbols, budget)
 
 
-def fit_rows(outline: FileOutline, budget: int) -> list[str]:
-    """The lines of the symbols alone, within a budget."""
-    return _fit([], list(_rows(outline.symbols)), budget)
-
-
-def _fit(header: list[str], rows: list[tuple[SymbolInfo, int]], budget: int | None) -> list[str]:
-    lines = header + [_line(symbol, level, docstring=True) for symbol, level in rows]
-    if budget is None or _size(lines) <= budget:
-        return lines
-    dropped = ["docstrings"]
-    lines = header + [_line(symbol, level, docstring=False) for symbol, level in rows]
-    if _fits(lines, dropped, budget):
-        return [*lines, _dropped(dropped)]
-    kept = _without_private(rows)
-    if len(kept) < len(rows):
-        dropped.append(f"{len(rows) - len(kept)} private names")
-        rows = kept
-    deepest = max((level for _, level in rows), default=0)
-    for depth in range(deepest, -1, -1):
-        within = [(symbol, level) for symbol, level in rows if level <= depth]
-        cut = len(rows) - len(within)
-        note = [*dropped, f"signatures of {cut} deeper symbols"] if cut else dropped
-        lines = header + [_line(symbol, level, docstring=False) for symbol, level in within]
-        if _fits(lines, note, budget):
-            left = budget - _size([*lines, _dropped(note)])
-            named = _with_names(within, depth, left) if cut else lines[len(header) :]
-            return [*header, *named, _dropped(note)]
-    return _first_rows(header, rows, dropped, budget)
-
-
-def _with_names(rows: list[tuple[SymbolInfo, int]], depth: int, left: int) -> list[str]:
-    """The lines of the rows, and below the deepest ones the bare names inside, while they fit."""
-    lines: list[str] = []
-    for symbol, level in rows:
-        lines.append(_line(symbol, level, docstring=False))
-        names = [visible(child.name) for child in symbol.children if not _is_private(child.name)]
-        if level != depth or not names:
-            continue
-        indent = "  " * (level + 1)
-        line = indent + ", ".join(names)
-        while size_of(line) + 1 > left and len(names) > 1:
-            # Names are alike in length: take off what is too much, and a little more.
-            fewer = min(len(names) - 1, max(left // (size_of(line) // len(names) + 1) - 2, 1))
-            names = names[:fewer]
-            line = f"{indent}{', '.join(names)}, … {len(symbol.children) - fewer} more"
-        if size_of(line) + 1 <= left:
-            left -= size_of(line) + 1
-            lines.append(line)
-    return lines
-
-
-def _first_rows(
-    header: list[str], rows: list[tuple[SymbolInfo, int]], dropped: list[str], budget: int
-) -> list[str]:
-    """As many top-level symbols as fit, cut to short lines, with the range of those left out."""
-    top = [symbol for symbol, level in rows if level == 0]
-    deeper = len(rows) - len(top)
-    note = [*dropped, f"{deeper} deeper symbols"] if deeper else list(dropped)
-    lines = list(header)
-    for index, symbol in enumerate(top):
-        line = _line(symbol, 0, docstring=False)
-        left = len(top) - index
-        rest = f"{left} more from line {symbol.line}: read those lines or search by name"
-        if not _fits([*lines, line], [*note, rest], budget) and index:
-            return [*lines, _dropped([*note, rest])]
-        lines.append(line)
-    return [*lines, _dropped(note)]
-
-
-def _header(outline: FileOutline) -> list[str]:
-    count = outline.line_count
-    length = f"{count} {'line' if count == 1 else 'lines'}"
-    lines = [f"{visible(outline.path)} ({outline.language}, {length})"]
-    if outline.docstring:
-        lines[0] += f"  # {visible(_short(outline.docstring, _LONGEST_DOCSTRING))}"
-    if outline.imports:
-        lines.append("imports " + visible(_short(", ".join(outline.imports), _LONGEST_IMPORTS)))
-    return [*lines, *remarks(outline.reason, outline.coverage)]
+def fit_members(symbol: SymbolInfo, budget: int, matches: Sequence[str] = ()) -> list[str]:
+    """The lines of a symbol and of what is inside it within a budget; of `matches`, those alone."""
+    headers = _Headers(symbol=symbol)
+    if matches:
+        return _matching_lines(headers, symbol.children, matches, budget)
+    return _fit(headers, symbol.children, budget)
 
 
 def short_symbol(symbol: SymbolInfo) -> SymbolInfo:
@@ -112,51 +87,302 @@ def short_symbol(symbol: SymbolInfo) -> SymbolInfo:
     marks = [_short(mark, _LONGEST_DECORATOR) for mark in symbol.decorators[:_MOST_DECORATORS]]
     return replace(
         symbol,
-        signature=_short(symbol.signature, _LONGEST_SIGNATURE),
+        signature=_signature(symbol, symbol.signature),
         decorators=(*marks, "…") if len(symbol.decorators) > len(marks) else tuple(marks),
         docstring=_short(symbol.docstring, _LONGEST_DOCSTRING) if symbol.docstring else None,
     )
 
 
-def _line(symbol: SymbolInfo, level: int, *, docstring: bool) -> str:
-    return symbol_line(short_symbol(symbol), level, docstring=docstring)
+@dataclass(frozen=True, slots=True)
+class _Headers:
+    """The first lines of an outline, with more or less in them."""
+
+    outline: FileOutline | None = None
+    symbol: SymbolInfo | None = None
+
+    @property
+    def level(self) -> int:
+        """The indentation of what is below."""
+        return 0 if self.symbol is None else 1
+
+    def lines(self, *, docstring: bool = False, imports: bool = True) -> list[str]:
+        if self.symbol is not None:
+            return [symbol_line(short_symbol(self.symbol), 0, docstring=docstring)]
+        outline = self.outline
+        assert outline is not None
+        count = outline.line_count
+        length = f"{count} {'line' if count == 1 else 'lines'}"
+        lines = [f"{visible(outline.path)} ({outline.language}, {length})"]
+        if outline.docstring and docstring:
+            lines[0] += f"  # {visible(_short(outline.docstring, _LONGEST_DOCSTRING))}"
+        if outline.imports and imports:
+            lines.append("imports " + visible(_short(", ".join(outline.imports), _LONGEST_IMPORTS)))
+        return [*lines, *remarks(outline.reason, outline.coverage)]
 
 
-def _rows(symbols: tuple[SymbolInfo, ...]) -> Iterator[tuple[SymbolInfo, int]]:
-    waiting = [(symbol, 0) for symbol in reversed(symbols)]
-    while waiting:
-        symbol, level = waiting.pop()
-        yield symbol, level
-        waiting.extend((child, level + 1) for child in reversed(symbol.children))
-
-
-def _without_private(rows: list[tuple[SymbolInfo, int]]) -> list[tuple[SymbolInfo, int]]:
-    """The rows without private names and without what is inside them."""
-    kept: list[tuple[SymbolInfo, int]] = []
-    hidden_below: int | None = None
-    for symbol, level in rows:
-        if hidden_below is not None and level > hidden_below:
+def _fit(headers: _Headers, symbols: Sequence[SymbolInfo], budget: int | None) -> list[str]:
+    """The richest form that the budget allows."""
+    every = [located.symbol for located in flatten(symbols)]
+    details = LARGEST_BUDGET if budget is None else _room_for_details(budget)
+    # The names alone: forms that have them all and less room aren't tried.
+    least = _least(every)
+    base = _Look(level=headers.level)
+    whole: list[str] = []
+    if budget is None or least <= LARGEST_BUDGET:
+        rows = _render(symbols, replace(base, docstrings=True, brief=False))
+        whole = [*headers.lines(docstring=True), *rows]
+        if budget is None or size_of_lines(whole) <= details:
+            return whole
+    private = {id(symbol) for symbol in every if _is_private(symbol.name)}
+    inside = {id(child) for symbol in every for child in symbol.children}
+    flat = {id(symbol) for symbol in symbols if not symbol.children}
+    shown = {id(symbol) for symbol in every if not _is_field(symbol, inside)}
+    header, bare = headers.lines(), headers.lines(imports=False)
+    look = replace(base, names=flat | inside)
+    members = replace(base, names=private | inside)
+    stages = (
+        ("docstrings", details, header, replace(base, brief=False)),
+        ("annotations and defaults", details, header, base),
+        ("signatures of private names", details, header, replace(base, names=private)),
+        ("signatures", details, header, members),
+        ("signatures", budget, header, look),
+        ("imports", budget, bare, look),
+        ("lines", budget, bare, replace(look, lines=False)),
+        ("variables of classes", budget, bare, replace(look, lines=False, shown=shown)),
+    )
+    nothing = {"imports"} if header == bare else set()
+    if not any(symbol.docstring for symbol in every):
+        nothing.add("docstrings")
+    dropped = _Dropped(size_of_lines(whole) if whole else LARGEST_BUDGET + 1)
+    lines = whole
+    for what, room, header_lines, look in stages:
+        if look.shown is None and least > room:
+            if what not in nothing:
+                dropped.add(what)
             continue
-        hidden_below = level if _is_private(symbol.name) else None
-        if hidden_below is None:
-            kept.append((symbol, level))
-    return kept
+        before, lines = lines, [*header_lines, *_render(symbols, look)]
+        if lines != before:
+            dropped.add(what)
+        left = room - size_of_lines([*lines, dropped.line])
+        if left >= 0:
+            if look is members:
+                names = _open_smallest(symbols, members, private | inside, left)
+                lines = [*header_lines, *_render(symbols, replace(members, names=names))]
+            return [*lines, dropped.line]
+    if _least(symbols) > budget:
+        return _first_rows(bare, symbols, dropped, budget)
+    return _count_largest(bare, symbols, stages[-1][-1], dropped, budget)
+
+
+def _least(symbols: Sequence[SymbolInfo]) -> int:
+    """The fewest bytes that the names take in a line."""
+    return sum(min(len(symbol.name), _LONGEST_NAME) + 2 for symbol in symbols) - 2
+
+
+def _open_smallest(
+    symbols: Sequence[SymbolInfo], look: _Look, names: set[int], room: int
+) -> set[int]:
+    """Of the `names`, those that stay so when small classes have rows for their members again."""
+    gains = []
+    for symbol in symbols:
+        members = {id(child) for child in symbol.children if not _is_private(child.name)}
+        if members and id(symbol) not in names:
+            within = {id(located.symbol) for located in flatten(symbol.children)} & names
+            more = _render([symbol], replace(look, names=within - members))
+            less = _render([symbol], replace(look, names=within))
+            gains.append((size_of_lines(more) - size_of_lines(less), members))
+    opened: set[int] = set()
+    for size, members in sorted(gains, key=lambda gain: gain[0]):
+        if size > room:
+            break
+        room -= size
+        opened |= members
+    return names - opened
+
+
+def _count_largest(
+    header: list[str],
+    symbols: Sequence[SymbolInfo],
+    look: _Look,
+    dropped: _Dropped,
+    budget: int,
+) -> list[str]:
+    """Names without lines, the members of the largest definitions counted."""
+    sizes = sorted(
+        (
+            (size_of_lines(_render([symbol], look)), id(symbol))
+            for symbol in symbols
+            if symbol.children
+        ),
+        reverse=True,
+    )
+    what = dropped.parts
+    low, high = 1, len(sizes)
+    best: list[str] | None = None
+    while low <= high and sizes:
+        middle = (low + high) // 2
+        counted = {symbol for _, symbol in sizes[:middle]}
+        dropped.parts = [*what, f"the members of {middle} definitions: read one to list them"]
+        lines = [
+            *header,
+            *_render(symbols, replace(look, counted=counted)),
+            dropped.line,
+        ]
+        if size_of_lines(lines) <= budget:
+            best, high = lines, middle - 1
+        else:
+            low = middle + 1
+    if best is not None:
+        return best
+    dropped.parts = what
+    return _first_rows(header, symbols, dropped, budget)
+
+
+def _first_rows(
+    header: list[str], symbols: Sequence[SymbolInfo], dropped: _Dropped, budget: int
+) -> list[str]:
+    """The names of as many top-level definitions as fit, and the line from which others are."""
+    names = [_name(symbol) for symbol in symbols]
+
+    def lines_of(count: int) -> list[str]:
+        rest = len(names) - count
+        dropped.parts = ["details", *(["members"] if any(s.children for s in symbols) else [])]
+        if rest:
+            dropped.add(f"{rest} names from line {symbols[count].line} on")
+        return [*header, *filter(None, [", ".join(names[:count])]), dropped.line]
+
+    high = min(len(names), budget)
+    count = most(high, lambda count: size_of_lines(lines_of(count)) <= budget)
+    if size_of_lines(lines_of(count)) > budget:
+        count = 0
+    return cut_to_budget("\n".join(lines_of(count)), budget).split("\n")
+
+
+def _matching_lines(
+    headers: _Headers, symbols: Sequence[SymbolInfo], matches: Sequence[str], budget: int | None
+) -> list[str]:
+    """The definitions that a question is about, best ones with signatures, and a count of others.
+
+    They stand in the order of the file.
+    """
+    by_name = dict(distinct(flatten(symbols)))
+    ranked = [by_name[name] for name in matches if name in by_name]
+    if not ranked:
+        lines = _fit(headers, symbols, None if budget is None else max(budget - 60, 1))
+        lines = [*lines, "(nothing here has words of the question)"]
+        return lines if budget is None else cut_to_budget("\n".join(lines), budget).split("\n")
+    limit = LARGEST_BUDGET if budget is None else _room_for_details(budget)
+    every = len(by_name)
+
+    def lines_of(count: int, *, numbered: bool = False) -> list[str]:
+        rows = {id(located.symbol) for located in ranked[: min(count, _BEST)]}
+        found = ranked[:count]
+        around = {id(outer) for located in found for outer in located.enclosing}
+        shown = {id(located.symbol) for located in found} | around
+        rows |= {id(outer) for located in ranked[:_BEST] for outer in located.enclosing}
+        look = _Look(
+            level=headers.level,
+            names={id(located.symbol) for located in by_name.values()} - rows,
+            lines=numbered,
+            shown=shown,
+        )
+        rest = every - len(shown)
+        note = [f"({rest} more match less: ask without a query)"] if rest else []
+        return [*headers.lines(imports=False), *_render(symbols, look), *note]
+
+    lines = lines_of(len(ranked), numbered=True)
+    if size_of_lines(lines) > limit:
+        lines = lines_of(most(len(ranked), lambda count: size_of_lines(lines_of(count)) <= limit))
+    if size_of_lines(lines) > limit:
+        return cut_to_budget("\n".join(lines), limit).split("\n")
+    return lines
+
+
+def _render(symbols: Sequence[SymbolInfo], look: _Look) -> list[str]:
+    """The lines of some definitions and of what is in them."""
+    lines: list[str] = []
+    deeper = replace(look, level=look.level + 1)
+    if look.shown is not None:
+        symbols = [symbol for symbol in symbols if id(symbol) in look.shown]
+    for as_names, group in groupby(symbols, key=lambda symbol: id(symbol) in look.names):
+        some = list(group)
+        if as_names:
+            names = ", ".join(_with_members(symbol, look) for symbol in some)
+            lines.append("  " * look.level + names)
+            continue
+        for symbol in some:
+            lines.append(_row(symbol, look))
+            if id(symbol) not in look.counted:
+                lines += _render(symbol.children, deeper)
+    return lines
+
+
+def _row(symbol: SymbolInfo, look: _Look) -> str:
+    if id(symbol) in look.counted:
+        count = sum(1 for _ in flatten(symbol.children))
+        where = line_range(symbol.line, symbol.line_end)
+        return f"{'  ' * look.level}{where} {_name(symbol)}: {count} inside"
+    if look.brief and symbol.kind in _CALLABLE:
+        signature = brief_signature(symbol.name, symbol.signature)
+        symbol = replace(symbol, signature=signature)
+    return symbol_line(short_symbol(symbol), look.level, docstring=look.docstrings)
+
+
+def _with_members(symbol: SymbolInfo, look: _Look) -> str:
+    """`page 120`, or with the names of all that is inside: `page 120 (rows 122, size 130)`."""
+    inside: list[SymbolInfo] = [located.symbol for located in flatten(symbol.children)]
+    if look.shown is not None:
+        inside = [child for child in inside if id(child) in look.shown]
+    names = [f"{_name(one)} {one.line}" if look.lines else _name(one) for one in (symbol, *inside)]
+    return f"{names[0]} ({', '.join(names[1:])})" if inside else names[0]
+
+
+def _name(symbol: SymbolInfo) -> str:
+    return visible(_short(symbol.name, _LONGEST_NAME))
+
+
+def _signature(symbol: SymbolInfo, signature: str) -> str:
+    """A signature that isn't too long, with the name in it."""
+    shortened = _short(signature, _LONGEST_SIGNATURE)
+    leaf = symbol.name.rpartition(".")[2]
+    if shortened == signature or leaf in shortened:
+        return shortened
+    return _short(symbol.name, _LONGEST_SIGNATURE)
 
 
 def _is_private(name: str) -> bool:
     return name.startswith(("_", "#")) and not (name.startswith("__") and name.endswith("__"))
 
 
-def _fits(lines: list[str], dropped: list[str], budget: int) -> bool:
-    return _size([*lines, _dropped(dropped)]) <= budget
+def _is_field(symbol: SymbolInfo, inside: Collection[int]) -> bool:
+    return symbol.kind == SymbolKind.VARIABLE and id(symbol) in inside
 
 
-def _size(lines: list[str]) -> int:
-    return sum(size_of(line) + 1 for line in lines) - 1
+def _room_for_details(budget: int) -> int:
+    """The bytes of a text with details; names alone may fill the budget."""
+    return max(min(budget, OUTLINE_DETAILS), budget - OUTLINE_NAMES)
 
 
-def _dropped(what: list[str]) -> str:
-    return f"(to fit the budget, dropped: {', '.join(what)})"
+class _Dropped:
+    """What an outline leaves out, as its last line says."""
+
+    def __init__(self, whole: int) -> None:
+        self.parts: list[str] = []
+        self._enough = whole if whole <= OUTLINE_DETAILS else whole + OUTLINE_NAMES
+
+    def add(self, part: str) -> None:
+        """Add what is left out too."""
+        if part == "signatures":
+            # It says what these say.
+            self.parts = [one for one in self.parts if one == "docstrings"]
+        if part not in self.parts:
+            self.parts.append(part)
+
+    @property
+    def line(self) -> str:
+        """The last line."""
+        more = f"; budget {self._enough} shows all" if self._enough <= LARGEST_BUDGET else ""
+        return f"(left out: {', '.join(self.parts)}{more})"
 
 
 def _short(text: str, longest: int) -> str:

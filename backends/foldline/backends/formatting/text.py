@@ -25,16 +25,13 @@ if TYPE_CHECKING:
         SearchHit,
         SearchResults,
         SymbolDetail,
+        SymbolDetails,
         SymbolInfo,
         TreeEntry,
     )
 
 _LONGEST_CONTEXT = 160
 _MOST_QUERY = 80
-_TIERS = {
-    "confirmed": "confirmed:",
-    "possible": "possible (the same name, and no engine confirms that it is the same thing):",
-}
 _UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
@@ -57,7 +54,7 @@ def format_tree(tree: FileTree) -> str:
 def tree_header(tree: FileTree) -> str:
     """The first line of a tree's text: its path and totals."""
     ignored = f", {tree.ignored} ignored" if tree.ignored else ""
-    return f"{visible(tree.path)}/ {_files(tree.files)}, {format_size(tree.size)}{ignored}"
+    return f"{visible(tree.path)}/ {files_text(tree.files)}, {format_size(tree.size)}{ignored}"
 
 
 def tree_line(entry: TreeEntry, level: int) -> str:
@@ -68,7 +65,7 @@ def tree_line(entry: TreeEntry, level: int) -> str:
         rank = f" #{entry.rank}" if entry.rank else ""
         return f"{indent}{name} {format_size(entry.size)}{rank}"
     more = " …" if entry.collapsed else ""
-    return f"{indent}{name}/ {_files(entry.files)}, {format_size(entry.size)}{more}"
+    return f"{indent}{name}/ {files_text(entry.files)}, {format_size(entry.size)}{more}"
 
 
 def tree_rest(shown: int, total: int) -> str:
@@ -99,8 +96,16 @@ def format_outline(outline: FileOutline, budget: int | None = None) -> str:
     return "\n".join(outline_lines(outline, budget))
 
 
-def format_symbol(detail: SymbolDetail) -> str:
-    """The symbol's path and range, then its source as it stands in the file."""
+def format_symbol(detail: SymbolDetail | SymbolDetails) -> str:
+    """The symbol's path and range, then its source as it stands in the file.
+
+    Several follow one another, with an empty line between them, and then what is missing.
+    """
+    from foldline.backends.models import SymbolDetails
+
+    if isinstance(detail, SymbolDetails):
+        texts = [format_symbol(one) for one in detail.symbols]
+        return "\n\n".join([*texts, *remarks(detail.reason, "complete")])
     where = detail.path or "?"
     name = detail.qualified_name or detail.name
     header = f"{where}:{line_range(detail.body_line or detail.line, detail.line_end)} {name}"
@@ -109,29 +114,15 @@ def format_symbol(detail: SymbolDetail) -> str:
     return "\n".join([visible(header + inside), *remarks("", detail.coverage), *notes, detail.body])
 
 
-def format_references(references: References) -> str:
-    """The totals, then the lines grouped by file, each with its kind and enclosing symbol."""
-    count = references.total
-    shown = len(references.references)
-    part = "" if shown == count else f", {shown} shown"
-    tiers = ""
-    if references.confirmed or references.possible:
-        tiers = f", {references.confirmed} confirmed, {references.possible} possible"
-    uses_text = f"{count} {_plural('reference', count)}"
-    lines = [f"{visible(references.name)}: {uses_text} in {_files(references.files)}{tiers}{part}"]
-    tier = ""
-    for (path, next_tier), found in groupby(
-        references.references, key=lambda reference: (reference.path, reference.tier)
-    ):
-        if tiers and next_tier != tier:
-            lines.append(_TIERS[next_tier])
-            tier = next_tier
-        uses = list(found)
-        lines.append(f"{visible(path)} (test)" if uses[0].test else visible(path))
-        lines.extend(reference_line(use) for use in uses)
-    if references.cursor is not None:
-        lines.append(f"… {count - shown} not shown here: ask with cursor {references.cursor}")
-    return "\n".join([*lines, *remarks(references.reason, references.coverage)])
+def format_references(references: References, budget: int | None = None) -> str:
+    """The totals, then the lines grouped by file, each with its kind and enclosing symbol.
+
+    Within `budget` bytes, by default those of the page, the first files have their lines, and the
+    others line numbers.
+    """
+    from foldline.backends.formatting.reference_text import reference_lines
+
+    return "\n".join(reference_lines(references, budget))
 
 
 def format_file_text(found: FileText) -> str:
@@ -157,7 +148,7 @@ def format_search(results: SearchResults) -> str:
         paths = [hit.path for hit in results.hits]
         lines = brief_search_lines(paths, results.total, results.cursor)
     else:
-        lines = [f"{_cut_query(results.query)}: {_files(results.total)}"]
+        lines = [f"{_cut_query(results.query)}: {files_text(results.total)}"]
         lines.extend(search_line(hit) for hit in results.hits)
         if results.cursor is not None:
             lines.append(f"… more: ask with cursor {results.cursor}")
@@ -168,7 +159,7 @@ def brief_search_lines(paths: Sequence[str], total: int, cursor: str | None) -> 
     """The paths, without the folder that all of them are in, which the first line names."""
     folder = _folder_of_all(paths)
     where = f", the best below {visible(folder)}:" if folder else ""
-    lines = [f"{_files(total)}{where}", *(visible(path[len(folder) :]) for path in paths)]
+    lines = [f"{files_text(total)}{where}", *(visible(path[len(folder) :]) for path in paths)]
     return lines if cursor is None else [*lines, f"… cursor {cursor}"]
 
 
@@ -202,7 +193,7 @@ def format_grep(results: GrepResults) -> str:
     count = results.total
     shown = len(results.matches)
     part = "" if shown == count else f", {shown} shown"
-    where = f"{count} {_plural('line', count)} in {_files(results.files)}{part}"
+    where = f"{count} {plural('line', count)} in {files_text(results.files)}{part}"
     lines = [f"{visible(results.pattern)}: {where}"]
     for path, found in groupby(results.matches, key=lambda match: match.path):
         lines.append(visible(path))
@@ -273,9 +264,11 @@ def remarks(reason: str, coverage: str) -> list[str]:
     return said
 
 
-def _files(count: int) -> str:
-    return f"{count} {_plural('file', count)}"
+def files_text(count: int) -> str:
+    """`1 file`, `3 files`."""
+    return f"{count} {plural('file', count)}"
 
 
-def _plural(noun: str, count: int) -> str:
+def plural(noun: str, count: int) -> str:
+    """The noun for that many."""
     return noun if count == 1 else f"{noun}s"

@@ -1,5 +1,8 @@
 --- What the user commands do: find the server, ask it, show what it says.
-local M = {}
+local M = {
+  -- A server that hasn't started by then has a fault that `:checkhealth` can name.
+  start_ms = 10000,
+}
 
 ---@class foldline.Section
 ---@field key string what `:FoldlineOpen` takes: "parent.child"
@@ -25,7 +28,7 @@ local COMPLETION_MS = 1000
 -- A person scrolls; the server's own budget is a model's.
 local OUTLINE_BYTES = 100000
 
-local flatten, matching, prompt_at, prompts_now
+local flatten, matching, prompt_at, prompts_now, running
 
 ---@param config vim.lsp.ClientConfig
 ---@return table options what the server is told at its start
@@ -42,25 +45,23 @@ end
 function M.preview(opts)
   opts = opts or {}
   local bufnr = vim.api.nvim_get_current_buf()
-  local client = M.client(bufnr)
-  if not client then
-    return
-  end
-  local function show(prompt)
-    require('foldline.trust').settle(client.root_dir, function()
-      require('foldline.preview').show(client, prompt, opts.mods)
-    end)
-  end
-  if opts.uri or opts.name then
-    return show({ uri = opts.uri or M.python_uri(bufnr), name = opts.name })
-  end
-  local uri = M.python_uri(bufnr)
-  if not uri then
-    return show({})
-  end
   local line = vim.api.nvim_win_get_cursor(0)[1] - 1
-  M.execute(client, 'prompt.list', { uri = uri }, function(prompts)
-    show(prompt_at(uri, line, prompts))
+  M.with_client(bufnr, function(client)
+    local function show(prompt)
+      require('foldline.trust').settle(client.root_dir, function()
+        require('foldline.preview').show(client, prompt, opts.mods)
+      end)
+    end
+    local uri = M.python_uri(bufnr)
+    if opts.uri or opts.name then
+      return show({ uri = opts.uri or uri, name = opts.name })
+    end
+    if not uri then
+      return show({})
+    end
+    M.execute(client, 'prompt.list', { uri = uri }, function(prompts)
+      show(prompt_at(uri, line, prompts))
+    end)
   end)
 end
 
@@ -85,13 +86,11 @@ end
 ---@param opts { mods: table? }?
 function M.outline(opts)
   local bufnr = vim.api.nvim_get_current_buf()
-  local client = M.client(bufnr)
-  if not client then
-    return
-  end
   local uri = M.python_uri(bufnr)
-  M.execute(client, 'code.outline', { uri = uri, budget = OUTLINE_BYTES }, function(outline)
-    require('foldline.outline').show(outline.text, bufnr, opts and opts.mods)
+  M.with_client(bufnr, function(client)
+    M.execute(client, 'code.outline', { uri = uri, budget = OUTLINE_BYTES }, function(outline)
+      require('foldline.outline').show(outline.text, bufnr, opts and opts.mods)
+    end)
   end)
 end
 
@@ -105,23 +104,21 @@ end
 
 --- Lets what works behind the server start afresh; the server itself goes on.
 function M.restart()
-  local client = M.client(vim.api.nvim_get_current_buf())
-  if not client then
-    return
-  end
-  M.execute(client, 'restart', {}, function(restarted)
-    M.notify(restarted.text)
+  M.with_client(vim.api.nvim_get_current_buf(), function(client)
+    M.execute(client, 'restart', {}, function(restarted)
+      M.notify(restarted.text)
+    end)
   end)
 end
 
 ---@param trusted boolean
 function M.trust(trusted)
-  local client = M.client(vim.api.nvim_get_current_buf())
-  if not client or not client.root_dir then
-    return
-  end
-  require('foldline.trust').set(client.root_dir, trusted)
-  M.notify(('%s is %strusted'):format(client.root_dir, trusted and '' or 'not '))
+  M.with_client(vim.api.nvim_get_current_buf(), function(client)
+    if client.root_dir then
+      require('foldline.trust').set(client.root_dir, trusted)
+      M.notify(('%s is %strusted'):format(client.root_dir, trusted and '' or 'not '))
+    end
+  end)
 end
 
 --- Runs the client command of the code lens and of the code action *Preview*.
@@ -218,12 +215,45 @@ end
 ---@param bufnr integer
 ---@return vim.lsp.Client?
 function M.client(bufnr)
-  local client = vim.lsp.get_clients({ name = 'foldline', bufnr = bufnr })[1]
-    or vim.lsp.get_clients({ name = 'foldline' })[1]
+  local client = running(bufnr)
   if not client then
     M.notify('no server is running here: see :checkhealth foldline', vim.log.levels.ERROR)
   end
   return client
+end
+
+--- Calls `run` with the server of the buffer, or any that runs. One that is about to start is
+--- waited for; where none comes, it says what to do.
+---@param bufnr integer
+---@param run fun(client: vim.lsp.Client)
+function M.with_client(bufnr, run)
+  local client = running(bufnr)
+  if client then
+    return run(client)
+  end
+  if not M.python_uri(bufnr) then
+    return M.client(bufnr)
+  end
+  local over = false
+  local attach = vim.api.nvim_create_autocmd('LspAttach', {
+    buffer = bufnr,
+    callback = function(args)
+      local found = vim.lsp.get_client_by_id(args.data.client_id)
+      if over or not found or found.name ~= 'foldline' then
+        return over
+      end
+      over = true
+      run(found)
+      return true
+    end,
+  })
+  vim.defer_fn(function()
+    if not over then
+      over = true
+      pcall(vim.api.nvim_del_autocmd, attach)
+      M.client(bufnr)
+    end
+  end, M.start_ms)
 end
 
 ---@param bufnr integer
@@ -255,6 +285,13 @@ function prompt_at(uri, line, prompts)
     end
   end
   return { uri = uri }
+end
+
+---@param bufnr integer
+---@return vim.lsp.Client?
+function running(bufnr)
+  return vim.lsp.get_clients({ name = 'foldline', bufnr = bufnr })[1]
+    or vim.lsp.get_clients({ name = 'foldline' })[1]
 end
 
 ---@param sections foldline.Section[]

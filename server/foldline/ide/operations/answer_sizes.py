@@ -19,11 +19,11 @@ CORPUS: Final = "the package of Django 5.2"
 DATE: Final = "2026-11-22"
 SIZES: Final = {
     "get_tree": AnswerSize(545, 2_401),
-    "search_for_files": AnswerSize(2_400, 2_467),
+    "search_for_files": AnswerSize(2_426, 2_469),
     "grep_in_files": AnswerSize(586, 2_444),
-    "get_file_outline": AnswerSize(862, 1_426),
-    "read_symbol": AnswerSize(400, 1_490),
-    "find_references": AnswerSize(538, 2_337),
+    "get_file_outline": AnswerSize(916, 1_494),
+    "read_symbol": AnswerSize(402, 1_537),
+    "find_references": AnswerSize(470, 2_481),
     "read_file": AnswerSize(4_075, 7_953),
-    "generate_scoped_context": AnswerSize(10_985, 11_664),
+    "generate_scoped_context": AnswerSize(10_710, 11_706),
 }

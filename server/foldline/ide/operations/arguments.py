@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
 from foldline.backends.fallback import DEFAULT_SECONDS
-from foldline.backends.formatting.budget import NAVIGATION_BUDGET
+from foldline.backends.formatting.budget import LARGEST_BUDGET, NAVIGATION_BUDGET
 from foldline.ide.operations.operation import Between, Doc, Role
 
 SMALLEST_BUDGET = 100
 """The least that holds an answer's first line and its cursor, in bytes."""
-LARGEST_BUDGET = 100_000
-"""The most that fits a model's context, in bytes; people may have no limit."""
 
 FilePath: TypeAlias = Annotated[str, Doc("a file"), Role.FILE]
 FolderPath: TypeAlias = Annotated[str, Doc("a folder"), Role.FOLDER, Role.POSITIONAL]
 Budget: TypeAlias = Annotated[
     int | None, Doc("the most bytes of the text"), Between(SMALLEST_BUDGET, LARGEST_BUDGET)
 ]
+Query: TypeAlias = Annotated[str | None, Doc("a question: show what it's about")]
 Cursor: TypeAlias = Annotated[str | None, Doc("the cursor at the end of an earlier answer")]
 Held: TypeAlias = Annotated[
     str | None,

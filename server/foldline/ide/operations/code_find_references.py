@@ -48,7 +48,7 @@ OPERATION = Operation(
     "list the uses of a name",
     Arguments,
     run,
-    lambda uses, _: format_references(uses),
+    lambda uses, arguments: format_references(uses, arguments.budget),
     tool="find_references",
     description="Where a name is used across files, with kind and enclosing symbol "
     f"({cost_of('find_references')}).",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.formatting.budget import OUTLINE_BUDGET
 from foldline.backends.text import format_outline
-from foldline.ide.operations.arguments import Budget, FileArguments, Held
+from foldline.ide.operations.arguments import Budget, FileArguments, Held, Query
 from foldline.ide.operations.costs import cost_of
 from foldline.ide.operations.operation import Operation, run_query
 
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments(FileArguments):
-    """One file. The budget is the text's: the models are always whole."""
+    """One file, or what of it a question is about. The budget is the text's, not the models'."""
 
+    query: Query = None
     budget: Budget = OUTLINE_BUDGET
     held: Held = None
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> FileOutline:
-    return await run_query(access.get_outline, arguments.path)
+    return await run_query(access.get_outline, arguments.path, query=arguments.query)
 
 
 OPERATION = Operation(

@@ -1,4 +1,4 @@
-"""`code.readSymbol`: the source of one symbol."""
+"""`code.readSymbol`: the source of one symbol, or of several of a file."""
 
 from __future__ import annotations
 
@@ -8,18 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import SYMBOL_BUDGET
 from foldline.backends.text import format_symbol
-from foldline.ide.operations.arguments import Budget, Cursor, FileArguments, Held, Seconds
+from foldline.ide.errors import ArgumentsError
+from foldline.ide.operations.arguments import (
+    Budget,
+    Cursor,
+    FileArguments,
+    Held,
+    Query,
+    Seconds,
+)
 from foldline.ide.operations.costs import cost_of
 from foldline.ide.operations.operation import Doc, Operation, Role, run_query
 
 if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
-    from foldline.backends.models import SymbolDetail
+    from foldline.backends.models import SymbolDetail, SymbolDetails
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments(FileArguments):
-    """One symbol of a file. A language server finds what the file only imports."""
+    """One symbol of a file, or several. A language server finds what the file only imports."""
 
     name: Annotated[
         str,
@@ -29,17 +37,33 @@ class Arguments(FileArguments):
         ),
         Role.SYMBOL,
     ]
+    more: Annotated[
+        tuple[str, ...], Doc("other names, which share the budget", "other names"), Role.POSITIONAL
+    ] = ()
+    query: Query = None
     budget: Budget = SYMBOL_BUDGET
     cursor: Cursor = None
     seconds: Seconds = DEFAULT_SECONDS
     held: Held = None
 
 
-async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail:
+async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | SymbolDetails:
+    if arguments.more:
+        if arguments.cursor is not None:
+            raise ArgumentsError({"cursor": "continues one symbol: leave out `more`"})
+        return await run_query(
+            access.read_symbols,
+            arguments.path,
+            (arguments.name, *arguments.more),
+            query=arguments.query,
+            budget=arguments.budget,
+            seconds=arguments.seconds,
+        )
     return await run_query(
         access.read_symbol,
         arguments.path,
         arguments.name,
+        query=arguments.query,
         budget=arguments.budget,
         cursor=arguments.cursor,
         seconds=arguments.seconds,
@@ -48,12 +72,12 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail:
 
 OPERATION = Operation(
     "code.readSymbol",
-    "show one definition",
+    "show one definition, or several",
     Arguments,
     run,
     lambda detail, _: format_symbol(detail),
     tool="read_symbol",
-    description=f"The source of one function, class or method ({cost_of('read_symbol')}).",
+    description=f"The source of functions, classes or methods ({cost_of('read_symbol')}).",
     verb="symbol",
     whole=True,
     excerpt=True,

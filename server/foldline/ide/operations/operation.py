@@ -136,7 +136,7 @@ class Operation(Generic[ArgumentsT, Result]):
         summary: One sentence for people: help texts and tables.
         arguments: A frozen dataclass whose fields are annotated with `Doc`, `Between` and `Role`.
         run: Runs the operation in one folder. It awaits only `foldline.backends.waiting`.
-        text: Formats a result compactly.
+        text: Formats a result compactly; never in more bytes than the arguments' `budget`.
         tool: Its name for models; empty if it isn't offered to them.
         description: One sentence for models, with the cost.
         verb: Its name on the command line; empty if it has none.
@@ -177,6 +177,9 @@ class Operation(Generic[ArgumentsT, Result]):
     many: bool = False
     excerpt: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", _within_budget(self.text))
+
     @property
     def threads(self) -> Threads:
         """The thread pool that runs it."""
@@ -188,6 +191,23 @@ class Operation(Generic[ArgumentsT, Result]):
     def parameters(self) -> tuple[Argument, ...]:
         """The arguments, in declaration order."""
         return parameters_of(self.arguments)
+
+
+def _within_budget(
+    text: Callable[[Result, ArgumentsT], str],
+) -> Callable[[Result, ArgumentsT], str]:
+    """Return the same texts, cut where they are larger than the budget.
+
+    Pages are made to fit. One of another folder, with longer paths, or with a path that is longer
+    than the budget, may not.
+    """
+
+    def within_budget(result: Result, arguments: ArgumentsT) -> str:
+        from foldline.backends.formatting.budget import cut_to_budget
+
+        return cut_to_budget(text(result, arguments), getattr(arguments, "budget", None))
+
+    return within_budget
 
 
 def parameters_of(arguments: type[Any]) -> tuple[Argument, ...]:
@@ -214,10 +234,10 @@ def _argument(field: Field[Any], hint: object) -> Argument:
 
 def summary_text(outline: FileOutline | None) -> str | None:
     """Return an outline as the text that replaces a file's in a model's conversation."""
-    from foldline.backends.formatting.budget import OUTLINE_BUDGET
+    from foldline.backends.formatting.budget import SUMMARY_BUDGET
     from foldline.backends.text import format_outline
 
-    return None if outline is None else format_outline(outline, OUTLINE_BUDGET)
+    return None if outline is None else format_outline(outline, SUMMARY_BUDGET)
 
 
 async def run_query(method: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
