@@ -164,6 +164,20 @@ def test_a_cursor_goes_on_where_the_page_ended(capsys: pytest.CaptureFixture[str
     assert text == SHOP
 
 
+def test_a_person_at_a_terminal_sees_no_receipt(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["lines", "shop.py", "1-2"]) == 0
+    *shown, receipt = capsys.readouterr().out.splitlines()
+    assert receipt.startswith("(receipt ")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert main(["lines", "shop.py", "1-2"]) == 0
+    assert capsys.readouterr().out.splitlines() == shown
+    held = receipt.removeprefix("(receipt ").removesuffix(")")
+    assert main(["lines", "shop.py", "1-2", "--held", held]) == 0
+    assert capsys.readouterr().out == f"(unchanged {held})\n"
+
+
 def test_search_explains_the_rank(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "Cart"]) == 0
     assert capsys.readouterr().out.splitlines() == [

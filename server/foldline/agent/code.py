@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -157,8 +158,10 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
     if options.json:
         show(json_text(answers if len(answers) > 1 else answers[0]))
     else:
-        texts = map(partial(answer_text, operation), results, all_arguments)
-        show("\n\n".join(texts))
+        # A person at a terminal reads no receipts.
+        plain = sys.stdout.isatty() and getattr(options, "held", None) is None
+        text = operation.text if plain else partial(answer_text, operation)
+        show("\n\n".join(map(text, results, all_arguments)))
     found = [operation.found(result) for result in results]
     if any(found):
         return FOUND
