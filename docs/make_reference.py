@@ -81,6 +81,7 @@ MODULES = (
     "adapters.anthropic",
     "adapters.sdk",
     "adapters.schemas",
+    "adapters.tool_search",
     "adapters.scripted",
     "adapters.transcript",
 )

@@ -168,6 +168,10 @@ class ManagedContext:
 class ContextPolicy:
     """The policy for the tool results of a conversation.
 
+    Newer models tie their reasoning to what stood in front of it. Where a policy replaces a result,
+    OpenAI drops the reasoning behind it, and Anthropic can refuse the request (status 400). For
+    Anthropic, `ContextEditing` leaves what is sent as it was.
+
     Attributes:
         keep_turns: How many of the last turns are left alone; None leaves all alone, so that
             nothing is ever replaced or removed.

@@ -87,7 +87,8 @@ class OpenAIResponsesWire:
                 end = {"arguments": item["arguments"], "name": item["name"]}
                 yield {"type": f"{kind}.done", **place, **end}
             else:
-                begun["encrypted_content"] = "not yet"
+                if item["type"] == "reasoning":
+                    begun["encrypted_content"] = "not yet"
                 yield {"type": "response.output_item.added", "output_index": index, "item": begun}
             yield {"type": "response.output_item.done", "output_index": index, "item": item}
         if said.stop == "none":
@@ -114,11 +115,34 @@ class OpenAIResponsesWire:
             status = "incomplete" if said.stop == "length" else "completed"
             message = {"type": "message", "id": f"msg_{said.tag}", "role": "assistant"}
             output.append({**message, "status": status, "content": [part]})
+        spaces = {
+            tool["name"]: space["name"]
+            for space in said.found
+            if space["type"] == "namespace"
+            for tool in space["tools"]
+        }
+        if said.search:
+            common: Json = {"execution": "server", "call_id": None, "status": "completed"}
+            output += [
+                {
+                    **common,
+                    "type": "tool_search_call",
+                    "id": f"tsc_{said.tag}",
+                    "arguments": {"paths": [space["name"] for space in said.found]},
+                },
+                {
+                    **common,
+                    "type": "tool_search_output",
+                    "id": f"tso_{said.tag}",
+                    "tools": list(said.found),
+                },
+            ]
         output += [
             {
                 "type": "function_call",
                 "id": f"fc_{id_}",
                 "call_id": id_,
+                **({"namespace": spaces[name]} if name in spaces else {}),
                 "name": name,
                 "arguments": text_of_arguments(arguments),
                 "status": "completed",
@@ -128,7 +152,8 @@ class OpenAIResponsesWire:
         short = {"reason": "max_output_tokens"} if said.stop == "length" else None
         states = {"length": "incomplete", "none": "in_progress"}
         return {
-            "id": "resp_1",
+            "id": f"resp_{said.tag or 1}",
+            **({} if said.diagnosis is None else {"prompt_cache_diagnostics": said.diagnosis}),
             "object": "response",
             "created_at": 1,
             "model": model,

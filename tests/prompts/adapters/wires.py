@@ -24,8 +24,16 @@ class Said:
     """`end`, `length`, `refusal` or `none`."""
     thought: str = ""
     """Its reasoning, where the protocol gives that back to be sent again."""
+    search: str = ""
+    """What it searches tools for, before its calls; the simulators answer it."""
+    pauses: bool = False
+    """True if the provider interrupts the message, to be continued."""
+    found: tuple[Json, ...] = ()
+    """The definitions of the tools that the search finds; set by the simulators."""
+    diagnosis: Json | None = None
+    """What the provider says of its cache, in its own form; set by the simulators."""
     tag: str = ""
-    """A part of the calls' ids, so that those of several messages differ."""
+    """A part of the ids, so that those of several messages differ."""
 
     def ids(self) -> list[str]:
         return [f"call_{self.tag}{index}" for index in range(len(self.calls))]
@@ -163,18 +171,19 @@ class AnthropicWire:
     def whole(self, said: Said, usage: Json | None = None, model: str = MODEL) -> Reply:
         content: list[Json] = [self._thinking(said)] if said.thought else []
         content += [{"type": "text", "text": said.text}] if said.text else []
+        content += self._search(said)
         content += [
             {"type": "tool_use", "id": id_, "name": name, "input": arguments}
             for id_, (name, arguments) in zip(said.ids(), said.calls, strict=True)
         ]
         usage = usage or {**self._usage(), "output_tokens": 5}
-        body = {**self._message(model), "content": content, "usage": usage}
+        body = {**self._message(said, model), "content": content, "usage": usage}
         return Reply(body | self._end(said))
 
     def streamed(self, said: Said, usage: Json | None = None, model: str = MODEL) -> list[str]:
         started = {**(usage or self._usage()), "output_tokens": 1}
         events: list[Json] = [
-            {"type": "message_start", "message": {**self._message(model), "usage": started}}
+            {"type": "message_start", "message": {**self._message(said, model), "usage": started}}
         ]
         blocks: list[tuple[Json, list[Json]]] = []
         if said.thought:
@@ -187,6 +196,7 @@ class AnthropicWire:
         if said.text:
             deltas = [{"type": "text_delta", "text": word} for word in words(said.text)]
             blocks.append(({"type": "text", "text": ""}, deltas))
+        blocks += [(block, []) for block in self._search(said)]
         for id_, (name, arguments) in zip(said.ids(), said.calls, strict=True):
             start = {"type": "tool_use", "id": id_, "name": name, "input": {}}
             pieces = [
@@ -227,7 +237,7 @@ class AnthropicWire:
 
     def _end(self, said: Said) -> Json:
         reasons = {"length": "max_tokens", "refusal": "refusal", "none": None}
-        usual = "tool_use" if said.calls else "end_turn"
+        usual = "pause_turn" if said.pauses else "tool_use" if said.calls else "end_turn"
         return {"stop_reason": reasons.get(said.stop, usual), "stop_sequence": None}
 
     def _usage(self) -> Json:
@@ -238,9 +248,28 @@ class AnthropicWire:
             "output_tokens": 1,
         }
 
-    def _message(self, model: str) -> Json:
+    def _search(self, said: Said) -> list[Json]:
+        if not said.search:
+            return []
+        found = [{"type": "tool_reference", "tool_name": tool["name"]} for tool in said.found]
+        return [
+            {
+                "type": "server_tool_use",
+                "id": f"srvtoolu_{said.tag}",
+                "name": "tool_search_tool_bm25",
+                "input": {"query": said.search},
+            },
+            {
+                "type": "tool_search_tool_result",
+                "tool_use_id": f"srvtoolu_{said.tag}",
+                "content": {"type": "tool_search_tool_search_result", "tool_references": found},
+            },
+        ]
+
+    def _message(self, said: Said, model: str) -> Json:
         return {
-            "id": "m",
+            "id": f"m{said.tag}",
+            "diagnostics": said.diagnosis,
             "type": "message",
             "role": "assistant",
             "model": model,

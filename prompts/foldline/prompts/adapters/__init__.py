@@ -19,6 +19,7 @@ from foldline.prompts.adapters.schemas import (
     output_schema,
 )
 from foldline.prompts.adapters.scripted import RecordingAdapter, ScriptedAdapter
+from foldline.prompts.adapters.tool_search import ToolSearch
 from foldline.prompts.adapters.transcript import (
     Exchange,
     PromptSeen,
@@ -41,6 +42,7 @@ __all__ = [
     "ScriptedAdapter",
     "ScriptedCall",
     "ScriptedTurn",
+    "ToolSearch",
     "Transcript",
     "anthropic_tools",
     "openai_responses_tools",

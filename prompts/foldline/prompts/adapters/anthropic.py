@@ -8,6 +8,7 @@ from foldline.prompts.adapters.anthropic_messages import (
     EPHEMERAL,
     Messages,
     defers_tools,
+    searches_tools,
     takes_system_messages,
 )
 from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS
@@ -21,21 +22,24 @@ from foldline.prompts.adapters.sdk import (
     Request,
     SdkAdapter,
     SdkErrors,
+    cache_miss,
+    last_message_id,
 )
 from foldline.prompts.errors import EvaluationFailure, PromptConfigurationError
 from foldline.prompts.layout import OPEN_SECTIONS
 from foldline.prompts.opening import Appending
 from foldline.prompts.runtime.conversation import AssistantTurn
 from foldline.prompts.runtime.dispatch import ToolCall
-from foldline.prompts.runtime.usage import TokenUsage
+from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     import anthropic
     import httpx2
-    from anthropic.types import Message, Usage
+    from anthropic.types import Message
 
+    from foldline.prompts.adapters.tool_search import ToolSearch
     from foldline.prompts.context import ContextEditing, ContextPolicy
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.rendered import RenderedPrompt
@@ -76,9 +80,13 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
         context_editing: Have the provider clear old tool results itself, in place of any policy.
         appending: The means to open sections without a change of what was sent; by default what
             the model supports, None to render prompts anew.
+        tool_search: Which tools the model gets by the provider's tool search. The tools of folded
+            sections then are called by `call_tool`, since a search would find deferred ones.
+        cache_diagnostics: Ask why earlier input wasn't read from the cache.
 
     Raises:
-        PromptConfigurationError: See `SdkAdapter`; or a policy and `context_editing` are given.
+        PromptConfigurationError: See `SdkAdapter`; or a policy and `context_editing` are given, or
+            `tool_search` and deferred tools of folded sections.
     """
 
     provider = "anthropic"
@@ -101,7 +109,18 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
         context_policy: ContextPolicy | None = None,
         context_editing: ContextEditing | None = None,
         appending: Appending | Literal["auto"] | None = "auto",
+        tool_search: ToolSearch | None = None,
+        cache_diagnostics: bool = False,
     ) -> None:
+        if (
+            tool_search is not None
+            and isinstance(appending, Appending)
+            and appending.tools == "deferred"
+        ):
+            raise PromptConfigurationError(
+                "A tool search would find the deferred tools of folded sections before they open; "
+                'use Appending(tools="proxy") with it.'
+            )
         if context_editing is not None and context_policy is not None:
             raise PromptConfigurationError(
                 "`context_editing` takes the place of a context policy; give one of them."
@@ -117,6 +136,8 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
             options=options,
             context_policy=context_policy,
             appending=appending,
+            tool_search=tool_search,
+            cache_diagnostics=cache_diagnostics,
         )
         self.max_tokens = max_tokens
         self.context_editing = context_editing
@@ -134,10 +155,19 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
 
     def supported(self) -> Appending:
         """Return the means that the model supports; for an unknown name those of all models."""
+        defers = defers_tools(self.model) and self.tool_search is None
         return Appending(
-            tools="deferred" if defers_tools(self.model) else "proxy",
+            tools="deferred" if defers else "proxy",
             system=takes_system_messages(self.model),
         )
+
+    def searches_tools(self) -> bool:
+        """Return True but for models before Claude 4.5."""
+        return searches_tools(self.model)
+
+    def diagnoses_cache(self) -> bool:
+        """Return True: all models do."""
+        return True
 
     def policy_for(
         self, rendered: RenderedPrompt[object], given: ContextPolicy | None
@@ -209,17 +239,18 @@ class _Exchange:
         }
         if self._messages.system:
             self._request["system"] = self._messages.system
-        tools = anthropic_tools(rendered)
+        self._compare_with(last_message_id(conversation, adapter.provider))
+        tools = anthropic_tools(rendered, search=adapter.tool_search)
+        shown = [tool for tool in tools if not tool.get("defer_loading")]
         if tools:
             self._request["tools"] = tools
         if adapter.context_editing is not None:
             self._request |= _editing(adapter.context_editing, rendered)
         if self._request.get("cache_control", EPHEMERAL) is not None:
-            cuts = Cuts(rendered, anthropic_rules(adapter.model), tools)
+            cuts = Cuts(rendered, anthropic_rules(adapter.model), shown)
             self._messages.keep(cuts)
             if cuts.after_tools:
-                sent = [tool for tool in tools if not tool.get("defer_loading")]
-                sent[-1]["cache_control"] = EPHEMERAL
+                shown[-1]["cache_control"] = EPHEMERAL
         if tools or conversation.turns[conversation.begun :]:
             _cache(self._request)
         schema = _schema(rendered)
@@ -251,6 +282,34 @@ class _Exchange:
             self._results[number]["content"] = text
 
     def _send(self, request: Request) -> ModelTurn:
+        """Ask for a message; one that the provider's own tools interrupt is continued."""
+        parts: list[Message] = []
+        while True:
+            part, request_id = self._receive(request)
+            self._compare_with(part.id)
+            if parts:
+                self._messages.pop()
+            parts.append(part)
+            said = self._turn(parts, request_id)
+            self._messages.add(AssistantTurn(said.text, provider="anthropic", native=said.native))
+            if part.stop_reason != "pause_turn":
+                return said
+            if len(parts) == self._adapter.max_turns:
+                raise self._adapter.failed(
+                    f"The model's message wasn't complete after {len(parts)} requests.",
+                    EvaluationFailure.TURN_LIMIT,
+                    request_id=request_id,
+                    text=said.text,
+                )
+
+    def _compare_with(self, message_id: str | None) -> None:
+        """Ask how the next request's beginning differs from that of an earlier one."""
+        if self._adapter.cache_diagnostics:
+            # Without an id, the provider only begins to keep what it compares with.
+            self._request["diagnostics"] = {"previous_message_id": message_id}
+
+    def _receive(self, request: Request) -> tuple[Message, str | None]:
+        """Return the answer to one request, and the request's id."""
         client = self._adapter.client
         messages: Any = client.messages
         if self._adapter.context_editing is not None:
@@ -259,36 +318,45 @@ class _Exchange:
             message: Message = messages.create(
                 **self._request, stream=False, timeout=request.timeout
             )
-            return self._turn(message, getattr(message, "_request_id", None))
+            return message, getattr(message, "_request_id", None)
         with messages.stream(**self._request, timeout=request.timeout) as stream:
             for piece in stream.text_stream:
                 request.scope.emit(piece)
-            return self._turn(stream.get_final_message(), stream.request_id)
+            return stream.get_final_message(), stream.request_id
 
-    def _turn(self, message: Message, request_id: str | None) -> ModelTurn:
-        text = "".join(block.text for block in message.content if block.type == "text")
+    def _turn(self, parts: Sequence[Message], request_id: str | None) -> ModelTurn:
+        """Return a message that came in these parts."""
+        message = parts[-1]
+        content = [block for part in parts for block in part.content]
+        text = "".join(block.text for block in content if block.type == "text")
         problem = _problem(message)
         if problem is not None:
             kind, explanation = problem
             raise self._adapter.failed(explanation, kind, request_id=request_id, text=text)
-        cleared = _cleared(message)
-        said = ModelTurn(
+        cleared = [edit for part in parts for edit in _cleared(part)]
+        return ModelTurn(
             text=text,
             tool_calls=tuple(
                 ToolCall(block.id, block.name, block.input)
-                for block in message.content
+                for block in content
                 if block.type == "tool_use"
             ),
             # Unchanged: thinking is signed, and must be sent back as it is.
-            native=tuple(block.to_dict(mode="json") for block in message.content),
-            usage=_usage(message.usage),
+            native=tuple(block.to_dict(mode="json") for block in content),
+            usage=sum(map(_usage, parts), NOTHING_USED),
             model=message.model,
             request_id=request_id,
             cleared_results=sum(edit.cleared_tool_uses for edit in cleared),
             cleared_tokens=sum(edit.cleared_input_tokens for edit in cleared),
+            found_tools=tuple(
+                found.tool_name
+                for block in content
+                if block.type == "tool_search_tool_result"
+                and block.content.type == "tool_search_tool_search_result"
+                for found in block.content.tool_references
+            ),
+            message_id=message.id,
         )
-        self._messages.add(AssistantTurn(text, provider="anthropic", native=said.native))
-        return said
 
 
 def _editing(editing: ContextEditing, rendered: RenderedPrompt[object]) -> dict[str, Any]:
@@ -357,8 +425,22 @@ def _schema(rendered: RenderedPrompt[object]) -> dict[str, Any] | None:
     return transform_schema(dict(output.schema))
 
 
-def _usage(usage: Usage) -> TokenUsage:
+def _usage(message: Message) -> TokenUsage:
+    usage = message.usage
     cached = usage.cache_read_input_tokens or 0
     written = usage.cache_creation_input_tokens or 0
     # The provider counts the three kinds of input separately.
-    return TokenUsage(usage.input_tokens + cached + written, usage.output_tokens, cached, written)
+    return TokenUsage(
+        usage.input_tokens + cached + written,
+        usage.output_tokens,
+        cached,
+        written,
+        _cache_misses(message),
+    )
+
+
+def _cache_misses(message: Message) -> tuple[str, ...]:
+    """Return why earlier input wasn't read from the cache, if that was asked and is known."""
+    reason = None if message.diagnostics is None else message.diagnostics.cache_miss_reason
+    tokens = getattr(reason, "cache_missed_input_tokens", None)
+    return () if reason is None or tokens is None else (cache_miss(reason.type, tokens),)

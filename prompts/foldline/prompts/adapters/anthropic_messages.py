@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from foldline.prompts.adapters.breakpoints import Cuts
     from foldline.prompts.runtime.conversation import File, ToolAnswer, Turn
 
-__all__ = ["EPHEMERAL", "Messages", "defers_tools", "takes_system_messages"]
+__all__ = ["EPHEMERAL", "Messages", "defers_tools", "searches_tools", "takes_system_messages"]
 
 _MODEL = re.compile(r"claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 _SYSTEM_SINCE: Mapping[str, tuple[int, int]] = {
@@ -43,6 +43,11 @@ def defers_tools(model: str) -> bool:
     """Return True if a model has tools with `defer_loading` and references to them."""
     family, version = _generation(model)
     return bool(family) and version >= _DEFERS_SINCE
+
+
+def searches_tools(model: str) -> bool:
+    """Return True if a model has the tool search, or isn't known."""
+    return not _generation(model)[0] or defers_tools(model)
 
 
 def takes_system_messages(model: str) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from foldline.prompts.messages import PromptMessage
     from foldline.prompts.rendered import RenderedPrompt
 
-__all__ = ["Cuts", "anthropic_rules", "keep_prefix", "openai_rules"]
+__all__ = ["Cuts", "anthropic_rules", "gpt_generation", "keep_prefix", "openai_rules"]
 
 # Both providers write up to four prefixes; one place is for the end of the request, which moves.
 _EXPLICIT = 3
@@ -39,9 +39,15 @@ def anthropic_rules(model: str) -> CacheRules:
 
 def openai_rules(model: str) -> CacheRules:
     """What OpenAI keeps for a model; those before GPT-5.6 take no breakpoints."""
-    found = _GPT.search(model)
-    takes = found is not None and (int(found[1]), int(found[2] or 0)) >= (5, 6)
+    generation = gpt_generation(model)
+    takes = generation is not None and generation >= (5, 6)
     return CacheRules(_EXPLICIT if takes else 0)
+
+
+def gpt_generation(model: str) -> tuple[int, int] | None:
+    """Return the version of a GPT model by its name, such as (5, 6); None for other names."""
+    found = _GPT.search(model)
+    return None if found is None else (int(found[1]), int(found[2] or 0))
 
 
 class Cuts:

@@ -6,7 +6,12 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from foldline.prompts.adapters.breakpoints import Cuts, keep_prefix, openai_rules
+from foldline.prompts.adapters.breakpoints import (
+    Cuts,
+    gpt_generation,
+    keep_prefix,
+    openai_rules,
+)
 from foldline.prompts.adapters.openai_sdk import (
     Answer,
     Call,
@@ -16,6 +21,7 @@ from foldline.prompts.adapters.openai_sdk import (
 )
 from foldline.prompts.adapters.run import tool_turn
 from foldline.prompts.adapters.schemas import openai_responses_tools
+from foldline.prompts.adapters.sdk import cache_miss, last_message_id
 from foldline.prompts.errors import EvaluationFailure
 from foldline.prompts.runtime.conversation import (
     AssistantTurn,
@@ -46,6 +52,8 @@ __all__ = ["OpenAIResponsesAdapter"]
 ENCRYPTED_REASONING = "reasoning.encrypted_content"
 _NOT_REASONING = ("gpt-3", "gpt-4", "chatgpt-4")
 """Models that answer a request for their reasoning with an error."""
+_SEARCHES_SINCE = (5, 4)
+_DIAGNOSES_SINCE = (5, 6)
 
 
 class OpenAIResponsesAdapter(OpenAISdkAdapter):
@@ -74,6 +82,14 @@ class OpenAIResponsesAdapter(OpenAISdkAdapter):
     )
     limit_option = "max_output_tokens"
     adds_tools = True
+
+    def searches_tools(self) -> bool:
+        """Return True but for models before GPT-5.4."""
+        return (gpt_generation(self.model) or _SEARCHES_SINCE) >= _SEARCHES_SINCE
+
+    def diagnoses_cache(self) -> bool:
+        """Return True but for models before GPT-5.6."""
+        return (gpt_generation(self.model) or _DIAGNOSES_SINCE) >= _DIAGNOSES_SINCE
 
     def converse(
         self, rendered: RenderedPrompt[object], conversation: Conversation
@@ -104,10 +120,12 @@ class _Responses:
         if not adapter.model.startswith(_NOT_REASONING):
             asked = [*(self._request.get("include") or ()), ENCRYPTED_REASONING]
             self._request["include"] = list(dict.fromkeys(asked))
-        tools = openai_responses_tools(rendered)
+        tools = openai_responses_tools(rendered, search=adapter.tool_search)
         if tools:
             self._request["tools"] = tools
-        keep_prefix(self._input, Cuts(rendered, openai_rules(adapter.model), tools), "input_text")
+        self._compare_with(last_message_id(conversation, adapter.provider))
+        cuts = Cuts(rendered, openai_rules(adapter.model), _shown(tools))
+        keep_prefix(self._input, cuts, "input_text")
         output = output_format(rendered)
         if output is not None:
             self._request["text"] = {
@@ -192,7 +210,34 @@ class _Responses:
         # Unchanged: reasoning is encrypted, and must be sent back as it is.
         items = tuple(item.to_dict(exclude_none=True, mode="json") for item in response.output)
         self._input += items
-        return replace(turn, native=items)
+        self._compare_with(response.id)
+        return replace(
+            turn, native=items, found_tools=tuple(_found(response)), message_id=response.id
+        )
+
+    def _compare_with(self, response_id: str | None) -> None:
+        """Ask how the next request's beginning differs from that of an earlier one."""
+        if self._adapter.cache_diagnostics and response_id is not None:
+            self._request["prompt_cache_options"] = {
+                **(self._request.get("prompt_cache_options") or {}),
+                "comparison_response_id": response_id,
+            }
+
+
+def _shown(tools: Sequence[JsonSchema]) -> list[JsonSchema]:
+    """Return the tools as the model reads them: of a namespace without those to be found."""
+    return [{key: tool[key] for key in tool if key != "tools"} for tool in tools]
+
+
+def _found(response: Response) -> Iterator[str]:
+    """Yield the names of the tools that a tool search brought."""
+    for item in response.output:
+        if item.type == "tool_search_output":
+            for tool in item.tools:
+                if tool.type == "namespace":
+                    yield from (inner.name for inner in tool.tools)
+                elif tool.type == "function":
+                    yield tool.name
 
 
 def _items(turn: Turn, deferred: Mapping[str, JsonSchema]) -> Iterator[dict[str, object]]:
@@ -253,7 +298,8 @@ def _part(part: str | Image | File) -> dict[str, object]:
 
 
 def _answer(response: Response) -> Answer:
-    answer = Answer(finish=_finish(response), usage=_usage(response.usage), model=response.model)
+    usage = replace(_usage(response.usage), cache_misses=_cache_misses(response))
+    answer = Answer(finish=_finish(response), usage=usage, model=response.model)
     for item in response.output:
         if item.type == "message":
             for part in item.content:
@@ -272,6 +318,14 @@ def _finish(response: Response) -> str | None:
         filtered = details is not None and details.reason == "content_filter"
         return "content_filter" if filtered else "length"
     return "stop" if response.status == "completed" else None
+
+
+def _cache_misses(response: Response) -> tuple[str, ...]:
+    """Return why earlier input wasn't read from the cache, if that was asked and is known."""
+    found = response.prompt_cache_diagnostics
+    if found is None or found.type != "cache_miss":
+        return ()
+    return (cache_miss(found.reason, found.cache_missed_tokens),)
 
 
 def _usage(usage: ResponseUsage | None) -> TokenUsage:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from foldline.prompts.adapters.protocol import ModelTurn
-from foldline.prompts.adapters.schemas import output_schema
+from foldline.prompts.adapters.schemas import allowed_name, output_schema
 from foldline.prompts.adapters.sdk import SdkAdapter, SdkErrors
 from foldline.prompts.errors import EvaluationFailure
 from foldline.prompts.opening import Appending
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from foldline.prompts.runtime.conversation import ToolAnswer
 
 __all__ = ["Answer", "Call", "OpenAISdkAdapter", "output_format", "result_text"]
-
-_NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 @dataclass(slots=True)
@@ -141,7 +138,7 @@ def output_format(rendered: RenderedPrompt[object]) -> dict[str, object] | None:
         return None
     name = getattr(rendered.output_type, "__name__", "output")
     return {
-        "name": _NOT_IN_A_NAME.sub("_", name)[:64],
+        "name": allowed_name(name),
         "schema": output.schema,
         "strict": output.strict,
     }

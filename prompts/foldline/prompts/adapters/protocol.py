@@ -82,6 +82,10 @@ class ModelTurn:
     """How many old tool results the provider cleared from the request by itself."""
     cleared_tokens: int = 0
     """The tokens that this removed."""
+    found_tools: tuple[str, ...] = ()
+    """The deferred tools that the model found by the provider's tool search."""
+    message_id: str = ""
+    """The provider's id of the message, by which later requests can be compared with it."""
 
 
 class ModelExchange(Protocol):

@@ -251,6 +251,7 @@ class Run(Generic[OutputT]):
             ),
             provider=self._adapter.provider,
             native=turn.native,
+            message_id=turn.message_id,
         )
 
     def _tell(
@@ -330,6 +331,7 @@ class Run(Generic[OutputT]):
             requested_model=requested,
             request_id=turn.request_id,
             seconds=time.monotonic() - started,
+            found_tools=turn.found_tools,
         )
         if turn.cleared_results:
             self._publish(

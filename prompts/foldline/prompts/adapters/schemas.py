@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,20 @@ from foldline.prompts.tool_calls import described, parameters_schema
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from foldline.prompts.adapters.tool_search import Namespace, ToolSearch
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.schema import JsonSchema, StrictSchema
     from foldline.prompts.tool import Tool
 
-__all__ = ["anthropic_tools", "openai_responses_tools", "openai_tools", "output_schema"]
+__all__ = [
+    "allowed_name",
+    "anthropic_tools",
+    "openai_responses_tools",
+    "openai_tools",
+    "output_schema",
+]
+
+_NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def openai_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
@@ -29,10 +39,16 @@ def openai_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
 
 
 def openai_responses_tools(
-    rendered: RenderedPrompt[object], *, deferred: bool = False
+    rendered: RenderedPrompt[object], *, deferred: bool = False, search: ToolSearch | None = None
 ) -> list[JsonSchema]:
-    """Return the tools for OpenAI's Responses API; with `deferred`, those that come later."""
-    return [
+    """Return the tools for OpenAI's Responses API.
+
+    Args:
+        rendered: The prompt.
+        deferred: Return those that opened sections bring later instead.
+        search: Which tools the model has to find: deferred ones, a namespace for each section.
+    """
+    tools: list[JsonSchema] = [
         {
             "type": "function",
             "name": name,
@@ -45,13 +61,51 @@ def openai_responses_tools(
             rendered, rendered.deferred_tools if deferred else None
         )
     ]
+    spaces = {} if deferred or search is None else search.deferred(rendered)
+    if not spaces:
+        return tools
+    shown = [tool for tool in tools if tool["name"] not in spaces]
+    groups: dict[Namespace, list[JsonSchema]] = {}
+    for tool in tools:
+        if (space := spaces.get(str(tool["name"]))) is not None:
+            groups.setdefault(space, []).append({**tool, "defer_loading": True})
+    return [
+        *shown,
+        {"type": "tool_search"},
+        *(_openai_namespace(space, found) for space, found in groups.items()),
+    ]
 
 
-def anthropic_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
-    """Return the tools for Anthropic's Messages API; deferred ones come last, marked as such."""
+def _openai_namespace(space: Namespace, tools: Sequence[JsonSchema]) -> JsonSchema:
+    """Return a section's tools as a group, of which the model sees the name and description."""
+    names = ", ".join(str(tool["name"]) for tool in tools)
+    description = f"{space.title}: {names}"
+    return {
+        "type": "namespace",
+        "name": space.name,
+        "description": description,
+        "tools": list(tools),
+    }
+
+
+def anthropic_tools(
+    rendered: RenderedPrompt[object], *, search: ToolSearch | None = None
+) -> list[JsonSchema]:
+    """Return the tools for Anthropic's Messages API; deferred ones come last, marked as such.
+
+    Args:
+        rendered: The prompt.
+        search: Which tools the model has to find.
+    """
     tools = [_anthropic_tool(*tool) for tool in _tools(rendered)]
     deferred = [_anthropic_tool(*tool) for tool in _tools(rendered, rendered.deferred_tools)]
-    return [*tools, *({**tool, "defer_loading": True} for tool in deferred)]
+    spaces = {} if search is None else search.deferred(rendered)
+    shown = [tool for tool in tools if tool["name"] not in spaces]
+    if search is not None and spaces:
+        name = f"tool_search_tool_{search.variant}"
+        shown.append({"type": f"{name}_20251119", "name": name})
+        deferred += [tool for tool in tools if tool["name"] in spaces]
+    return [*shown, *({**tool, "defer_loading": True} for tool in deferred)]
 
 
 def _anthropic_tool(name: str, description: str, parameters: JsonSchema) -> JsonSchema:
@@ -67,6 +121,11 @@ def output_schema(rendered: RenderedPrompt[object]) -> StrictSchema | None:
     if config is None:
         return None
     return replace(config, allow_extra_keys=False).strict_schema
+
+
+def allowed_name(text: str) -> str:
+    """Return a text as a name that providers allow: letters, digits, `_` and `-`, at most 64."""
+    return _NOT_IN_A_NAME.sub("_", text)[:64]
 
 
 def _tools(

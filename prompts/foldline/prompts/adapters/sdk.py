@@ -22,6 +22,7 @@ from foldline.prompts.errors import (
 )
 from foldline.prompts.opening import Appending
 from foldline.prompts.runtime.bounded import CallCancelled, CancelScope, bounded
+from foldline.prompts.runtime.conversation import AssistantTurn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -30,11 +31,21 @@ if TYPE_CHECKING:
     import httpx2
 
     from foldline.prompts.adapters.protocol import ModelTurn
+    from foldline.prompts.adapters.tool_search import ToolSearch
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.runtime.bounded import Cancellation
+    from foldline.prompts.runtime.conversation import Conversation
 
-__all__ = ["DEFAULT_MAX_RETRIES", "DEFAULT_TIMEOUT", "Request", "SdkAdapter", "SdkErrors"]
+__all__ = [
+    "DEFAULT_MAX_RETRIES",
+    "DEFAULT_TIMEOUT",
+    "Request",
+    "SdkAdapter",
+    "SdkErrors",
+    "cache_miss",
+    "last_message_id",
+]
 
 ClientT = TypeVar("ClientT")
 
@@ -84,10 +95,14 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         context_policy: See `BaseAdapter`.
         appending: The means to open sections without a change of what was sent; by default what
             the model supports, None to render prompts anew.
+        tool_search: Which tools the model gets by the provider's tool search; None for none.
+        cache_diagnostics: Ask the provider why earlier input wasn't read from its cache, for
+            `TokenUsage.cache_misses`.
 
     Raises:
         PromptConfigurationError: The SDK isn't installed, the adapter itself sets an option, or
-            its API lacks the means of `appending`.
+            its API or the model lacks the means of `appending`, `tool_search` or
+            `cache_diagnostics`.
     """
 
     sdk: str
@@ -110,9 +125,23 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         options: Mapping[str, object] | None = None,
         context_policy: ContextPolicy | None = None,
         appending: Appending | Literal["auto"] | None = "auto",
+        tool_search: ToolSearch | None = None,
+        cache_diagnostics: bool = False,
     ) -> None:
         super().__init__(max_turns=max_turns, context_policy=context_policy)
         self._appending = appending
+        self.tool_search = tool_search
+        self.cache_diagnostics = cache_diagnostics
+        self.model = model
+        if tool_search is not None and not self.searches_tools():
+            raise PromptConfigurationError(
+                f"{type(self).__name__} has no tool search with {model!r}; leave out `tool_search`."
+            )
+        if cache_diagnostics and not self.diagnoses_cache():
+            raise PromptConfigurationError(
+                f"{type(self).__name__} has no cache diagnostics with {model!r}; leave out "
+                "`cache_diagnostics`."
+            )
         if isinstance(appending, Appending) and appending.tools == "deferred":
             self._check_adds_tools()
         if importlib.util.find_spec(self.sdk) is None:
@@ -120,7 +149,6 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
                 f"{type(self).__name__} needs the package {self.sdk!r}: "
                 f"pip install 'foldline[{self.sdk}]'."
             )
-        self.model = model
         self.options: dict[str, Any] = dict(options or {})
         taken = sorted(self.own_options & self.options.keys())
         if taken:
@@ -147,6 +175,14 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
                 f"{type(self).__name__} can't bring tools later: its API has no such thing. Use "
                 'Appending(tools="proxy").'
             )
+
+    def searches_tools(self) -> bool:
+        """Return True if the API has a tool search, and the model isn't known to lack it."""
+        return False
+
+    def diagnoses_cache(self) -> bool:
+        """Return True if the API has cache diagnostics, and the model isn't known to lack them."""
+        return False
 
     @abstractmethod
     def supported(self) -> Appending | None:
@@ -316,6 +352,19 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             EvaluationFailure.MALFORMED,
             request_id=request_id,
         )
+
+
+def last_message_id(conversation: Conversation, provider: str) -> str | None:
+    """Return a provider's id of its last message in a conversation; None without any."""
+    for turn in reversed(conversation.turns):
+        if isinstance(turn, AssistantTurn) and turn.provider == provider and turn.message_id:
+            return turn.message_id
+    return None
+
+
+def cache_miss(reason: str, tokens: int) -> str:
+    """Return a provider's reason for a cache miss, such as `tools_changed`, as text."""
+    return f"{reason.replace('_', ' ')}: about {tokens:,} tokens"
 
 
 def _still_wanted(_: object) -> None:

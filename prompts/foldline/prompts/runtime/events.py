@@ -148,6 +148,8 @@ class ModelAnswered(Event):
     request_id: str | None = None
     seconds: float = 0.0
     """How long the request took."""
+    found_tools: tuple[str, ...] = ()
+    """The deferred tools that the model found by the provider's tool search."""
 
 
 @FrozenDataclass(kw_only=True)

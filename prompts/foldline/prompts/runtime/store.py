@@ -292,6 +292,7 @@ def _facts(event: Event) -> tuple[dict[str, object], dict[str, object]]:
             "characters": len(event.text),
             "turn": event.turn,
             "tools": list(event.tool_calls),
+            "found_tools": list(event.found_tools),
             "model": event.model,
             "seconds": round(event.seconds, 3),
             **_tokens(event.usage),
@@ -325,6 +326,7 @@ def _tokens(usage: TokenUsage) -> dict[str, object]:
         "output_tokens": usage.output,
         "cached_tokens": usage.cached,
         "written_tokens": usage.written,
+        **({"cache_misses": list(usage.cache_misses)} if usage.cache_misses else {}),
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.prices import CACHE_PRICES, CachePrices
 
@@ -27,6 +29,9 @@ class TokenUsage:
     """Input tokens that were read from the provider's cache."""
     written: int = 0
     """Input tokens that were written to the provider's cache; 0 where it doesn't say."""
+    cache_misses: tuple[str, ...] = field(default=(), repr=False)
+    """Why earlier input wasn't read from the cache, such as `tools changed: about 1,200 tokens`;
+    only where an adapter asks for it with `cache_diagnostics`."""
 
     @property
     def total(self) -> int:
@@ -53,6 +58,7 @@ class TokenUsage:
             self.output + other.output,
             self.cached + other.cached,
             self.written + other.written,
+            self.cache_misses + other.cache_misses,
         )
 
 

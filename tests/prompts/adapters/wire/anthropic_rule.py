@@ -2,7 +2,8 @@
 
 Sources, all below https://platform.claude.com/docs/en/: `build-with-claude/prompt-caching` [C],
 `build-with-claude/mid-conversation-system-messages` [M], `agents-and-tools/tool-use/
-tool-use-with-prompt-caching` [T], `build-with-claude/context-editing` [E].
+tool-use-with-prompt-caching` [T], `build-with-claude/context-editing` [E], `agents-and-tools/
+tool-use/tool-search-tool` [S], `build-with-claude/cache-diagnostics` [D].
 
 1. A request is rendered as `tools`, then `system`, then `messages`; each tool, each block of the
    system part and each content block is one block. A text instead of a list is one block. [C]
@@ -29,14 +30,18 @@ tool-use-with-prompt-caching` [T], `build-with-claude/context-editing` [E].
    (The request's own breakpoints in front of the hit count as read.)
 10. A tool with `defer_loading` isn't rendered. Where a `tool_reference` or a `tool_addition`
     names it, its definition is rendered there; a `tool_addition` can also bring the definition.
-    [T, M] Without any tool that isn't deferred, the first definition brought changes the tools.
-    [M]
+    [T, M] A tool search's result has such references. [S] Without any tool that isn't deferred,
+    the first definition brought changes the tools. [M]
 11. A system message may follow a user's message, and only an assistant's may follow it. One that
     is cleared at the next user's message isn't rendered from then on. [M]
 12. Models up to Opus 4.1, Sonnet 4.5 and Haiku 4.5 drop the thinking in front of the last message
     of the user that has more than tool results. [C]
 
-Not simulated: documents' citations, server tools, containers, MCP.
+13. A request with `diagnostics` is compared with the one that `previous_message_id` names: the
+    model, the tools, the system part, and the messages, which may only have grown. The first that
+    differs is the reason, with about the tokens behind the first difference. [D]
+
+Not simulated: documents' citations, server tools but the tool search, containers, MCP.
 """
 
 import re
@@ -156,6 +161,8 @@ def rendered(request: Json, betas: frozenset[str]) -> Iterator[Block]:
             yield _block("tools", "", tool, "tool", _definition(tool))
         elif tool.get("cache_control"):
             raise RefusedError(f"tools: {tool['name']} is deferred and can't have cache_control")
+    if tools and all(tool.get("defer_loading") for tool in tools.values()) and _searches(tools):
+        raise RefusedError("tools: the tool search can't be deferred")
     yield from _contents("system", "system", request.get("system", ()), tools, betas)
     users = [n for n, message in enumerate(messages) if message["role"] == "user"]
     thinking_from = 0
@@ -167,6 +174,34 @@ def rendered(request: Json, betas: frozenset[str]) -> Iterator[Block]:
         for block in _contents("messages", message["role"], message["content"], tools, betas):
             if number >= thinking_from or "thinking" not in block.kind:
                 yield block
+
+
+def _searches(tools: Mapping[str, Json]) -> bool:
+    return any(tool.get("type", "").startswith("tool_search_tool") for tool in tools.values())
+
+
+def diagnosis(before: tuple[Json, Metered] | None, now: tuple[Json, Metered]) -> Json | None:
+    """What `diagnostics` says of a request, compared with an earlier one; None if nothing.
+
+    Args:
+        before: The request that it names, and its blocks; None for one that isn't known.
+        now: The request itself.
+    """
+    if before is None:
+        return {"cache_miss_reason": {"type": "previous_message_not_found"}}
+    (earlier, metered), (request, blocks) = before, now
+    said = earlier["messages"]
+    reasons = {
+        "model_changed": earlier["model"] != request["model"],
+        "tools_changed": earlier.get("tools") != request.get("tools"),
+        "system_changed": earlier.get("system") != request.get("system"),
+        "messages_changed": request["messages"][: len(said)] != said,
+    }
+    missed = metered.total - common_tokens(metered.blocks, blocks.blocks)
+    for reason, holds in reasons.items():
+        if holds:
+            return {"cache_miss_reason": {"type": reason, "cache_missed_input_tokens": missed}}
+    return None
 
 
 def _contents(
@@ -193,6 +228,9 @@ def _shown(part: Json, tools: dict[str, Json], betas: frozenset[str]) -> str:
             parts = [{"type": "text", "text": inner}] if isinstance(inner, str) else inner
             shown = "".join(_shown(each, tools, betas) for each in parts)
             return f"{part['tool_use_id']} {part.get('is_error', False)} {shown}"
+        case "tool_search_tool_result":
+            found = part["content"].get("tool_references", ())
+            return f"{part['tool_use_id']} " + "".join(_shown(each, tools, betas) for each in found)
         case "tool_reference":
             return _referenced(part["tool_name"], tools)
         case "tool_addition" | "tool_removal":

@@ -16,7 +16,7 @@ A script can also be a function of the request, such as `lambda request: Said("D
 
 import itertools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -25,7 +25,7 @@ from foldline.prompts.adapters import BaseAdapter
 from ..providers import Json, Provider, Reply
 from ..responses_wire import OpenAIResponsesWire
 from ..wires import AnthropicWire, OpenAIWire, Said, Wire
-from . import context_editing
+from . import anthropic_rule, context_editing, openai_rule
 from .anthropic_rule import AnthropicCache
 from .openai_rule import OpenAICache
 from .prefix import Metered, RefusedError, canonical, tokens_of
@@ -50,6 +50,8 @@ class Simulator(Provider):
         self._script = script
         self.metered: list[Metered] = []
         self.refusals: list[str] = []
+        self.answered: dict[str, tuple[Json, Metered]] = {}
+        """The requests that were answered, by the ids of the answers, for diagnoses."""
 
     def adapter(self, **settings: Any) -> BaseAdapter:
         """An adapter that talks to the simulator; by default without another try."""
@@ -87,15 +89,34 @@ class Simulator(Provider):
             said = self._script[number - 1]
         else:
             return Reply(self.wire.error("the script is over"), 418)
-        said = replace(said, tag=f"{number}_{said.tag}")
+        said = replace(
+            said,
+            tag=f"{number}_{said.tag}",
+            found=tuple(self.search(request, said.search)) if said.search else (),
+            diagnosis=self.diagnosis(request, metered),
+        )
         usage = self.usage(metered, output_tokens(said))
         if request.get("stream"):
             pieces = self.wire.streamed(said, usage, request["model"])
+            self._remember(self.wire.whole(said, usage, request["model"]), request, metered)
             return Reply(pieces=[_with_extra(piece, extra) for piece in pieces])
         reply = self.wire.whole(said, usage, request["model"])
         assert isinstance(reply.body, dict)
         reply.body |= extra
+        self._remember(reply, request, metered)
         return reply
+
+    def _remember(self, reply: Reply, request: Json, metered: Metered) -> None:
+        assert isinstance(reply.body, dict)
+        self.answered[reply.body["id"]] = request, metered
+
+    def search(self, request: Json, query: str) -> Iterator[Json]:
+        """The deferred tools that a tool search finds: whose name or description has the query."""
+        raise NotImplementedError
+
+    def diagnosis(self, request: Json, metered: Metered) -> Json | None:
+        """What the provider says of its cache, if the request asks for it."""
+        raise NotImplementedError
 
     def meter(self, request: Json) -> tuple[Metered, Json]:
         """What a request is billed for, and what else the answer says."""
@@ -109,7 +130,7 @@ class Simulator(Provider):
 class AnthropicSimulator(Simulator):
     """Anthropic's Messages API."""
 
-    wire = AnthropicWire()
+    wire: Wire = AnthropicWire()
 
     def __init__(self, script: Script) -> None:
         super().__init__(script)
@@ -121,6 +142,19 @@ class AnthropicSimulator(Simulator):
         shown, applied = context_editing.edited(request, betas, lambda r: _size(r, betas))
         extra = {"context_management": {"applied_edits": applied}} if applied else {}
         return self.cache.meter(shown, betas), extra
+
+    def search(self, request: Json, query: str) -> Iterator[Json]:
+        tools = request["tools"]
+        assert any(tool.get("type") == "tool_search_tool_bm25_20251119" for tool in tools)
+        for tool in tools:
+            if tool.get("defer_loading") and query in tool["name"] + tool["description"]:
+                yield tool
+
+    def diagnosis(self, request: Json, metered: Metered) -> Json | None:
+        previous = (request.get("diagnostics") or {}).get("previous_message_id")
+        if previous is None:
+            return None
+        return anthropic_rule.diagnosis(self.answered.get(previous), (request, metered))
 
     def usage(self, metered: Metered, output: int) -> Json:
         five, hour = metered.written.get("5m", 0), metered.written.get("1h", 0)
@@ -153,6 +187,9 @@ class OpenAISimulator(Simulator):
     def meter(self, request: Json) -> tuple[Metered, Json]:
         return self.cache.meter(request), {}
 
+    def diagnosis(self, request: Json, metered: Metered) -> Json | None:
+        return None
+
     def usage(self, metered: Metered, output: int) -> Json:
         return {
             "prompt_tokens": metered.total,
@@ -169,6 +206,22 @@ class OpenAIResponsesSimulator(OpenAISimulator):
     """OpenAI's Responses."""
 
     wire = OpenAIResponsesWire()
+
+    def search(self, request: Json, query: str) -> Iterator[Json]:
+        assert {"type": "tool_search"} in request["tools"]
+        for space in request["tools"]:
+            if space["type"] == "namespace":
+                deferred = (tool for tool in space["tools"] if tool.get("defer_loading"))
+                found = [t for t in deferred if query in t["name"] + t["description"]]
+                if found:
+                    yield {**space, "tools": found}
+
+    def diagnosis(self, request: Json, metered: Metered) -> Json | None:
+        options = request.get("prompt_cache_options") or {}
+        if "comparison_response_id" not in options:
+            return None
+        before = self.answered.get(options["comparison_response_id"])
+        return openai_rule.diagnosis(before, (request, metered))
 
     def usage(self, metered: Metered, output: int) -> Json:
         return {

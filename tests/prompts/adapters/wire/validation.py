@@ -4,7 +4,7 @@ import functools
 import json
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from .prefix import Json
 
@@ -82,6 +82,10 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 def _consumed(value: object) -> object:
     """The value with its lazily checked parts checked."""
+    if isinstance(value, BaseModel):
+        # A request may have blocks of answers, which the SDK's classes describe.
+        known = value.model_fields_set & type(value).model_fields.keys()
+        return {name: _consumed(getattr(value, name)) for name in known}
     if isinstance(value, dict):
         return {key: _consumed(item) for key, item in value.items()}
     if isinstance(value, str) or not hasattr(value, "__iter__"):
