@@ -109,14 +109,16 @@ def _adapter(options: argparse.Namespace, closing: ExitStack) -> BaseAdapter:
     base_url, api_key = options.base_url, None
     if options.loopback:
         if provider not in loopback.WIRES:
-            raise ValueError(f"--loopback needs --provider {' or '.join(loopback.WIRES)}")
+            raise ValueError(f"--loopback needs --provider {', '.join(loopback.WIRES)}")
         played = Transcript.load(options.transcript)
         base_url = closing.enter_context(loopback.serving(provider, played)).url
         api_key = "none"
     if provider == "openai":
         from foldline.prompts.adapters.openai import OpenAIAdapter
 
-        return OpenAIAdapter(options.model or "gpt-4o", base_url=base_url)
+        # Compatible endpoints need not know the breakpoints of later models.
+        model = options.model or ("gpt-5.6" if options.loopback else "gpt-4o")
+        return OpenAIAdapter(model, base_url=base_url, api_key=api_key)
     if provider == "openai-responses":
         from foldline.prompts.adapters.openai_responses import OpenAIResponsesAdapter
 

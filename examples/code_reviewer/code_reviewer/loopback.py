@@ -1,9 +1,9 @@
 """A provider on loopback that plays the transcript, and keeps a prompt cache.
 
-It speaks Anthropic's Messages and OpenAI's Responses as far as the reviewer needs them. Its cache
-follows the rule that both providers have in common: a prefix of the request that ends at a
-breakpoint is kept if it is long enough; a later request reads the longest one that it begins with,
-and writes up to its own last breakpoint. A token is four bytes of JSON.
+It speaks Anthropic's Messages, OpenAI's Responses and its chat completions as far as the reviewer
+needs them. Its cache follows the rule that the providers have in common: a prefix of the request
+that ends at a breakpoint is kept if it is long enough; a later request reads the longest one that
+it begins with, and writes up to its own last breakpoint. A token is four bytes of JSON.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 SCRIPTED = "scripted"
 """The name of the model that answers."""
-SHORTEST = {"anthropic": 512, "openai-responses": 1_024}
+SHORTEST = {"anthropic": 512, "openai": 1_024, "openai-responses": 1_024}
 """Fewest tokens of a prefix that is kept, for the models that the reviewer uses by default."""
 
 
@@ -79,10 +79,11 @@ def _references(part: Json) -> list[Json]:
     return [each for each in inner if each["type"] == "tool_reference"]
 
 
-def responses_blocks(request: Json) -> list[tuple[str, bool]]:
-    """The parts of a request to OpenAI's Responses; one breakpoint is behind the last of them."""
-    blocks = [(json.dumps([request.get("text"), request.get("tools")]), False)]
-    for item in request["input"]:
+def openai_blocks(request: Json) -> list[tuple[str, bool]]:
+    """The parts of a request to OpenAI; one breakpoint is behind the last of them."""
+    settings = [request.get(key) for key in ("text", "response_format", "tools")]
+    blocks = [(json.dumps(settings), False)]
+    for item in request.get("input") or request["messages"]:
         content = item.get("content")
         for part in content if isinstance(content, list) else [item]:
             shown = {k: v for k, v in part.items() if k not in ("prompt_cache_breakpoint", "id")}
@@ -150,6 +151,36 @@ def response(turn: ScriptedTurn, number: int, usage: tuple[int, int, int], reque
     }
 
 
+def completion(turn: ScriptedTurn, number: int, usage: tuple[int, int, int], request: Json) -> Json:
+    """The model's words in the form of OpenAI's chat completions."""
+    read, written, fresh = usage
+    total, output = read + written + fresh, turn.usage.output
+    offered = {tool["function"]["name"] for tool in request.get("tools", ())}
+    calls = [
+        {"id": i, "type": "function", "function": {"name": n, "arguments": json.dumps(a)}}
+        for i, n, a in _calls(turn, number, offered)
+    ]
+    said: Json = {"role": "assistant", "content": turn.text or None}
+    choice = {
+        "index": 0,
+        "message": said | ({"tool_calls": calls} if calls else {}),
+        "finish_reason": "tool_calls" if calls else "stop",
+    }
+    return {
+        "id": f"chatcmpl_{number}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": SCRIPTED,
+        "choices": [choice],
+        "usage": {
+            "prompt_tokens": total,
+            "prompt_tokens_details": {"cached_tokens": read, "cache_write_tokens": written},
+            "completion_tokens": output,
+            "total_tokens": total + output,
+        },
+    }
+
+
 def _calls(turn: ScriptedTurn, number: int, offered: set[str]) -> list[tuple[str, str, object]]:
     """The calls of a message; a tool that isn't offered itself is called by `call_tool`."""
     calls: list[tuple[str, str, object]] = []
@@ -163,7 +194,8 @@ def _calls(turn: ScriptedTurn, number: int, offered: set[str]) -> list[tuple[str
 
 WIRES = {
     "anthropic": (messages_blocks, message),
-    "openai-responses": (responses_blocks, response),
+    "openai": (openai_blocks, completion),
+    "openai-responses": (openai_blocks, response),
 }
 
 

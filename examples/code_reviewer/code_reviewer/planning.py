@@ -16,7 +16,7 @@ from foldline.prompts import (
     ToolResult,
 )
 from foldline.prompts.dataclasses import FrozenDataclass
-from foldline.prompts.runtime import Session
+from foldline.prompts.runtime import SectionsOpened, Session
 
 
 class PlanningStrategy(StrEnum):
@@ -36,11 +36,21 @@ class Step:
 
 @FrozenDataclass()
 class Plan:
-    """The plan of a session."""
+    """The plan of a session.
+
+    Args:
+        steps: The steps as they are now.
+        shown: The steps as they were when the conversation began, as its prompt shows them.
+    """
 
     __stability__: ClassVar[Stability] = PerSession
 
     steps: tuple[Step, ...] = ()
+    shown: tuple[Step, ...] = ()
+
+    def begin(self) -> Plan:
+        """The plan of a new conversation, whose prompt shows the steps as they are now."""
+        return replace(self, shown=self.steps)
 
 
 @FrozenDataclass()
@@ -53,14 +63,19 @@ class FinishStep:
     step: int = field(metadata={"description": "The number of the step that is done, from 1."})
 
 
-def made(_: Plan, event: MakePlan) -> Plan:
-    return Plan(tuple(Step(title) for title in event.steps))
+def made(plan: Plan, event: MakePlan) -> Plan:
+    return replace(plan, steps=tuple(Step(title) for title in event.steps))
 
 
 def finished(plan: Plan, event: FinishStep) -> Plan:
     steps = list(plan.steps)
     steps[event.step - 1] = replace(steps[event.step - 1], done=True)
-    return Plan(tuple(steps))
+    return replace(plan, steps=tuple(steps))
+
+
+def opened(plan: Plan, event: SectionsOpened) -> Plan:
+    # A prompt that is rendered anew begins a conversation without the tools' earlier results.
+    return plan if event.appended else plan.begin()
 
 
 GUIDANCE = {
@@ -73,10 +88,10 @@ GUIDANCE = {
 
 
 class PlanningToolsSection(MarkdownSection[Plan]):
-    """Tells the model how to plan, gives it the tools, and shows the plan of an earlier review.
+    """Tells the model how to plan, gives it the tools, and shows the plan.
 
-    What becomes of the plan meanwhile is said by the tools' results: the text that was sent stays
-    as it is, and providers keep it.
+    The text shows the plan as it was when the conversation began, so that it stays as it was sent,
+    and providers keep it. The tools' results show each change.
     """
 
     derived_placeholders: ClassVar[tuple[str, ...]] = ("_plan",)
@@ -89,6 +104,7 @@ class PlanningToolsSection(MarkdownSection[Plan]):
             title="Planning",
             key="planning",
             template=f"{GUIDANCE[strategy]}\n\n${{_plan}}",
+            # Its type says how often the text changes; the plan itself is the session's.
             default_params=Plan(),
             tools=[
                 Tool[MakePlan, None](
@@ -109,29 +125,29 @@ class PlanningToolsSection(MarkdownSection[Plan]):
         """Have the session, which may be another after cloning, keep the plan."""
         self.session.register(Plan, MakePlan, made)
         self.session.register(Plan, FinishStep, finished)
+        self.session.register(Plan, SectionsOpened, opened)
 
     def derive(self, params: Plan) -> Mapping[str, str]:
-        """The plan as it was when the review began."""
-        steps = _numbered(params.steps)
-        lines = [f"{n}. [{'x' if step.done else ' '}] {step.title}" for n, step in steps]
-        return {"_plan": "\n".join(lines) or "There is no plan yet."}
+        """The plan as it was when the conversation began."""
+        return {"_plan": listed(self.session[Plan].state.shown) or "There is no plan yet."}
 
     def make_plan(self, params: MakePlan, *, context: ToolContext) -> ToolResult[None]:
         """Keep the plan."""
         if not 2 <= len(params.steps) <= 8:
             return ToolResult("A plan has 2 to 8 steps.", success=False)
-        self.session[Plan].apply(params)
-        return ToolResult(f"The plan has {len(params.steps)} steps.")
+        return ToolResult(listed(self.session[Plan].apply(params).steps))
 
     def finish_step(self, params: FinishStep, *, context: ToolContext) -> ToolResult[None]:
         """Mark a step."""
         steps = self.session[Plan].state.steps
         if not 1 <= params.step <= len(steps):
             return ToolResult(f"There are the steps 1 to {len(steps)}.", success=False)
-        plan = self.session[Plan].apply(params)
-        left = [f"{n}. {step.title}" for n, step in _numbered(plan.steps) if not step.done]
-        return ToolResult("Left: " + "; ".join(left) if left else "All steps are done.")
+        return ToolResult(listed(self.session[Plan].apply(params).steps))
 
 
-def _numbered(steps: tuple[Step, ...]) -> list[tuple[int, Step]]:
-    return list(enumerate(steps, start=1))
+def listed(steps: tuple[Step, ...]) -> str:
+    """The steps as a numbered list, what is done ticked off."""
+    return "\n".join(
+        f"{number}. [{'x' if step.done else ' '}] {step.title}"
+        for number, step in enumerate(steps, start=1)
+    )

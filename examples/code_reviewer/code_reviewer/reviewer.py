@@ -43,11 +43,11 @@ class CodeReviewer:
         self, task: CodeReviewTask, *, deadline: Deadline | None = None
     ) -> PromptResponse[Review]:
         """The model's review, after everything it wanted to see was opened for it."""
+        self.session[Plan].replace(self.session[Plan].state.begin())
         return evaluate_with_disclosure(
             self._adapter,
             self._template,
             task,
-            self.session[Plan].state,
             session=self.session,
             goal_section_key=GOAL,
             chapters_expansion_policy=ChaptersExpansionPolicy.INTENT_CLASSIFIER,

@@ -13,7 +13,13 @@ import pytest
 
 from foldline.agent.agent_prompt import ALL_TOOLS
 from foldline.prompts import RenderedPrompt
-from foldline.prompts.adapters import ScriptedAdapter, ScriptedTurn, Transcript
+from foldline.prompts.adapters import (
+    Appending,
+    ScriptedAdapter,
+    ScriptedCall,
+    ScriptedTurn,
+    Transcript,
+)
 from foldline.prompts.adapters.anthropic import AnthropicAdapter
 from foldline.prompts.runtime import EventStore, PromptRendered
 
@@ -200,12 +206,12 @@ def test_it_asks_a_compatible_endpoint(provider: Provider) -> None:
     assert first["response_format"]["json_schema"]["strict"] is True
 
 
-RULES = {"anthropic": AnthropicCache, "openai-responses": OpenAICache}
+RULES = {"anthropic": AnthropicCache, "openai": OpenAICache, "openai-responses": OpenAICache}
 
 
 @pytest.mark.parametrize("provider", RULES)
 @pytest.mark.usefixtures("example")
-def test_it_runs_over_both_providers_wire_formats(
+def test_it_runs_over_the_providers_wire_formats(
     provider: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from code_reviewer import cli, loopback
@@ -287,6 +293,36 @@ def test_chapters_open_for_the_reviews_that_are_about_them() -> None:
 
 
 @pytest.mark.usefixtures("example")
+@pytest.mark.parametrize("appending", [None, Appending("proxy", system=True)])
+def test_the_model_always_has_the_plan(appending: Appending | None) -> None:
+    from code_reviewer.reviewer import CodeReviewer
+    from reviewer_prompt import CodeReviewTask
+
+    wanted: dict[str, object] = {"section_keys": ["reference-docs"], "reason": "to cite rules"}
+    plan = ScriptedCall("make_plan", {"steps": ["Look around", "Write it"]})
+    done = ScriptedCall("finish_step", {"step": 1})
+    opens = ScriptedTurn("", (ScriptedCall("open_sections", wanted),))
+    answer = ScriptedTurn('{"summary": "Fine."}')
+    before = [ScriptedTurn("", (plan,)), ScriptedTurn("", (done,)), opens]
+    exchanges = [[*before, answer]] if appending else [before, [answer]]
+    script = Transcript.of(*exchanges, [answer])
+    reviewer = CodeReviewer(EXAMPLE, ScriptedAdapter(script, appending=appending))
+    renders: list[PromptRendered] = []
+    reviewer.session.bus.subscribe(PromptRendered, renders.append)
+    first = reviewer.review(CodeReviewTask("Review it."))
+    reviewer.review(CodeReviewTask("Go on."))
+
+    now = "1. [x] Look around\n2. [ ] Write it"
+    said = [turn for turn in first.conversation.turns if turn.role == "tool"]
+    if appending:
+        assert now in said[1].answers[0].text, "the result of the tool"
+    else:
+        assert said == [], "the conversation has begun anew"
+        assert now in renders[1].rendered.text
+    assert now in renders[-1].rendered.text, "the next review"
+
+
+@pytest.mark.usefixtures("example")
 def test_a_plan_is_checked_and_kept_in_the_session() -> None:
     from code_reviewer.planning import FinishStep, MakePlan, Plan, PlanningToolsSection, Step
     from foldline.prompts import ToolContext
@@ -299,7 +335,11 @@ def test_a_plan_is_checked_and_kept_in_the_session() -> None:
     assert twin.make_plan(MakePlan(("one", "two")), context=ToolContext()).success
     assert not twin.finish_step(FinishStep(3), context=ToolContext()).success
     assert not twin.finish_step(FinishStep(0), context=ToolContext()).success
-    assert twin.finish_step(FinishStep(2), context=ToolContext()).message == "Left: 1. one"
-    assert twin.finish_step(FinishStep(1), context=ToolContext()).message == "All steps are done."
+    assert (
+        twin.finish_step(FinishStep(2), context=ToolContext()).message == "1. [ ] one\n2. [x] two"
+    )
+    assert (
+        twin.finish_step(FinishStep(1), context=ToolContext()).message == "1. [x] one\n2. [x] two"
+    )
     assert other[Plan].state == Plan((Step("one", done=True), Step("two", done=True)))
     assert section.session[Plan].state == Plan(), "the original has its own session"
