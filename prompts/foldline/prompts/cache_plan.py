@@ -37,8 +37,9 @@ TOOLS = "tools"
 
 _FROM_FIELDS = (SegmentKind.PARAM, SegmentKind.DEFAULT)
 _COMPUTED = (SegmentKind.DERIVED, SegmentKind.ERROR)
-# Fewer tokens than a provider's cache distinguishes aren't worth a finding.
+_DECLARED_CHANGES = (Stability.SESSION, Stability.REQUEST)
 WORTH_MOVING = 128
+"""The fewest tokens behind a value that make it worth a finding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,19 +190,17 @@ class CachePlan:
         Only where moving it pays: at least 128 tokens behind it, which make a prefix that is long
         enough to be kept together with those in front of it.
         """
+        before = Stability.CONSTANT
         for index, span in enumerate(self.spans):
-            if span.path is None or span.stability not in (Stability.SESSION, Stability.REQUEST):
-                continue
-            if span.prefix > span.stability or any(
-                before.stability == span.stability for before in self.spans[:index]
-            ):
+            is_first, before = span.stability > before, span.prefix
+            if not is_first or span.path is None or span.stability not in _DECLARED_CHANGES:
                 continue
             lost = sum(
                 behind.tokens
                 for behind in self.spans[index + 1 :]
                 if behind.stability < span.stability and behind.stability != Stability.UNKNOWN
             )
-            kept = lost + sum(before.tokens for before in self.spans[:index])
+            kept = lost + sum(ahead.tokens for ahead in self.spans[:index])
             if lost >= WORTH_MOVING and kept >= self.rules.minimum_tokens:
                 yield MisplacedValue(span.path, span.fields, span.stability, lost)
 
@@ -317,15 +316,9 @@ def cache_plan(
     tools: Sequence[Mapping[str, object]],
     goes_on: bool | None,
 ) -> CachePlan:
-    """Return the plan for a rendered prompt; see `RenderedPrompt.cache_plan`.
+    """Return the plan for a rendered prompt; see `RenderedPrompt.cache_plan` for the arguments.
 
-    Args:
-        rendered: The prompt.
-        sections: Its sections; what isn't among them may change at any time.
-        rules: See there, also for the others.
-        count_tokens: As above.
-        tools: As above.
-        goes_on: As above; then the whole prompt is kept.
+    `sections` has the prompt's sections; nothing is known of others.
     """
     return planned(
         [*_tool_spans(rendered, sections, tools), *_text_spans(rendered, sections)],
@@ -434,20 +427,35 @@ def block_stability(block: Block, node: Node | None) -> BlockStability:
         if node is not None and not node.gated and node.declared is not None
         else computed
     )
-
     names = None if node is None else node.section.computed_from
     derived = (
         computed
         if names is None
         else stability_of_all(fields.get(name, Stability.UNKNOWN) for name in names)
     )
+    segments = stability_of_segments(
+        block.segments, lambda name: fields.get(name, computed), derived
+    )
+    return BlockStability(presence, segments)
+
+
+def stability_of_segments(
+    segments: Iterable[Segment], of_field: Callable[[str], Stability], derived: Stability
+) -> tuple[Stability, ...]:
+    """Return how often each segment changes while its section is there.
+
+    Args:
+        segments: The segments.
+        of_field: How often a field changes, by its name.
+        derived: How often changes what the section computes.
+    """
 
     def own(segment: Segment) -> Stability:
         if segment.kind in _FROM_FIELDS:
-            return fields.get(base_field(segment.field), computed)
+            return of_field(base_field(segment.field))
         return derived if segment.kind in _COMPUTED else Stability.CONSTANT
 
-    return BlockStability(presence, tuple(map(own, block.segments)))
+    return tuple(map(own, segments))
 
 
 def stability_of_all(found: Iterable[Stability]) -> Stability:
@@ -482,7 +490,7 @@ def stretches_of(
         text = "".join([segment.text for segment in alike])
         fields: tuple[str, ...] = ()
         if level is not Stability.CONSTANT:
-            # Names that nobody can use as a field's are those of computed texts.
+            # What a section computes has a name with an underscore; it isn't a field.
             shown = [segment.field for segment in alike if segment.field]
             names = [base_field(field) for field in shown if not field.startswith("_")]
             fields = tuple(dict.fromkeys(names))

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from foldline.ide.analysis.model import Visibility
 from foldline.ide.analysis.module_analysis import in_template
 from foldline.ide.analysis.values import LIST_KINDS, Dataclass, Items, Text
-from foldline.prompts.blocks import SegmentKind
 from foldline.prompts.cache_plan import (
     BlockStability,
     CachePlan,
     CacheRules,
-    base_field,
     planned,
+    stability_of_segments,
     stretches_of,
 )
 from foldline.prompts.stability import Stability
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.static_render import StaticBlock, StaticRender
     from foldline.ide.analysis.values import SectionValue, TemplateValue
     from foldline.ide.token_counter import TokenCounter
-    from foldline.prompts.blocks import Segment
-
-_FROM_FIELDS = (SegmentKind.PARAM, SegmentKind.DEFAULT)
-_COMPUTED = (SegmentKind.DERIVED, SegmentKind.ERROR)
 
 
 def static_plan(render: StaticRender, counter: TokenCounter) -> CachePlan:
@@ -54,14 +49,10 @@ def block_stability(block: StaticBlock) -> BlockStability:
     """Return how often a block changes."""
     section = block.section
     computed = _computed(section)
-    derived = _derived(section, computed)
-
-    def own(segment: Segment) -> Stability:
-        if segment.kind in _FROM_FIELDS:
-            return _of_field(section, base_field(segment.field))
-        return derived if segment.kind in _COMPUTED else Stability.CONSTANT
-
-    return BlockStability(_presence(section, computed), tuple(map(own, block.segments)))
+    segments = stability_of_segments(
+        block.segments, lambda name: _of_field(section, name), _derived(section, computed)
+    )
+    return BlockStability(_presence(section, computed), segments)
 
 
 def _presence(section: SectionValue, computed: Stability) -> Stability:
