@@ -19,7 +19,7 @@ from foldline.prompts.runtime import (
 )
 
 from .openings import FULL, SUMMARY, tool
-from .providers import Json, serving
+from .providers import Json, Provider, serving
 from .wire.prefix import text_of
 from .wire.simulators import (
     AnthropicSimulator,
@@ -27,7 +27,8 @@ from .wire.simulators import (
     OpenAISimulator,
     Simulator,
 )
-from .wires import Said
+from .wire.validation import check
+from .wires import AnthropicWire, Said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -269,6 +270,40 @@ def test_a_search_that_anthropic_interrupts_is_continued() -> None:
     assert provider.kept_shares() == [1.0, 1.0, 1.0]
     assert response.usage.input == sum(metered.total for metered in provider.metered)
     assert response.conversation.turns[1].text == "Let me look. Still. "  # type: ignore[union-attr]
+
+
+def test_a_search_may_be_answered_after_the_results_of_other_calls(provider: Provider) -> None:
+    # As Anthropic does where a message calls both its tool and ours.
+    wire = AnthropicWire()
+    searching = wire.whole(Said(search="count_stock", calls=(("common", {"word": "it"}),), tag="1"))
+    body: Any = searching.body
+    found = body["content"].pop(1)
+    found["content"]["tool_references"] = [{"type": "tool_reference", "tool_name": "count_stock"}]
+    calling = wire.whole(Said(calls=(("count_stock", {"word": "bolts"}),), tag="2"))
+    later: Any = calling.body
+    later["content"].insert(0, found)
+    provider.will(searching, calling, wire.whole(Said("Done.")))
+    bus = InProcessEventBus()
+    answers: list[ModelAnswered] = []
+    bus.subscribe(ModelAnswered, answers.append)
+    response = wire.adapter(provider, tool_search=SEARCH).evaluate(PROMPT, bus=bus)
+    assert response.text == "Done."
+    assert [answer.found_tools for answer in answers] == [(), ("count_stock",), ()]
+    assert [o.result.value for o in response.tool_outcomes] == [
+        "common heard it",
+        "count_stock heard bolts",
+    ]
+    kinds = [
+        [part["type"] for part in message["content"]]
+        for message in provider.requests[2]["messages"][1:]
+    ]
+    assert kinds == [
+        ["server_tool_use", "tool_use"],
+        ["tool_result"],
+        ["tool_search_tool_result", "tool_use"],
+        ["tool_result"],
+    ]
+    check("anthropic", provider.requests[2])
 
 
 def test_a_message_that_is_interrupted_for_ever_is_an_error() -> None:
