@@ -284,13 +284,13 @@ class _Exchange:
     def _send(self, request: Request) -> ModelTurn:
         """Ask for a message; one that the provider's own tools interrupt is continued."""
         parts: list[Message] = []
+        begun = len(self._messages)
         while True:
             part, request_id = self._receive(request)
             self._compare_with(part.id)
-            if parts:
-                self._messages.pop()
             parts.append(part)
             said = self._turn(parts, request_id)
+            del self._messages[begun:]
             self._messages.add(AssistantTurn(said.text, provider="anthropic", native=said.native))
             if part.stop_reason != "pause_turn":
                 return said
