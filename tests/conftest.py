@@ -2,6 +2,7 @@
 
 import functools
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,10 @@ settings.register_profile(
     "foldline", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.load_profile("foldline")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # As a shell starts what runs in the background; what the tests start would ignore it, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,7 @@ ALLOWED = {
     ("backends/parsing_workers.py", "_STATM.read_bytes"): "/proc",
     ("server/handshake.py", "FACTS.read_bytes"): "what we answer at first",
     ("backends/ranking/learned.py", "FILE.read_bytes"): "our own weights",
+    ("agent/new.py", "path.open"): "a file that it makes",
     ("agent/check.py", "page.read_text"): "our own page about a diagnostic",
     ("agent/tour_steps.py", "prompt.read_text"): "our own example, copied",
     ("ide/render/worker/_foldline_worker.py", "os.open"): "os.devnull",
