@@ -49,8 +49,9 @@ async def search_symbols(
         # It may be gone, or too large to parse.
         with suppress(BackendError):
             outline = analysis.get_outline(path)
-            units += units_of(outline, files.load(outline.path).lines)
-    every = rank_units(ranked.scores, paths, units)
+            units += units_of(outline, files.load(outline.path).lines, nested=False)
+    scores = ranked.scores
+    every = rank_units(scores.question, units, idf=scores.idf, files=paths)
     kept: list[RankedUnit] = []
     for one in every:
         if len(kept) == _MOST_HITS:

@@ -1,7 +1,8 @@
-"""The definitions that a question is about: BM25F over the text of each in the files that match.
+"""The definitions that a question is about: BM25F over their names and their own text.
 
 A function counts with all that is inside it, a class without its methods. How rare a word is counts
-among the files of the workspace and among these definitions alike.
+among these definitions and, where there is an index, among the files of the workspace alike. What
+the question names itself, such as `Cart.total`, counts more.
 """
 
 from __future__ import annotations
@@ -9,43 +10,44 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.index.terms import terms_of
 from foldline.backends.models import SymbolKind
-from foldline.backends.symbols import distinct_names, flatten
+from foldline.backends.ranking.weights import HAND_SET
+from foldline.backends.symbols import distinct, flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from foldline.backends.models import FileOutline
-    from foldline.backends.ranking.score import Scores
+    from foldline.backends.ranking.question import Question
     from foldline.backends.symbols import Located
 
-# Set on the reports of `tests/benchmarks/bench_context.py`; it prints what they are worth.
-_NAME, _AROUND = 5.0, 1.0
-_SATURATION, _LENGTH = 1.5, 0.75
+_WORD = re.compile(r"\w+")
+# Set on the reports of `bench_context.py` and `bench_reach.py` in `tests/benchmarks`, which print
+# what these are worth. All but the first three are parts of the best score.
+_NAME, _AROUND, _LENGTH = 5.0, 1.0, 0.75
+_EXACT = 0.15
+# For a dotted name: within one file it decides, over all files there may be many of them.
+DOTTED, DOTTED_IN_FILE = 0.3, 1.0
 _FILE = 0.4
-_EXACT, _DOTTED = 0.15, 0.3
 _LESS: dict[str, float] = {SymbolKind.CLASS: 0.2, SymbolKind.VARIABLE: 0.3}
 # Names that more definitions have say little about what they use.
 _MOST_OF_A_NAME = 2
 _SHORTEST_NAME = 4
 _MOST_NEAR = 12
-
-_WORD = re.compile(r"\w+")
 _FUNCTIONS: frozenset[str] = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 
 
 class Unit(NamedTuple):
-    """A definition: where it stands, how often it has each term, and the words in it."""
+    """A definition: where it stands, and how often it has each word."""
 
     path: str
     name: str
     located: Located
-    counts: Counter[str]
-    words: frozenset[str]
-    length: int
+    words: Counter[str]
 
 
 class RankedUnit(NamedTuple):
@@ -55,46 +57,40 @@ class RankedUnit(NamedTuple):
     score: float
 
 
-def units_of(outline: FileOutline, lines: Sequence[str]) -> Iterator[Unit]:
-    """Yield the definitions of a file that aren't inside a function."""
-    known = list(flatten(outline.symbols))
-    some = [one for one in known if not any(symbol.kind in _FUNCTIONS for symbol in one.enclosing)]
-    for located, name in zip(some, distinct_names(known, some), strict=True):
-        symbol = located.symbol
-        own = set(range(symbol.line, symbol.line_end + 1))
-        if symbol.kind not in _FUNCTIONS:
-            for child in symbol.children:
-                if child.kind != SymbolKind.VARIABLE:
-                    own -= set(range(child.line, child.line_end + 1))
-        words = [
-            word
-            for number in sorted(own)
-            if number <= len(lines)
-            for word in _WORD.findall(lines[number - 1])
-        ]
-        counts = Counter(term for word in words for term in terms_of(word))
-        yield Unit(outline.path, name, located, counts, frozenset(words), counts.total())
+def units_of(outline: FileOutline, lines: Sequence[str], *, nested: bool) -> Iterator[Unit]:
+    """Yield the definitions of a file; those inside a function only if `nested`."""
+    for name, located in distinct(flatten(outline.symbols)):
+        if nested or not any(symbol.kind in _FUNCTIONS for symbol in located.enclosing):
+            text = "\n".join(_own_lines(located, lines))
+            yield Unit(outline.path, name, located, words_of(text))
 
 
-def rank_units(scores: Scores, files: Sequence[str], units: Sequence[Unit]) -> list[RankedUnit]:
-    """Return the definitions with a word of the question, best first; `files` are ranked."""
-    if not units:
-        return []
-    values = _by_words(scores, units)
-    best = max(values) or 1.0
-    names, dotted = {*scores.question.names}, scores.question.dotted
-    place = {path: number for number, path in enumerate(files)}
+def rank_units(
+    question: Question,
+    units: Sequence[Unit],
+    *,
+    idf: Mapping[str, float] | None = None,
+    files: Sequence[str] = (),
+    dotted: float = DOTTED,
+) -> list[RankedUnit]:
+    """Return the definitions with a word of the question, best first.
+
+    Args:
+        question: What they are about.
+        units: Equal ones stay in this order.
+        idf: How rare each term is in the workspace; terms that it lacks say nothing.
+        files: The files of the workspace that match, best first.
+        dotted: What it's worth that the question has `Cart.total`, as a part of the best score.
+    """
+    values = _by_words(question, units, idf)
+    best = max(values, default=0.0) or 1.0
+    from_file = {path: _FILE / (1 + place) for place, path in enumerate(files)}
     ranked = []
     for unit, value in zip(units, values, strict=True):
-        if not value:
-            continue
-        parts = tuple(unit.located.qualified_name.split("."))
-        score = value / best + _FILE / (1 + place.get(unit.path, len(place)))
-        score -= _LESS.get(unit.located.symbol.kind, 0.0)
-        score += _EXACT * (parts[-1] in names)
-        score += _DOTTED * (len(parts) > 1 and any(_ends(name, parts) for name in dotted))
-        ranked.append(RankedUnit(unit, max(score, 0.0)))
-    # Equal ones stay in the order of the files and lines.
+        if value:
+            score = value / best + from_file.get(unit.path, 0.0)
+            score += _bonus(question, unit.located, dotted)
+            ranked.append(RankedUnit(unit, max(score, 0.0)))
     return sorted(ranked, key=lambda one: -one.score)
 
 
@@ -127,32 +123,76 @@ def near_units(shown: Sequence[Unit], units: Sequence[Unit]) -> Iterator[tuple[U
             yield unit, relation
 
 
-def _by_words(scores: Scores, units: Sequence[Unit]) -> list[float]:
+def words_of(text: str) -> Counter[str]:
+    """How often a text has each word."""
+    return Counter(_WORD.findall(text))
+
+
+def count_terms(question: Question, words: Mapping[str, int]) -> Counter[str]:
+    """How often words have each term of a question."""
+    found: Counter[str] = Counter()
+    for word, count in words.items():
+        for term in terms_of(word):
+            if term in question.terms:
+                found[term] += count
+    return found
+
+
+def _own_lines(located: Located, lines: Sequence[str]) -> Iterator[str]:
+    """A definition's source; that of a class without its members', but for variables."""
+    symbol = located.symbol
+    start = symbol.line - 1
+    if symbol.kind not in _FUNCTIONS:
+        for child in symbol.children:
+            if child.kind != SymbolKind.VARIABLE:
+                yield from lines[start : child.line - 1]
+                start = max(start, child.line_end)
+    yield from lines[start : symbol.line_end]
+
+
+def _by_words(
+    question: Question, units: Sequence[Unit], idf: Mapping[str, float] | None
+) -> list[float]:
     """What the words of the question are worth in each definition."""
-    question, count = scores.question, len(units)
-    usual = sum(unit.length for unit in units) / count or 1.0
-    having = Counter(term for unit in units for term in unit.counts if term in question.terms)
-    values = [0.0] * count
-    for number, unit in enumerate(units):
-        *around, name = unit.located.qualified_name.split(".")
-        in_name = Counter(terms_of(name))
-        in_around = Counter(term for part in around for term in terms_of(part))
-        norm = 1 - _LENGTH + _LENGTH * unit.length / usual
-        for term in (unit.counts.keys() | in_around.keys()) & question.terms.keys():
-            if term not in scores.idf:
-                continue
-            own = math.log(1 + (count - having[term] + 0.5) / (having[term] + 0.5))
-            amount = unit.counts[term] / norm + _NAME * in_name[term] + _AROUND * in_around[term]
-            values[number] += (
-                question.terms[term] * (scores.idf[term] + own) * amount / (_SATURATION + amount)
-            )
-    return values
+    lengths = [unit.words.total() for unit in units]
+    usual = sum(lengths) / max(len(units), 1) or 1.0
+    amounts: list[dict[str, float]] = []
+    for unit, length in zip(units, lengths, strict=True):
+        *around, name = (symbol.name for symbol in (*unit.located.enclosing, unit.located.symbol))
+        found: dict[str, float] = defaultdict(float)
+        for weight, words in (
+            (1 / (1 - _LENGTH + _LENGTH * length / usual), unit.words),
+            (_NAME, words_of(name)),
+            (_AROUND, words_of(" ".join(around))),
+        ):
+            for term, count in count_terms(question, words).items():
+                found[term] += weight * count
+        amounts.append(found)
+    worth = {
+        term: question.terms[term]
+        * (math.log(1 + (len(units) - count + 0.5) / (count + 0.5)) + (idf[term] if idf else 0.0))
+        for term, count in Counter(term for found in amounts for term in found).items()
+        if idf is None or term in idf
+    }
+    saturation = HAND_SET.saturation
+    return [
+        sum(worth.get(term, 0.0) * amount / (saturation + amount) for term, amount in found.items())
+        for found in amounts
+    ]
+
+
+def _bonus(question: Question, located: Located, dotted: float) -> float:
+    """What it's worth that the question names the definition, less what its kind costs."""
+    symbol = located.symbol
+    bonus = -_LESS.get(symbol.kind, 0.0)
+    if len(symbol.name) >= _SHORTEST_NAME and symbol.name in question.names:
+        bonus += _EXACT
+    outer = located.enclosing[-1].name if located.enclosing else ""
+    if any((outer, symbol.name) in pairwise(parts) for parts in question.dotted):
+        bonus += dotted
+    return bonus
 
 
 def _holds(unit: Unit, other: Unit) -> bool:
     inner = other.located.qualified_name
     return unit.path == other.path and inner.startswith(f"{unit.located.qualified_name}.")
-
-
-def _ends(name: Iterable[str], parts: tuple[str, ...]) -> bool:
-    return tuple(name)[-len(parts) :] == parts
