@@ -83,3 +83,18 @@ def test_the_server_leaves_when_its_input_ends(*, after_initialize: bool) -> Non
     _, errors = server.communicate(INITIALIZE if after_initialize else b"", timeout=SECONDS)
     assert server.returncode == 0
     assert errors == b""
+
+
+def test_what_only_prompts_need_is_not_loaded_to_start() -> None:
+    code = (
+        "import sys\n"
+        "from foldline.agent.mcp.server import AgentServer, Options\n"
+        "AgentServer(Options())\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert "foldline.agent.mcp.server" in loaded
+    assert not loaded & {"foldline.ide.analysis.values", "foldline.ide.render.render"}

@@ -45,6 +45,10 @@ class Tools:
             for operation in self._by_name.values()
         )
 
+    def has(self, name: str) -> bool:
+        """Return True for the name of one of these tools."""
+        return name in self._by_name
+
     def find(self, name: str) -> Operation[Any, Any]:
         """Return the operation of the tool with that name.
 

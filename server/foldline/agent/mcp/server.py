@@ -18,8 +18,6 @@ from foldline.agent.agent_prompt import mcp_instructions
 from foldline.agent.folders import NoFolderError
 from foldline.agent.mcp import calls
 from foldline.agent.mcp.calls import Tools
-from foldline.agent.mcp.prompt_tools import PromptTools
-from foldline.agent.mcp.prompts import WorkspacePrompts
 from foldline.agent.mcp.roots import Roots
 from foldline.agent.mcp.wire import stdio_streams
 from foldline.backends.errors import BackendError
@@ -33,6 +31,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mcp.server.context import ServerRequestContext
+
+    from foldline.agent.mcp.prompt_tools import PromptTools
+    from foldline.agent.mcp.prompts import WorkspacePrompts
 
 log = logging.getLogger(__name__)
 _P = ParamSpec("_P")
@@ -76,8 +77,6 @@ class AgentServer:
             AccessOptions(language_servers=True, parse_in_workers=True),
         )
         self.roots = Roots(options.roots, self.workspace)
-        self.prompts = WorkspacePrompts(self.workspace)
-        self.prompt_tools = PromptTools(self.workspace)
         self.protocol: Server[dict[str, Any]] = Server(
             "foldline",
             version=VERSION,
@@ -91,6 +90,20 @@ class AgentServer:
         self.protocol.add_notification_handler(
             "notifications/roots/list_changed", types.NotificationParams, self._roots_changed
         )
+
+    @functools.cached_property
+    def prompts(self) -> WorkspacePrompts:
+        """The workspace's prompts; what they need is loaded when a client first asks for one."""
+        from foldline.agent.mcp.prompts import WorkspacePrompts
+
+        return WorkspacePrompts(self.workspace)
+
+    @functools.cached_property
+    def prompt_tools(self) -> PromptTools:
+        """The tools of these prompts, loaded likewise."""
+        from foldline.agent.mcp.prompt_tools import PromptTools
+
+        return PromptTools(self.workspace)
 
     async def run(self) -> None:
         """Serve standard input and output until the client disconnects."""
@@ -122,7 +135,7 @@ class AgentServer:
     async def _call_tool(
         self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        of_prompts = self.prompt_tools.has(params.name)
+        of_prompts = not self.tools.has(params.name) and self.prompt_tools.has(params.name)
         tool = None if of_prompts else self.tools.find(params.name)
         try:
             folders = await self.roots.folders(context, params.input_responses)
