@@ -186,6 +186,10 @@ def test_help_of_a_verb_is_that_of_its_option() -> None:
             "`foldline grep` takes no '--budegt': did you mean `--budget`? `foldline grep --help`",
         ),
         (["check", "--formt=json"], "did you mean `--format`?"),
+        (
+            ["--bugdet", "5", "tree"],
+            "`foldline tree` takes no '--bugdet': did you mean `--budget`?",
+        ),
         (["doctor", "a", "b"], "`foldline doctor` takes no 'b': `foldline doctor --help`"),
     ],
 )

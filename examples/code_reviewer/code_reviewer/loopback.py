@@ -27,7 +27,7 @@ SHORTEST = {"anthropic": 512, "openai": 1_024, "openai-responses": 1_024}
 
 
 class PrefixCache:
-    """What was kept of earlier requests."""
+    """The prefixes of earlier requests that the provider has kept."""
 
     def __init__(self, shortest: int) -> None:
         self._shortest = shortest

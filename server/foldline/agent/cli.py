@@ -105,9 +105,10 @@ def _run(words: list[str]) -> int:
         return _refuse(f"there is no command {first!r}", first, verbs.choices, "foldline --help")
     options, unknown = parser.parse_known_args(words)
     if unknown:
-        known = _OPTION.findall(verbs.choices[first].format_help())
-        what = f"`foldline {first}` takes no {unknown[0]!r}"
-        return _refuse(what, unknown[0].partition("=")[0], known, f"foldline {first} --help")
+        verb = next(word for word in words if word in verbs.choices)
+        known = _OPTION.findall(verbs.choices[verb].format_help())
+        what = f"`foldline {verb}` takes no {unknown[0]!r}"
+        return _refuse(what, unknown[0].partition("=")[0], known, f"foldline {verb} --help")
     return int(options.run(options))
 
 
@@ -136,7 +137,9 @@ def _parser(first: str | None) -> tuple[ArgumentParser, _SubParsersAction[Argume
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=TITLE)
-    verbs = parser.add_subparsers(prog="foldline", required=True, help=argparse.SUPPRESS)
+    verbs = parser.add_subparsers(
+        prog="foldline", metavar="COMMAND", required=True, help=argparse.SUPPRESS
+    )
     listing = _Listing(verbs)
     add_verbs(listing, first)
     parser.epilog = listing.text()

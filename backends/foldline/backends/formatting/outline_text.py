@@ -364,7 +364,7 @@ def _room_for_details(budget: int) -> int:
 
 
 class _Dropped:
-    """What an outline leaves out, as its last line says."""
+    """Collects what an outline leaves out, for its last line."""
 
     def __init__(self, whole: int) -> None:
         self.parts: list[str] = []

@@ -28,7 +28,7 @@ _MOST_PARTS = 12
 def terms_of(word: str) -> tuple[str, ...]:
     """The terms of a word: `UserLogins` is `userlogin`, `user` and `login`.
 
-    Text that is no word, such as a long number, has none.
+    Text that isn't a word, such as a long number, has none.
     """
     if len(word) > _LONGEST:
         return ()

@@ -50,7 +50,7 @@ _TERMS = {
     "beside the best": "folder",
     "folder": "folder",
 }
-"""What an explanation calls a feature; the others are about words."""
+"""The names of features in explanations; all others are about words."""
 
 
 def reordered(

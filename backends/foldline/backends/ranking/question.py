@@ -53,7 +53,7 @@ STOP_WORDS = frozenset(
 
 
 class Question(NamedTuple):
-    """What a question names and asks for.
+    """A question, taken apart: its terms and the names in it.
 
     Attributes:
         text: As it was asked.

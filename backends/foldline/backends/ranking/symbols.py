@@ -80,7 +80,7 @@ def rank_units(
         units: Equal ones stay in this order.
         idf: How rare each term is in the workspace; terms that it lacks say nothing.
         files: The files of the workspace that match, best first.
-        dotted: What it's worth that the question has `Cart.total`, as a part of the best score.
+        dotted: The bonus where the question has `Cart.total`, as a part of the best score.
     """
     values = _by_words(question, units, idf)
     best = max(values, default=0.0) or 1.0
@@ -153,7 +153,7 @@ def _own_lines(located: Located, lines: Sequence[str]) -> Iterator[str]:
 def _by_words(
     question: Question, units: Sequence[Unit], idf: Mapping[str, float] | None
 ) -> list[float]:
-    """What the words of the question are worth in each definition."""
+    """Return the BM25 score of each definition for the words of the question."""
     lengths = [unit.words.total() for unit in units]
     usual = sum(lengths) / max(len(units), 1) or 1.0
     amounts: list[dict[str, float]] = []
@@ -182,7 +182,7 @@ def _by_words(
 
 
 def _bonus(question: Question, located: Located, dotted: float) -> float:
-    """What it's worth that the question names the definition, less what its kind costs."""
+    """Return the bonus of a definition that the question names, less the malus of its kind."""
     symbol = located.symbol
     bonus = -_LESS.get(symbol.kind, 0.0)
     if len(symbol.name) >= _SHORTEST_NAME and symbol.name in question.names:
