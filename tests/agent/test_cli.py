@@ -187,7 +187,7 @@ def test_help_of_a_verb_is_that_of_its_option() -> None:
         ),
         (["check", "--formt=json"], "did you mean `--format`?"),
         (
-            ["--bugdet", "5", "tree"],
+            ["--bugdet=5", "tree"],
             "`foldline tree` takes no '--bugdet': did you mean `--budget`?",
         ),
         (["doctor", "a", "b"], "`foldline doctor` takes no 'b': `foldline doctor --help`"),

@@ -107,8 +107,9 @@ def _run(words: list[str]) -> int:
     if unknown:
         verb = next(word for word in words if word in verbs.choices)
         known = _OPTION.findall(verbs.choices[verb].format_help())
-        what = f"`foldline {verb}` takes no {unknown[0]!r}"
-        return _refuse(what, unknown[0].partition("=")[0], known, f"foldline {verb} --help")
+        name = unknown[0].partition("=")[0]
+        what = f"`foldline {verb}` takes no {name!r}"
+        return _refuse(what, name, known, f"foldline {verb} --help")
     return int(options.run(options))
 
 
