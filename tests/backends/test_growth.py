@@ -167,3 +167,19 @@ def test_twice_the_uses_take_references_twice_the_work(tmp_path: Path) -> None:
     few, many = counted
     assert many.total() < 2.2 * few.total()
     assert many["Parser.parse"] == few["Parser.parse"]
+
+
+@pytest.mark.parametrize("files", [60, 120])
+def test_references_to_a_common_name_parse_what_a_page_can_show(tmp_path: Path, files: int) -> None:
+    for number in range(files):
+        (tmp_path / f"m{number:03}.py").write_text("self = 1\n" + "self.go()\n" * 9)
+    access = SmartFileAccess.for_workspace(tmp_path, patience=None)
+    access.search_files("nothing")
+    counted = calls(lambda: access.find_references("self", budget=300, seconds=0))
+    whole = access.find_references("self", seconds=0)
+    page = access.find_references("self", budget=300, seconds=0)
+    access.close()
+    assert counted["Parser.parse"] == 24  # The first 8 have too few uses, the next 16 enough.
+    assert page.coverage == f"partial: stopped before {files - 24} more files; give a scope"
+    assert page.references == whole.references[: len(page)]
+    assert (whole.total, whole.coverage) == (10 * files, "complete")

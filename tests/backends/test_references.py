@@ -15,6 +15,7 @@ from foldline.backends import (
     SmartFileAccess,
     SymbolDetail,
     SymbolNotFoundError,
+    two_tier_references,
     uses_cache,
 )
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
@@ -243,6 +244,25 @@ def test_pages_cover_every_reference_once_and_fit_the_budget() -> None:
     assert tuple(seen) == whole.references
 
 
+def test_pages_of_a_common_name_follow_each_other_to_the_end() -> None:
+    access = access_to({f"m{n:02}.py": "Thing()\n" * 40 for n in range(40)})
+    whole = access.find_references("Thing")
+    seen: list[Reference] = []
+    cursor = None
+    pages = 0
+    while True:
+        page = access.find_references("Thing", budget=2_500, cursor=cursor)
+        assert len(format_references(page).encode()) <= 2_500
+        seen += page
+        pages += 1
+        cursor = page.cursor
+        if cursor is None:
+            break
+        assert (page.coverage == "complete") == (page.total == whole.total)
+    assert pages > 2
+    assert tuple(seen) == whole.references
+
+
 def test_a_cursor_of_another_answer_is_refused() -> None:
     with pytest.raises(InvalidArgumentError, match="cursor"):
         access_to(FILES).find_references("Thing", cursor="tree@3")
@@ -370,3 +390,31 @@ def test_references_never_exceed_their_budget(budget: int, files: int, uses: int
     page = access.find_references("Thing", budget=budget)
     assert len(page) >= 1
     assert len(format_references(page).encode()) <= budget
+
+
+class OneConfirmed(Broken):
+    """A semantic backend that knows one use."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def find_references(
+        self, symbol_name: str, scope: str | None = None, *, source: str | None = None
+    ) -> Sequence[Reference]:
+        del symbol_name, scope, source
+        return [Reference(self._path, 3, "Thing()", column=1, column_end=6)]
+
+
+@pytest.mark.parametrize(("path", "total"), [("m00.py", 28), ("m99.py", 400)])
+def test_a_confirmed_use_is_found_among_those_of_a_common_name(
+    path: str, total: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it isn't in the files that were parsed, all of them are."""
+    monkeypatch.setattr(two_tier_references, "_MOST_TO_CONFIRM", 20)
+    files = MemoryFileBackend({f"m{n:02}.py": "Thing()\n" * 4 for n in range(100)})
+    access = SmartFileAccess(files, ASTFileAnalysisBackend(files), OneConfirmed(path))
+    found = access.find_references("Thing", budget=60)
+    first = next(iter(found))
+    assert (first.path, first.kind, first.tier) == (path, "call", "confirmed")
+    assert (found.confirmed, found.total >= total) == (1, True)
+    assert (found.total == 400) == (path == "m99.py")

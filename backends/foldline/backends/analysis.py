@@ -34,7 +34,12 @@ class Analysis(Protocol):
     def read_symbol(self, file_path: str, symbol_name: str) -> SymbolDetail | None: ...
 
     def find_references(
-        self, symbol_name: str, scope: str | None = None, *, since: float | None = None
+        self,
+        symbol_name: str,
+        scope: str | None = None,
+        *,
+        since: float | None = None,
+        most: int | None = None,
     ) -> References: ...
 
     def outline_text(self, path: str) -> Outline: ...
@@ -52,9 +57,14 @@ class OwnAnalysis(OwnBackend):
         self._syntax = ASTFileAnalysisBackend(files, index)
 
     def find_references(
-        self, symbol_name: str, scope: str | None = None, *, since: float | None = None
+        self,
+        symbol_name: str,
+        scope: str | None = None,
+        *,
+        since: float | None = None,
+        most: int | None = None,
     ) -> References:
-        del since
+        del since, most
         found = self.with_columns(super().find_references(symbol_name, scope))
         return self._with_definitions(found)
 
@@ -93,7 +103,14 @@ def analysis_of(
 
 
 async def uses_of(
-    analysis: Analysis, name: str, scope: str | None = None, since: float | None = None
+    analysis: Analysis,
+    name: str,
+    scope: str | None = None,
+    since: float | None = None,
+    most: int | None = None,
 ) -> References:
-    """The identifiers that the analysis finds, for a question asked at `since`."""
-    return await question_of(analysis.find_references)(name, scope, since=since)
+    """The identifiers that the analysis finds, for a question asked at `since`.
+
+    With `most`, it may stop when it has as many.
+    """
+    return await question_of(analysis.find_references)(name, scope, since=since, most=most)

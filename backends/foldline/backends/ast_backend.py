@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import InvalidArgumentError, PathError, SymbolNotFoundError
@@ -9,13 +10,14 @@ from foldline.backends.files.source import Source, count_lines, from_text
 from foldline.backends.languages import language_of
 from foldline.backends.models import (
     COMPLETE,
+    CUT_SHORT,
     FileOutline,
     ReferenceKind,
     References,
 )
 from foldline.backends.outline_cache import OutlineCache
 from foldline.backends.parsing import InProcessParsing, Parsed, Refused
-from foldline.backends.references import can_have_references
+from foldline.backends.references import can_have_references, is_test_path
 from foldline.backends.scopes import Scope
 from foldline.backends.symbol_source import detail_of
 from foldline.backends.symbols import locate
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from foldline.backends.parsing import Parsing
 
 NAME = "ast"
+# How many files are parsed before the references in them are counted.
+_FIRST_BATCH = 8
 
 
 class ASTFileAnalysisBackend:
@@ -82,12 +86,17 @@ class ASTFileAnalysisBackend:
         *,
         source: str | None = None,
         since: float | None = None,
+        most: int | None = None,
     ) -> References:
         """The identifiers that are the last part of `symbol_name`, in code only.
 
         Files that define it come first, tests last. `source` stands for the text of `scope`, which
         is then a file. `since`, a `time.monotonic`, is when the caller asked: files that were
         checked after it for another part of the same question are not checked again.
+
+        With `most`, no file is parsed after the first that have as many references together; the
+        coverage says how many were left. These first files are those of the whole answer, except
+        that the index says which define the name.
         """
         name = symbol_name.rpartition(".")[2].strip().lstrip("#$@")
         if not name or not name.replace("-", "_").isidentifier():
@@ -97,19 +106,32 @@ class ASTFileAnalysisBackend:
             texts = [from_text(self._files.resolve(scope), source)]
             return _gathered(name, scope, self._search(texts, name), files=1)
         paths, coverage, notes = await self._candidates(name, within, since)
-        count = 0
+        found: list[Reference | Refused] = []
+        parsed = 0
+        for batch in [paths] if most is None else self._batches(paths, name):
+            if most is not None and len(found) >= most:
+                break
+            found += self._search(self._loaded(batch), name)
+            parsed += len(batch)
+        if parsed < len(paths):
+            left = f"{CUT_SHORT} {len(paths) - parsed} more files; give a scope"
+            coverage = left if coverage == COMPLETE else f"{coverage}; {left}"
+        return _gathered(name, scope, found, files=parsed, coverage=coverage, notes=notes)
 
-        def sources() -> Iterator[Source]:
-            nonlocal count
-            for path in paths:
-                try:
-                    yield self._files.load(path)
-                except PathError:
-                    continue  # Gone, or not text: it has no identifiers now.
-                count += 1
+    def _loaded(self, paths: Iterable[str]) -> Iterator[Source]:
+        for path in paths:
+            # Gone, or not text: it has no identifiers now.
+            with suppress(PathError):
+                yield self._files.load(path)
 
-        found = list(self._search(sources(), name))
-        return _gathered(name, scope, found, files=count, coverage=coverage, notes=notes)
+    def _batches(self, paths: Iterable[str], name: str) -> Iterator[list[str]]:
+        """The files in the order of the answer, in batches that get larger."""
+        defining = set(self.files_defining(name))
+        ordered = sorted(paths, key=lambda path: (is_test_path(path), path not in defining, path))
+        first, size = 0, _FIRST_BATCH
+        while first < len(ordered):
+            yield ordered[first : first + size]
+            first, size = first + size, 2 * size
 
     def outline_text(self, path: str) -> Outline:
         """The parsed outline of a path that `walk` gave."""

@@ -323,11 +323,17 @@ class SmartFileAccess(CodeNavigation):
     ) -> References:
         """The uses of `name` in the workspace, or in the file, folder or glob `scope`.
 
-        Grouped by file, those that define the name first and tests last; the totals count all.
+        Grouped by file, those that define the name first and tests last. The totals count all,
+        unless `coverage` says that files were left out: with a budget, uses that no page could show
+        are not looked for.
         A language server, where there is one, gets `seconds` to confirm them, and the confirmed
         ones come first; with 0 it is not asked, and when it is late `coverage` says so.
         """
-        from foldline.backends.formatting.reference_text import KIND, page_references
+        from foldline.backends.formatting.reference_text import (
+            KIND,
+            most_references,
+            page_references,
+        )
         from foldline.backends.two_tier_references import ReferencesQuery
 
         budgets.check_budget(budget)
@@ -342,6 +348,7 @@ class SmartFileAccess(CodeNavigation):
             name=name,
             scope=scope,
             seconds=seconds,
+            most=most_references(first, budget),
         )
         return page_references(await query.run(), first, budget)
 

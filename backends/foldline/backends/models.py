@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 COMPLETE = "complete"
+# Begins the coverage of an answer that has more than its budget can show.
+CUT_SHORT = "partial: stopped before"
 
 
 class SymbolKind(StrEnum):

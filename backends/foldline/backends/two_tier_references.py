@@ -15,7 +15,7 @@ from foldline.backends.confirmed_imports import coverage_of_imports
 from foldline.backends.engine import NO_ENGINE, Confirmation, EngineQuery
 from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
 from foldline.backends.locations import Position
-from foldline.backends.models import COMPLETE, Reference, ReferenceKind, References
+from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
 from foldline.backends.scopes import Scope
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ CONFIRMED = "confirmed"
 # Where a name is only used, an engine is asked about this many of its uses.
 _MOST_USES = 3
 _MOST_PROBED = 24
+# Confirmed references come first, wherever they are: up to so many matches are looked for.
+_MOST_TO_CONFIRM = 5_000
 # The time of an engine that is asked too late: its answer may be there already.
 _LEAST_SECONDS = 0.02
 
@@ -38,6 +40,8 @@ class ReferencesQuery:
     """One question about the uses of a name.
 
     The engine gets what is left of `seconds` once the matches are known; with 0 it is not asked.
+    With `most`, the caller needs no more references than that: those of very common names are not
+    looked for in all files.
     """
 
     def __init__(
@@ -50,6 +54,7 @@ class ReferencesQuery:
         name: str,
         scope: str | None,
         seconds: float = DEFAULT_SECONDS,
+        most: int | None = None,
     ) -> None:
         self._files = files
         self._analysis = analysis
@@ -58,6 +63,9 @@ class ReferencesQuery:
         self._name = name
         self._scope = scope
         self._seconds = seconds
+        self._most = most
+        if most is not None and self._engine is not NO_ENGINE:
+            self._most = max(most, _MOST_TO_CONFIRM)
         self._since = time.monotonic()
 
     async def run(self) -> References:
@@ -73,6 +81,11 @@ class ReferencesQuery:
         confirmation = self._within_scope(await self._confirm(query, matches))
         if confirmation == Confirmation():
             return matches
+        if CUT_SHORT in matches.coverage:
+            matched = {match.path for match in matches}
+            if any(use.path not in matched for use in confirmation.references):
+                self._most = None
+                matches = await self._matches(self._scope)
         merged = replace(merge(matches, confirmation), name=self._name, scope=self._scope)
         await attempt(self._cache.keep(query, merged, self._name), nothing)
         return merged
@@ -95,7 +108,7 @@ class ReferencesQuery:
             query.prefetch(targets_of(definitions, self._name))
 
     async def _matches(self, scope: str | None) -> References:
-        return await uses_of(self._analysis, self._name, scope, self._since)
+        return await uses_of(self._analysis, self._name, scope, self._since, self._most)
 
     async def _confirm(self, query: EngineQuery, matches: References) -> Confirmation:
         """The engine's answer at the deadline; if it failed, the coverage says so."""

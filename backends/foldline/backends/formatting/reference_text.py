@@ -27,6 +27,11 @@ _TIERS = {
 _SMALLEST = 3
 
 
+def most_references(first: int, budget: int | None) -> int | None:
+    """More references than a page from `first` on can show; None where it shows all."""
+    return None if budget is None else first + budget // _SMALLEST + 1
+
+
 def page_references(found: References, first: int, budget: int | None) -> References:
     """The references from `first` on that the budget holds, at least one."""
     references = found.references[first:]
