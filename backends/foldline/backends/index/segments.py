@@ -47,7 +47,7 @@ class DocumentRow(NamedTuple):
 
 
 class Postings(NamedTuple):
-    """Documents of a segment with a term: their slots, and how often they have and define it."""
+    """A segment's documents with a term: ascending slots, and how often they have and define it."""
 
     segment: int
     slots: Sequence[int]
@@ -155,7 +155,8 @@ def _merge(connection: sqlite3.Connection) -> None:
     for segment, _ in small:
         known = slots[segment] = {}
         for file, slot, length, defined in connection.execute(
-            "SELECT file, slot, length, defined FROM documents WHERE segment = ?", (segment,)
+            "SELECT file, slot, length, defined FROM documents WHERE segment = ? ORDER BY slot",
+            (segment,),
         ):
             known[slot] = len(rows)
             rows.append((file, len(rows), length, defined))

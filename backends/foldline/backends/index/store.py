@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from foldline.backends.files.listing import Listing
     from foldline.backends.index.segments import DocumentRow, Postings
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _APPLICATION_ID = 0x666F6C64
 _BUSY_SECONDS = 2.0
 _MOST_OUTLINES = 20_000

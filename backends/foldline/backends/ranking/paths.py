@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from foldline.backends.index.terms import terms_of
 
@@ -43,6 +43,7 @@ class PathFacts:
     """
 
     def __init__(self, paths: tuple[str, ...]) -> None:
+        self._paths = paths
         self._modules = list(map(_module, paths))
         self.minor = list(map(is_minor, paths))
         self.lengths: list[int] = []
@@ -58,6 +59,18 @@ class PathFacts:
             for term in in_folder + in_name:
                 self.postings.setdefault(term, []).append(number)
             self._by_stem.setdefault(stem_of(path), []).append(number)
+
+    @cached_property
+    def with_part(self) -> dict[str, list[int]]:
+        """For each folder's name, and each file's without its ending, the paths with it as a part.
+
+        Compare casefolded names.
+        """
+        found: dict[str, list[int]] = {}
+        for number, path in enumerate(self._paths):
+            for part in {*path.casefold().split("/")[:-1], stem_of(path).casefold()}:
+                found.setdefault(part, []).append(number)
+        return found
 
     def find(self, place: tuple[str, ...], *, whole: bool) -> list[int]:
         """The files that a place such as `db.models.query.QuerySet`, in parts, names.

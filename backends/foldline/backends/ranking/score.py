@@ -7,16 +7,17 @@ names itself, a symbol that few files define or a path, adds to that.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import defaultdict
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.backends.index.segments import EXACT
 from foldline.backends.index.terms import terms_of
-from foldline.backends.ranking.paths import facts_of, stem_of
+from foldline.backends.ranking.paths import facts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from foldline.backends.index.postings import Corpus
     from foldline.backends.index.segments import Postings
@@ -225,16 +226,14 @@ class Scores:
             return
         rarity = {name.casefold(): (name, self._rarity(name)) for name in question.names}
         total = sum(value for _, value in rarity.values()) or 1.0
-        for number, path in enumerate(self.paths):
-            minor = self.facts.minor[number] and not question.about_tests
-            for part in {*path.casefold().split("/")[:-1], stem_of(path).casefold()}:
-                if part in rarity:
-                    name, value = rarity[part]
-                    score = _PATH_PART * best * value / total
-                    yield (
-                        number,
-                        Part("path", (name,), score * (self._weights.discount if minor else 1)),
-                    )
+        for part, (name, value) in rarity.items():
+            whole = _PATH_PART * best * value / total
+            for number in self.facts.with_part.get(part, ()):
+                minor = self.facts.minor[number] and not question.about_tests
+                yield (
+                    number,
+                    Part("path", (name,), whole * (self._weights.discount if minor else 1)),
+                )
 
     def explain(self, numbers: Collection[int]) -> dict[int, list[Part]]:
         """What the score of each of these files is made of, the largest part first."""
@@ -245,11 +244,12 @@ class Scores:
     def shares(self, numbers: Collection[int]) -> dict[int, dict[str, dict[str, float]]]:
         """For each of these files what each field has of each word, without bonus and discount."""
         shares: dict[int, dict[str, dict[str, float]]] = {number: {} for number in numbers}
+        places = self._places_of(shares.keys())
         weights, question = self._weights, self.question
         for term, idf in self.idf.items():
             word = question.words.get(term, term)
             factor = question.terms[term] * idf * (weights.saturation + 1)
-            for number, fields in self._fields(term, shares.keys()).items():
+            for number, fields in self._fields(term, shares.keys(), places).items():
                 amount = sum(fields.values())
                 for kind, part in fields.items():
                     by_word = shares[number].setdefault(kind, {})
@@ -257,13 +257,26 @@ class Scores:
                     by_word[word] = by_word.get(word, 0.0) + score
         return shares
 
-    def _fields(self, term: str, wanted: Collection[int]) -> dict[int, dict[str, float]]:
+    def _places_of(self, wanted: Collection[int]) -> dict[int, list[tuple[int, int]]]:
+        """The slots of the wanted files with their numbers, by segment."""
+        return {
+            segment: [(slot, number) for slot, number in enumerate(numbers) if number in wanted]
+            for segment, numbers in self._corpus.segments.items()
+        }
+
+    def _fields(
+        self,
+        term: str,
+        wanted: Collection[int],
+        places: Mapping[int, Iterable[tuple[int, int]]],
+    ) -> dict[int, dict[str, float]]:
         """How much of a term each of the wanted files has in each field."""
         amounts: dict[int, dict[str, float]] = defaultdict(dict)
         for segment, slots, counts, defined in self._postings.get(term, ()):
-            numbers = self._corpus.numbers(segment, slots)
-            for place, slot in enumerate(slots):
-                if (number := numbers[slot]) in wanted:
+            for slot, number in places.get(segment, ()):
+                # Most terms are in more files than are wanted.
+                place = bisect_left(slots, slot)
+                if place < len(slots) and slots[place] == slot:
                     if body := counts[place] * self._body_factor[number]:
                         amounts[number]["words"] = body
                     if names := defined[place] * self._defined_factor[number]:
