@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from foldline.agent.mcp.server import Options
+from foldline.agent.mcp.stdio import Options
 
 from .mcp_process import EXAMPLE, connect, connect_here
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
-from foldline.agent.mcp import wire
+from foldline.agent.mcp import handshake, wire
 from foldline.ide.operations.receipts import present_excerpt
 
 from .mcp_process import EXAMPLE, SECONDS, call, command, connect
@@ -406,9 +406,9 @@ def test_no_line_is_too_odd_to_be_read(line: bytes) -> None:
 def test_a_line_is_read_whole_or_cut_to_its_ends(lines: list[bytes], ended: bool) -> None:
     stream = io.BytesIO(b"\n".join(lines) + b"\n" * ended)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wire, "MAX_LINE_BYTES", 20)
-        patch.setattr(wire, "END_BYTES", 5)
-        read = list(iter(lambda: wire.read_line(stream), None))
+        patch.setattr(handshake, "MAX_LINE_BYTES", 20)
+        patch.setattr(handshake, "END_BYTES", 5)
+        read = list(iter(lambda: handshake.read_line(stream), None))
     expected = list(io.BytesIO(stream.getvalue()))
     assert [line.cut for line in read] == [len(line) > 20 for line in expected]
     for line, whole in zip(read, expected, strict=True):
