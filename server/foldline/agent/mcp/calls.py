@@ -72,9 +72,7 @@ class Tools:
     ) -> types.CallToolResult:
         """Run a tool call, and return its result or its failure."""
         try:
-            answer = await call_operation(
-                operation, folders, arguments, largest_page=LARGEST_PAGE
-            )
+            answer = await call_operation(operation, folders, arguments, largest_page=LARGEST_PAGE)
         except REFUSALS as error:
             return failure(failure_text(operation, error, self._by_name))
         except Exception as error:
