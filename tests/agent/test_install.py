@@ -307,7 +307,7 @@ def written(draw: st.DrawFn, value: Any) -> str:
     """A value as JSON in any style."""
 
     def space() -> str:
-        return draw(SPACES)
+        return str(draw(SPACES))
 
     if isinstance(value, dict | list):
         opening, closing = "{}" if isinstance(value, dict) else "[]"
@@ -317,7 +317,8 @@ def written(draw: st.DrawFn, value: Any) -> str:
             else draw(written(item))
             for item in value
         ]
-        end = "," + space() if members and draw(st.booleans()) else ""
+        trailing = draw(st.booleans())
+        end = "," + space() if members and trailing else ""
         inside = ",".join(space() + member + space() for member in members)
         return opening + space() + inside + end + closing
     return json.dumps(value, ensure_ascii=draw(st.booleans()))

@@ -242,5 +242,7 @@ def gemini(folder: Path) -> Agent:
             "GEMINI_API_KEY": "none",
             "GOOGLE_GEMINI_BASE_URL": "@URL@",
             "GEMINI_TELEMETRY_ENABLED": "false",
+            # Else it leaves out the project's settings.
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
         },
     )

@@ -2,7 +2,7 @@
 
 A script is a list of steps, each the model's answer to one request. `{"call": "get_tree",
 "arguments": {}}` calls a tool by the end of the name that the agent gave it, `{"text": "Done."}`
-ends the turn, and with `"kill": true` the agent's MCP servers are killed first. The step that is due
+ends the turn, and with `"kill": true` the agent's MCP servers are killed first. Which step is due
 follows from how many calls the request holds, so that retries disturb nothing. A request without
 tools, such as one for a title, gets a text.
 """
@@ -107,7 +107,7 @@ class Responses:
             item |= {"arguments": json.dumps(answer.arguments)}
             item |= {"namespace": space} if space else {}
         else:
-            content = [{"type": "output_text", "text": answer.text, "annotations": []}]
+            content: list[Any] = [{"type": "output_text", "text": answer.text, "annotations": []}]
             item = {"type": "message", "role": "assistant", "content": content}
         item |= {"id": f"item_{answer.number}", "status": "completed"}
         usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}

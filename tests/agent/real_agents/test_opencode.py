@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -34,7 +34,7 @@ def test_opencode_reads_code_from_its_first_request_on(agent: Agent) -> None:
 
 def test_a_prompt_with_options_is_a_command(agent: Agent) -> None:
     agent.install("--project", "--trust")
-    steps = [
+    steps: list[dict[str, Any]] = [
         {"call": "read_section", "arguments": {"prompt": REVIEW, "section_key": "history"}},
         DONE,
     ]

@@ -97,20 +97,21 @@ def _changed(client: Client, file: Path, before: str, command: list[str], *, rem
     from foldline.agent.install.files import split_mark
 
     mark, text = split_mark(before)
-    newline = "\r\n" if "\r\n" in text else "\n"
-    plain = text.replace("\r\n", "\n")
+    windows = 0 < text.count("\n") == text.count("\r\n")
+    plain = text.replace("\r\n", "\n") if windows else text
     language = _language(file)
     values = language.read(plain)
     expected = _expected(client, values, command, remove=remove)
     if expected == values:
         return before
+    changed: str
     if remove:
         changed = language.without(plain, client.keys)
     else:
         changed = language.with_value(plain, client.keys, expected[client.table][client.keys[1]])
     if language.read(changed) != expected:
         raise UnparsableError("it can't be changed without changing something else")
-    return mark + changed.replace("\n", newline)
+    return mark + (changed.replace("\n", "\r\n") if windows else changed)
 
 
 def _expected(client: Client, values: Any, command: list[str], *, remove: bool) -> dict[str, Any]:
@@ -161,6 +162,8 @@ def _command(options: Namespace) -> list[str]:
 def _diff(file: Path, before: str | None, after: str | None) -> str:
     from difflib import unified_diff
 
-    names = ("/dev/null" if text is None else str(file) for text in (before, after))
-    texts = ((text or "").splitlines() for text in (before, after))
-    return "".join(f"{line}\n" for line in unified_diff(*texts, *names, lineterm=""))
+    old, new = ("/dev/null" if text is None else str(file) for text in (before, after))
+    lines = unified_diff(
+        (before or "").splitlines(), (after or "").splitlines(), old, new, lineterm=""
+    )
+    return "".join(f"{line}\n" for line in lines)
