@@ -393,3 +393,12 @@ def test_one_table_of_any_toml_is_set_and_removed(value: dict[str, Any]) -> None
     removed = toml.without(changed, keys)
     rest = {key: item for key, item in value.items() if key != "mcp_servers" or item}
     assert toml.read(removed) == rest
+
+
+def test_the_page_names_the_file_of_every_client() -> None:
+    page = (Path(__file__).parents[2] / "docs/agents.md").read_text(encoding="utf-8")
+    for client in CLIENTS.values():
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{client.name}` |"))
+        assert f"`{client.project[-1]}`" in row
+        if client.name != "vscode":
+            assert f"`~/{USER_FILES[client.name]}`" in row
