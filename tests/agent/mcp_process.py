@@ -12,12 +12,14 @@ import mcp_types as types
 from mcp import Client, StdioServerParameters
 from pydantic import FileUrl
 
-from foldline.agent.mcp.server import AgentServer, Options
+from foldline.agent.mcp.server import AgentServer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from mcp.client import ClientRequestContext
+
+    from foldline.agent.mcp.stdio import Options
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
 SECONDS = 60.0

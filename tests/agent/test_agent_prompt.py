@@ -17,7 +17,8 @@ from foldline.agent.agent_prompt import (
 )
 from foldline.agent.cli import main
 from foldline.agent.mcp.calls import Tools
-from foldline.agent.mcp.server import INSTRUCTIONS, AgentServer, Options
+from foldline.agent.mcp.server import INSTRUCTIONS, AgentServer
+from foldline.agent.mcp.stdio import Options
 from foldline.ide.operations import OPERATIONS, answer_sizes
 from foldline.ide.operations.answer_sizes import SIZES
 from foldline.ide.operations.costs import cost_of

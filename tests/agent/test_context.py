@@ -15,7 +15,7 @@ from tests.prompts.adapters.test_context import results
 from tests.prompts.adapters.wires import AnthropicWire, Line, OpenAIWire, Said, Wire
 
 from foldline.agent.cli import main
-from foldline.agent.mcp.server import Options
+from foldline.agent.mcp.stdio import Options
 from foldline.agent.tools import CONTEXT_POLICY, code_tools
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.workspace import Workspace

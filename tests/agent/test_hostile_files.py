@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.hostile import HOSTILE, SECRET, names_for
 
-from foldline.agent.mcp.server import Options
+from foldline.agent.mcp.stdio import Options
 
 from .mcp_process import call, connect_here
 

@@ -88,7 +88,8 @@ def test_the_server_leaves_when_its_input_ends(*, after_initialize: bool) -> Non
 def test_what_only_prompts_need_is_not_loaded_to_start() -> None:
     code = (
         "import sys\n"
-        "from foldline.agent.mcp.server import AgentServer, Options\n"
+        "from foldline.agent.mcp.server import AgentServer\n"
+        "from foldline.agent.mcp.stdio import Options\n"
         "AgentServer(Options())\n"
         "print(*sys.modules)"
     )

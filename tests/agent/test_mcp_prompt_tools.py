@@ -14,7 +14,7 @@ from pydantic import FileUrl
 
 from foldline.agent.mcp import roots, server
 from foldline.agent.mcp.calls import META_PRIORITY, META_SUMMARY
-from foldline.agent.mcp.server import Options
+from foldline.agent.mcp.stdio import Options
 
 from .mcp_process import EXAMPLE, SECONDS, call, connect, connect_here
 from .test_mcp_prompts import REVIEW, text_of

@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from foldline.agent.mcp.server import Options
+from foldline.agent.mcp.stdio import Options
 
 from .mcp_process import EXAMPLE, connect, connect_here
 
@@ -143,6 +143,22 @@ async def test_placeholders_stay_in_text_and_count_as_not_given_elsewhere(worksp
         assert "Some rules." in text
         with pytest.raises(MCPError, match="times: '\\$x' is not int"):
             await text_of(client, "demo/greeting", name="$1", times="$x")
+
+
+async def test_a_placeholder_is_no_choice_of_a_literal(tmp_path: Path) -> None:
+    (tmp_path / "tone.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from typing import Literal\n"
+        "from foldline.prompts import MarkdownSection, PromptTemplate\n"
+        "@dataclass(frozen=True)\n"
+        "class Tone:\n"
+        "    tone: Literal['kind', 'brief'] = 'kind'\n"
+        "section = MarkdownSection[Tone](title='Tone', key='tone', template='Be ${tone}.')\n"
+        "template = PromptTemplate(ns='demo', key='tone', sections=[section])\n"
+    )
+    async with connect_here(Options(roots=(tmp_path,), trusted=True)) as client:
+        assert "Be kind." in await text_of(client, "demo/tone", tone="$1")
+        assert "Be brief." in await text_of(client, "demo/tone", tone="brief")
 
 
 async def test_open_sections_are_completed_one_after_another(workspace: Path) -> None:

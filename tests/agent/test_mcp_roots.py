@@ -6,7 +6,7 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from foldline.agent.mcp.server import Options
+from foldline.agent.mcp.stdio import Options
 
 from .mcp_process import EXAMPLE, call, connect_here
 

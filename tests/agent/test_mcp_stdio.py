@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
-from foldline.agent.mcp import wire
+from foldline.agent.mcp import handshake, wire
 from foldline.ide.operations.receipts import present_excerpt
 
 from .mcp_process import EXAMPLE, SECONDS, call, command, connect
@@ -360,7 +360,7 @@ def test_a_request_is_read_with_its_id_whatever_its_params_are(
     params: dict[str, object], id_: object
 ) -> None:
     request = {"jsonrpc": "2.0", "id": id_, "method": "m", "params": params}
-    message = wire.parse(wire.Line(json.dumps(request).encode()))
+    message = wire.parse(handshake.Line(json.dumps(request).encode()))
     assert isinstance(message, types.JSONRPCRequest)
     assert message.id == id_
     wire.serialize(message).decode()
@@ -382,7 +382,7 @@ def test_what_has_an_id_is_a_request_or_refused_with_that_id(
 ) -> None:
     shuffled = random.sample(sorted(members), len(members))
     text = json.dumps({name: members[name] for name in shuffled})
-    message = wire.parse(wire.Line(text.encode()))
+    message = wire.parse(handshake.Line(text.encode()))
     id_ = members["id"]
     has_id = isinstance(id_, (int, str)) and not isinstance(id_, bool)
     if isinstance(message, types.JSONRPCRequest):
@@ -397,7 +397,7 @@ def test_what_has_an_id_is_a_request_or_refused_with_that_id(
 
 @given(st.binary() | st.text().map(str.encode))
 def test_no_line_is_too_odd_to_be_read(line: bytes) -> None:
-    message = wire.parse(wire.Line(line))
+    message = wire.parse(handshake.Line(line))
     if isinstance(message, wire.Refusal):
         json.dumps(message.answers(), allow_nan=False)
 
@@ -406,9 +406,9 @@ def test_no_line_is_too_odd_to_be_read(line: bytes) -> None:
 def test_a_line_is_read_whole_or_cut_to_its_ends(lines: list[bytes], ended: bool) -> None:
     stream = io.BytesIO(b"\n".join(lines) + b"\n" * ended)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wire, "MAX_LINE_BYTES", 20)
-        patch.setattr(wire, "END_BYTES", 5)
-        read = list(iter(lambda: wire.read_line(stream), None))
+        patch.setattr(handshake, "MAX_LINE_BYTES", 20)
+        patch.setattr(handshake, "END_BYTES", 5)
+        read = list(iter(lambda: handshake.read_line(stream), None))
     expected = list(io.BytesIO(stream.getvalue()))
     assert [line.cut for line in read] == [len(line) > 20 for line in expected]
     for line, whole in zip(read, expected, strict=True):

@@ -487,3 +487,21 @@ def test_pm_03_the_budget_of_a_context_is_that_of_all_its_files(
         assert all(f"{path}:1-" in text for path in paths)
     else:
         assert "no room for " in text
+
+
+def test_a_page_is_no_larger_than_clients_keep(tmp_path: Path, open_folders: Open) -> None:
+    (tmp_path / "big.txt").write_text("".join(f"line {n}\n" for n in range(20_000)))
+    folders = open_folders(tmp_path)
+    for name, arguments in (
+        ("read_file", {"path": "big.txt", "budget": 60_000}),
+        ("read_lines", {"path": "big.txt", "budget": 60_000}),
+        ("grep_in_files", {"pattern": "line", "budget": 60_000}),
+    ):
+        result = asyncio.run(TOOLS.call(TOOLS.find(name), folders, arguments))
+        (block,) = result.content
+        assert isinstance(block, types.TextContent)
+        assert 9_000 < len(block.text.encode()) <= 10_000
+        # What is shown of how much, and how to go on, whichever end a client cuts off.
+        first, *_, last = block.text.splitlines()[: -1 if "(receipt" in block.text else None]
+        assert "of 20000 lines" in first or " shown" in first
+        assert "cursor " in last

@@ -211,10 +211,10 @@ def _agent(words: list[str], subject: Subject) -> Callable[[], Iterator[str]]:
         ask(1, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=client)
         yield "initialize"
         send(method="notifications/initialized")
-        ask(2, "tools/call", name="get_file_outline", arguments={"path": subject.file})
-        yield "first outline"
-        ask(3, "tools/list")
+        ask(2, "tools/list")
         yield "tools/list"
+        ask(3, "tools/call", name="get_file_outline", arguments={"path": subject.file})
+        yield "first outline"
         stdin.close()
         process.wait()
 

@@ -35,6 +35,7 @@ VERBS = {
     "context": "context",
     "serve": "serve",
     "mcp": "mcp.verb",
+    "install": "install.verb",
     "tour": "tour",
     "doctor": "doctor",
     "completion": "completion",

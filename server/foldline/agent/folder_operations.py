@@ -32,15 +32,28 @@ class Answer:
 
 
 async def call_operation(
-    operation: Operation[Any, Any], folders: Folders, values: Mapping[str, object]
+    operation: Operation[Any, Any],
+    folders: Folders,
+    values: Mapping[str, object],
+    *,
+    largest_page: int | None = None,
 ) -> Answer:
     """Run an operation with unchecked arguments, and return its answer.
+
+    Args:
+        operation: The operation.
+        folders: The folders.
+        values: The arguments.
+        largest_page: The most bytes of an answer that a cursor continues, whatever its budget is.
 
     Raises:
         ArgumentsError: The arguments are wrong.
         BackendError: The operation failed; the message says what to do instead.
     """
     arguments = read_arguments(operation, values, from_model=True)
+    if largest_page is not None and hasattr(arguments, "cursor"):
+        budget = min(arguments.budget or largest_page, largest_page)
+        arguments = replace(arguments, budget=budget)
     return await run_async(run_in_folders(operation, folders, arguments), operation.threads)
 
 

@@ -34,7 +34,12 @@ class Folder:
 
     prefix: str
     access: SmartFileAccess
-    project: Project
+    workspace: Workspace
+
+    @property
+    def project(self) -> Project:
+        """The folder's modules; the analysis is loaded when it is first needed."""
+        return self.workspace.folder(self.root / "_").project
 
     @property
     def root(self) -> Path:
@@ -150,7 +155,7 @@ def open_folders(workspace: Workspace, roots: Iterable[Path]) -> Folders:
     workspace.set_roots(opened)
     for root in opened:
         try:
-            folder = Folder("", workspace.access(root), workspace.folder(root / "_").project)
+            folder = Folder("", workspace.access(root), workspace)
         except (BackendError, OSError) as error:
             problems.append(str(error))
         else:
@@ -167,6 +172,27 @@ def open_folders(workspace: Workspace, roots: Iterable[Path]) -> Folders:
         name = _free_name(root.name or "root", names)
         names[name] = replace(folder, prefix=f"{name}/")
     return Folders(tuple(names.values()))
+
+
+def working_folder() -> Path:
+    """Return the folder that the client started us in, where that can be meant for a workspace.
+
+    Raises:
+        NoFolderError: It can't, with what to do about it.
+    """
+    try:
+        folder = Path.cwd()
+    except FileNotFoundError as error:
+        raise NoFolderError(
+            "The folder in which the server was started is gone: start it with "
+            "`foldline mcp --root DIR`"
+        ) from error
+    if folder == Path("~").expanduser() or folder == Path(folder.anchor):
+        raise NoFolderError(
+            f"The server was started in {folder}, which is no workspace: start it with "
+            "`foldline mcp --root DIR`"
+        )
+    return folder
 
 
 def _free_name(name: str, taken: Iterable[str]) -> str:

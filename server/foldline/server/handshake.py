@@ -57,8 +57,8 @@ def fits(value: object, kind: Any) -> bool:
     """Return True if a JSON value is of a type as `handshake.json` writes them.
 
     A type is a name, or an object of the types of the members that are known; a name that ends in
-    `!` is required. `["list", type]` is an array, `["one", type, …]` one of several types, and
-    `["of", value, …]` one of these values.
+    `!` is required. `["list", type]` is an array, `["map", type]` an object of members with any
+    name, `["one", type, …]` one of several types, and `["of", value, …]` one of these values.
     """
     if isinstance(kind, dict):
         return isinstance(value, dict) and all(
@@ -71,6 +71,8 @@ def fits(value: object, kind: Any) -> bool:
         form, *kinds = kind
         if form == "list":
             return isinstance(value, list) and all(fits(item, kinds[0]) for item in value)
+        if form == "map":
+            return isinstance(value, dict) and all(fits(item, kinds[0]) for item in value.values())
         if form == "one":
             return any(fits(value, one) for one in kinds)
         return type(value) in (int, str) and value in kinds

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+LARGEST_PAGE = 10_000
+"""The most bytes of a page: clients keep only the ends of much longer results."""
 META_PRIORITY = "foldline/priority"
 """How long a client should keep a result: `high`, `medium` or `low`."""
 META_SUMMARY = "foldline/summary"
@@ -70,7 +72,7 @@ class Tools:
     ) -> types.CallToolResult:
         """Run a tool call, and return its result or its failure."""
         try:
-            answer = await call_operation(operation, folders, arguments)
+            answer = await call_operation(operation, folders, arguments, largest_page=LARGEST_PAGE)
         except REFUSALS as error:
             return failure(failure_text(operation, error, self._by_name))
         except Exception as error:

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.agent.mcp.prompt_needs import prompt_paths
 from foldline.ide.analysis.module_analysis import in_template
 from foldline.ide.analysis.modules import prompt_values
 from foldline.ide.analysis.values import (
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.analysis.values import Field, SectionValue, TemplateValue
 
-# Every module that constructs a prompt mentions this.
-PROMPT_WORD = r"\bPromptTemplate\b"
 SEQUENCES = ("tuple", "list", "set", "frozenset", "Sequence", "Iterable")
 
 
@@ -73,20 +72,7 @@ class CatalogPrompt:
     @property
     def summarised(self) -> tuple[str, ...]:
         """Keys of the sections that aren't shown in full, as far as known."""
-        return tuple(".".join(section.path) for section in _summarised(self.prompt))
-
-
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """What the prompts of a workspace need of a client, as far as their source shows.
-
-    Attributes:
-        folded: Some may have summarized sections.
-        tools: Some may have tools of their own.
-    """
-
-    folded: bool
-    tools: bool
+        return tuple(".".join(section.path) for section in summarised_sections(self.prompt))
 
 
 def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
@@ -98,7 +84,7 @@ def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
     found = [
         (folder, path, prompt, facts)
         for folder in folders.folders
-        for path, prompt, facts in _prompts_of(folder)
+        for path, prompt, facts in prompts_of(folder)
     ]
     found.sort(key=lambda entry: not entry[2].bound)
     names: dict[str, CatalogPrompt] = {}
@@ -110,55 +96,31 @@ def find_prompts(folders: Folders) -> tuple[CatalogPrompt, ...]:
     return tuple(sorted(names.values(), key=lambda prompt: prompt.name))
 
 
-def find_needs(folders: Folders, *, tools: bool) -> Needs:
-    """Return what the prompts of all folders need. Blocks while files are read, until all is known.
-
-    Args:
-        folders: The folders.
-        tools: Look for tools, too.
-    """
-    folded = has_tools = False
-    for folder in folders.folders:
-        for _, prompt, facts in _prompts_of(folder):
-            # Only running the code tells the sections that its source doesn't show.
-            folded = folded or not prompt.complete or any(_summarised(prompt))
-            has_tools = has_tools or (tools and (facts.declares_tools or not prompt.complete))
-            if folded and has_tools is tools:
-                return Needs(folded, has_tools)
-    return Needs(folded, has_tools)
-
-
-def _summarised(prompt: StaticPrompt) -> Iterator[StaticSection]:
+def summarised_sections(prompt: StaticPrompt) -> Iterator[StaticSection]:
     return (section for section in prompt.walk() if section.visibility.value != "FULL")
 
 
-def _paths(folder: Folder) -> list[str]:
-    # Unlike references, grep is complete while the index is being built.
-    matches = folder.access.grep(PROMPT_WORD, "**/*.py")
-    return sorted({match.path for match in matches})
-
-
-def _prompts_of(folder: Folder) -> Iterator[tuple[str, StaticPrompt, _Facts]]:
+def prompts_of(folder: Folder) -> Iterator[tuple[str, StaticPrompt, Facts]]:
     project = folder.project
     project.look_at_disk()
-    for path in _paths(folder):
+    for path in prompt_paths(folder):
         analysis = project.analysis(str(folder.root / path))
         if analysis is None:
             continue
         with project.lock:
             facts = _facts(analysis)
             for prompt in analysis.module.prompts:
-                yield path, prompt, facts.get(prompt.name, _Facts((), False))
+                yield path, prompt, facts.get(prompt.name, Facts((), False))
 
 
-class _Facts(NamedTuple):
+class Facts(NamedTuple):
     parameters: tuple[Parameter, ...]
     declares_tools: bool
 
 
-def _facts(analysis: ModuleAnalysis) -> Mapping[str, _Facts]:
+def _facts(analysis: ModuleAnalysis) -> Mapping[str, Facts]:
     """Return the parameters of each prompt and if it declares tools, by its variable."""
-    found: dict[str, _Facts] = {}
+    found: dict[str, Facts] = {}
     for statement in analysis.statements:
         values = prompt_values(statement, analysis.scope, analysis.evaluator)
         for _, name, value in values:
@@ -169,7 +131,7 @@ def _facts(analysis: ModuleAnalysis) -> Mapping[str, _Facts]:
             # An unknown bound value may be of any type.
             own = value.section_params if isinstance(value, PromptValue) else EMPTY_RECORD
             needed = not is_prompt or (len(types) == len(bound) and own.complete)
-            found[name.id] = _Facts(
+            found[name.id] = Facts(
                 tuple(_of_template(template, types, own.arguments, needed=needed)),
                 any(map(_declares_tools, in_template(template))),
             )

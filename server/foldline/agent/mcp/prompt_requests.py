@@ -113,7 +113,7 @@ def _without_placeholders(prompt: CatalogPrompt, arguments: Mapping[str, str]) -
     others = {OPEN_SECTIONS} | {
         parameter.name
         for parameter in prompt.parameters
-        if parameter.kind in ("int", "float", "bool")
+        if parameter.kind in ("int", "float", "bool") or "Literal[" in parameter.annotation
     }
     return {
         name: text

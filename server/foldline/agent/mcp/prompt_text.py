@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from foldline.agent.mcp.prompt_needs import CALL_TOOL
 from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from foldline.ide.render.render import OpenedSections, Render, RenderedTool
     from foldline.ide.render.static_disclosure import StaticText
 
-CALL_TOOL = "call_prompt_tool"
 DISCLOSURE = (OPEN_SECTIONS, READ_SECTION)
 # A longer argument isn't repeated: the prompt has it.
 LONGEST_ARGUMENT = 300

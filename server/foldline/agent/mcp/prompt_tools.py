@@ -16,10 +16,9 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from foldline.agent.mcp.calls import failure, success
-from foldline.agent.mcp.catalog import find_needs
+from foldline.agent.mcp.prompt_needs import CALL_TOOL, all_needs, find_needs
 from foldline.agent.mcp.prompt_requests import read_request
 from foldline.agent.mcp.prompt_text import (
-    CALL_TOOL,
     opened_text,
     static_opened_text,
     static_text,
@@ -34,7 +33,7 @@ from foldline.ide.render.static_disclosure import open_statically, read_statical
 from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping
 
     from foldline.agent.folders import Folders
     from foldline.agent.mcp.prompt_requests import PromptRequest
@@ -119,7 +118,7 @@ class PromptTools:
     @property
     def listed(self) -> tuple[types.Tool, ...]:
         """All tools that a workspace may need."""
-        return (_OPEN, _READ, _CALL) if self._trusted else (_OPEN, _READ)
+        return _of_names(all_needs(trusted=self._trusted).names)
 
     async def needed(self, folders: Folders) -> tuple[types.Tool, ...]:
         """Return the tools that the texts of the folders' prompts name.
@@ -129,11 +128,8 @@ class PromptTools:
         Raises:
             BackendError: A folder can't be read.
         """
-        look = partial(find_needs, folders, tools=self._trusted)
-        needs = await in_thread(look, PROMPTS)
-        return tuple(
-            tool for tool in self.listed if (needs.tools if tool is _CALL else needs.folded)
-        )
+        look = partial(find_needs, folders, trusted=self._trusted)
+        return _of_names((await in_thread(look, PROMPTS)).names)
 
     def has(self, name: str) -> bool:
         """Return True for the name of one of these tools, whether it's listed or not."""
@@ -210,6 +206,10 @@ class PromptTools:
         if not answer.success:
             return failure(answer.text)
         return success(answer.text, answer.summary, answer.priority)
+
+
+def _of_names(names: Collection[str]) -> tuple[types.Tool, ...]:
+    return tuple(tool for tool in (_OPEN, _READ, _CALL) if tool.name in names)
 
 
 async def _request(folders: Folders, arguments: PromptArguments) -> PromptRequest:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import mcp_types as types
 
 from foldline.agent.mcp.calls import refusal
+from foldline.agent.mcp.prompt_needs import CALL_TOOL
 from foldline.agent.mcp.prompt_requests import (
     find,
     named_prompt,
     read_request,
     split,
 )
-from foldline.agent.mcp.prompt_text import CALL_TOOL, own_tools, with_usage
+from foldline.agent.mcp.prompt_text import own_tools, with_usage
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import RenderError
 from foldline.ide.render.jobs import RENDER, open_sections

@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from foldline.agent.folders import Folders, NoFolderError, open_folders
+from foldline.agent.folders import Folders, NoFolderError, open_folders, working_folder
 from foldline.backends.waiting import in_thread
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Roots:
         """
         roots = self._given
         if not roots and not self._asks(context):
-            roots = (_working_folder(),)
+            roots = (working_folder(),)
         elif not roots:
             if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
                 async with self._asking:
@@ -116,20 +116,3 @@ def _paths(answer: types.ListRootsResult) -> tuple[Path, ...]:
         for place in places
         if place.netloc in ("", "localhost")
     )
-
-
-def _working_folder() -> Path:
-    """The folder that the client started us in, where that can be meant for a workspace."""
-    try:
-        folder = Path.cwd()
-    except FileNotFoundError as error:
-        raise NoFolderError(
-            "The folder in which the server was started is gone: start it with "
-            "`foldline mcp --root DIR`"
-        ) from error
-    if folder == Path("~").expanduser() or folder == Path(folder.anchor):
-        raise NoFolderError(
-            f"The server was started in {folder}, which is no workspace: start it with "
-            "`foldline mcp --root DIR`"
-        )
-    return folder

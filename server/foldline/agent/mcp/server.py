@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
-import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import mcp_types as types
@@ -19,63 +17,40 @@ from foldline.agent.folders import NoFolderError
 from foldline.agent.mcp import calls
 from foldline.agent.mcp.calls import Tools
 from foldline.agent.mcp.roots import Roots
-from foldline.agent.mcp.wire import stdio_streams
+from foldline.agent.mcp.stdio import LIST_SECONDS
+from foldline.agent.mcp.wire import streams_of
 from foldline.backends.errors import BackendError
-from foldline.ide.lifecycle import exit_with_parent
-from foldline.ide.settings import Settings
 from foldline.ide.version import VERSION
-from foldline.ide.workspace import AccessOptions, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from pathlib import Path
 
     from mcp.server.context import ServerRequestContext
 
+    from foldline.agent.mcp.handshake import Opening
     from foldline.agent.mcp.prompt_tools import PromptTools
     from foldline.agent.mcp.prompts import WorkspacePrompts
+    from foldline.agent.mcp.stdio import Options
+    from foldline.ide.standard_streams import QueuedWriter
+    from foldline.ide.workspace import Workspace
 
 log = logging.getLogger(__name__)
 _P = ParamSpec("_P")
 _Result = TypeVar("_Result")
 
 CLOSE_SECONDS = 3.0
-# Clients list the tools while they start. Prompts that aren't found in time may need them all.
-LIST_SECONDS = 1.0
 INSTRUCTIONS = mcp_instructions()
 """The instructions with all tools."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Options from the command line.
-
-    Attributes:
-        roots: The folders to serve; by default the client's.
-        trusted: Prompts and the workspace's language servers may be executed.
-        interpreter: The Python that executes prompts; None to find one.
-        deadline: Seconds that the code of a prompt may take for one request.
-    """
-
-    roots: tuple[Path, ...] = ()
-    trusted: bool = False
-    interpreter: str | None = None
-    deadline: float = Settings().render_deadline
 
 
 class AgentServer:
     """The server of one client."""
 
-    def __init__(self, options: Options, tools: Tools | None = None) -> None:
+    def __init__(
+        self, options: Options, tools: Tools | None = None, workspace: Workspace | None = None
+    ) -> None:
         self.tools = tools or Tools()
-        self.workspace = Workspace(
-            Settings(
-                trusted=options.trusted,
-                interpreter=options.interpreter,
-                render_deadline=options.deadline,
-            ),
-            AccessOptions(language_servers=True, parse_in_workers=True),
-        )
+        self.workspace = workspace or options.workspace()
         self.roots = Roots(options.roots, self.workspace)
         self.protocol: Server[dict[str, Any]] = Server(
             "foldline",
@@ -105,14 +80,13 @@ class AgentServer:
 
         return PromptTools(self.workspace)
 
-    async def run(self) -> None:
-        """Serve standard input and output until the client disconnects."""
+    async def run(self, opening: Opening, writer: QueuedWriter) -> None:
+        """Serve the client that began with `opening` until it disconnects."""
         options = self.protocol.create_initialization_options(
             NotificationOptions(prompts_changed=True, tools_changed=True)
         )
         try:
-            # From here on, only the protocol uses these streams: other output goes to stderr.
-            async with stdio_streams() as (incoming, outgoing):
+            async with streams_of(opening, writer) as (incoming, outgoing):
                 await self.protocol.run(incoming, outgoing, options)
         finally:
             await self.close()
@@ -203,11 +177,3 @@ def _with_protocol_errors(
             raise calls.refusal(message, types.INTERNAL_ERROR) from error
 
     return answer
-
-
-def serve_stdio(options: Options) -> None:
-    """Serve one client over standard input and output until it disconnects."""
-    exit_with_parent()
-    # Bounds how long a finished answer waits while another thread computes.
-    sys.setswitchinterval(0.001)
-    asyncio.run(AgentServer(options).run())

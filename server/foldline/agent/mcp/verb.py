@@ -55,11 +55,15 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from foldline.ide.garbage import loading
+    from importlib.util import find_spec
+
+    from foldline.agent.mcp.stdio import Options, serve_stdio
     from foldline.ide.lifecycle import end_process
 
-    with loading():
-        from foldline.agent.mcp.server import Options, serve_stdio
+    # Loaded after the first answers; a missing extra is told before the client's first message.
+    for name in ("mcp", "mcp_types"):
+        if find_spec(name) is None:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
     for root in options.root:
         if not root.is_dir():
             print(f"foldline mcp: --root {root}: no such folder", file=sys.stderr)  # noqa: T201

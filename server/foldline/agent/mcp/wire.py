@@ -13,24 +13,23 @@ import math
 import re
 import threading
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from foldline.agent.mcp.handshake import END_BYTES, MAX_LINE_BYTES, Line
 from foldline.backends.waiting import in_thread
-from foldline.ide.standard_streams import QueuedWriter, claim_standard_streams
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-MAX_LINE_BYTES = 1 << 23
-# The part of a longer line that is stored, at either end: enough for its id.
-END_BYTES = 1 << 12
+    from foldline.agent.mcp.handshake import Opening
+    from foldline.ide.standard_streams import QueuedWriter
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # A message's members other than its params are short, so the id is near one end.
@@ -38,13 +37,6 @@ _ID = r'"id"\s*:\s*(-?[0-9]{1,100}|"(?:[^"\\]|\\.)*")\s*'
 _SHORT = r'"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*'
 _HEAD_ID = re.compile(rf"\s*\{{\s*(?:{_SHORT},\s*)*{_ID}[,}}]")
 _TAIL_ID = re.compile(rf"[{{,]\s*{_ID}(?:,\s*{_SHORT})*\}}\s*\Z")
-
-
-class Line(NamedTuple):
-    """One line of input; if too long, it is `cut` to its two ends."""
-
-    text: bytes
-    cut: bool = False
 
 
 class Refusal(NamedTuple):
@@ -61,15 +53,15 @@ class Refusal(NamedTuple):
 
 
 @asynccontextmanager
-async def stdio_streams() -> AsyncIterator[
+async def streams_of(
+    opening: Opening, writer: QueuedWriter
+) -> AsyncIterator[
     tuple[
         MemoryObjectReceiveStream[SessionMessage | Exception],
         MemoryObjectSendStream[SessionMessage],
     ]
 ]:
     """Open the streams of messages from and to the client, for an SDK session."""
-    stdin, stdout = claim_standard_streams()
-    writer = QueuedWriter(stdout)
     arrived, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
     outgoing, leaving = anyio.create_memory_object_stream[SessionMessage]()
     lines, read = anyio.create_memory_object_stream[Line]()
@@ -88,13 +80,18 @@ async def stdio_streams() -> AsyncIterator[
                             await arrived.send(SessionMessage(message))
 
     async def send() -> None:
+        answered = opening.answered
         async with leaving:
             async for message in leaving:
+                if answered is not None and getattr(message.message, "id", None) == answered:
+                    # The session's own answer to `initialize`, which the client has.
+                    answered = None
+                    continue
                 writer.write(serialize(message.message) + b"\n")
 
     # A daemon: a read that never returns must not delay the exit of the process.
     reader = threading.Thread(
-        target=_read_lines, args=(stdin, lines, asyncio.get_running_loop()), daemon=True
+        target=_pass_on, args=(opening, lines, asyncio.get_running_loop()), daemon=True
     )
     reader.start()
     try:
@@ -106,17 +103,6 @@ async def stdio_streams() -> AsyncIterator[
             outgoing.close()
     finally:
         await in_thread(writer.close)
-
-
-def read_line(stream: BinaryIO) -> Line | None:
-    """Return the next line; None at EOF. Never stores more than `MAX_LINE_BYTES`."""
-    text = stream.readline(MAX_LINE_BYTES + 1)
-    if len(text) <= MAX_LINE_BYTES:
-        return Line(text) if text else None
-    tail = text[-END_BYTES:]
-    while not tail.endswith(b"\n") and (part := stream.readline(END_BYTES)):
-        tail = (tail + part)[-END_BYTES:]
-    return Line(text[:END_BYTES] + tail, cut=True)
 
 
 def parse(line: Line) -> types.JSONRPCMessage | Refusal | None:
@@ -209,11 +195,11 @@ def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not a number of JSON")
 
 
-def _read_lines(
-    stdin: BinaryIO, lines: MemoryObjectSendStream[Line], loop: asyncio.AbstractEventLoop
+def _pass_on(
+    opening: Opening, lines: MemoryObjectSendStream[Line], loop: asyncio.AbstractEventLoop
 ) -> None:
     """Pass on line by line what arrives, each when the one before was taken."""
     with suppress(RuntimeError, anyio.BrokenResourceError):  # The session has ended.
-        while (line := read_line(stdin)) is not None:
+        for line in opening.lines():
             asyncio.run_coroutine_threadsafe(lines.send(line), loop).result()
         loop.call_soon_threadsafe(lines.close)

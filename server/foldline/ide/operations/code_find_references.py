@@ -50,7 +50,7 @@ OPERATION = Operation(
     run,
     lambda uses, arguments: format_references(uses, arguments.budget),
     tool="find_references",
-    description="Where a name is used across files, with kind and enclosing symbol "
+    description="Find references: where a name is used, who calls it (callers, usages) "
     f"({cost_of('find_references')}).",
     verb="refs",
     found=lambda uses: uses.total,

@@ -53,7 +53,7 @@ OPERATION = Operation(
     run,
     lambda results, _: format_grep(results),
     tool="grep_in_files",
-    description=f"Lines that match a regular expression ({cost_of('grep_in_files')}).",
+    description=f"Grep: search text in files by a regular expression ({cost_of('grep_in_files')}).",
     priority="high",
     verb="grep",
     found=lambda results: results.total,

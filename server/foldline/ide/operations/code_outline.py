@@ -36,7 +36,7 @@ OPERATION = Operation(
     run,
     lambda outline, arguments: format_outline(outline, arguments.budget),
     tool="get_file_outline",
-    description="A file's symbols with signatures and line ranges, and its imports; no bodies "
+    description="Outline of a file: symbols with signatures and line ranges, imports; no bodies "
     f"({cost_of('get_file_outline')}). Ask before reading code.",
     priority="high",
     verb="outline",

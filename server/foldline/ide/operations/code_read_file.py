@@ -56,8 +56,8 @@ OPERATION = Operation(
     run,
     lambda page, _: format_file_text(page),
     tool="read_file",
-    description=f"A whole file ({cost_of('read_file')} a page). Last resort for code; right for "
-    "configuration and text.",
+    description=f"Read a whole file ({cost_of('read_file')} a page). Last resort for code; right "
+    "for configuration and text.",
     verb="read",
     found=lambda page: page.end >= page.start,
     outline=outline,

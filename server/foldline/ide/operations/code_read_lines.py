@@ -42,7 +42,7 @@ OPERATION = Operation(
     run,
     lambda page, _: format_file_text(page),
     tool="read_lines",
-    description="The lines start to end of a file, counted from 1.",
+    description="Read the lines start to end of a file, counted from 1.",
     verb="lines",
     found=lambda page: page.end >= page.start,
     whole=True,

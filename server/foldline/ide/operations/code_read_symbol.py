@@ -77,7 +77,7 @@ OPERATION = Operation(
     run,
     lambda detail, _: format_symbol(detail),
     tool="read_symbol",
-    description=f"The source of functions, classes or methods ({cost_of('read_symbol')}).",
+    description=f"Show the source of a function, class or method ({cost_of('read_symbol')}).",
     verb="symbol",
     whole=True,
     excerpt=True,

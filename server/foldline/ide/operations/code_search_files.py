@@ -37,7 +37,7 @@ OPERATION = Operation(
     run,
     lambda results, _: format_search(results),
     tool="search_for_files",
-    description="Files that a question is about, best first, and why.",
+    description="Search for files that a question is about, best first, and why.",
     priority="high",
     verb="search",
     found=lambda results: results.total,

@@ -44,7 +44,7 @@ OPERATION = Operation(
     run,
     lambda tree, _: format_tree(tree),
     tool="get_tree",
-    description="Files and folders below a folder, with sizes. Start here.",
+    description="List files and folders of the repository, with sizes. Start here.",
     priority="high",
     verb="tree",
     found=lambda tree: tree.files,

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 METHOD = TEXT_DOCUMENT_DOCUMENT_SYMBOL
 OPTIONS = DocumentSymbolOptions(label="foldline")
-# By the names of foldline's own kinds, which aren't imported before they are needed.
+# By the names of foldline's own kinds, which aren't imported before they are needed. Agents drop
+# symbols of kinds that code has few of, such as modules, packages, keys and strings.
 _KINDS = {
-    "PROMPT": SymbolKind.Module,
-    "SECTION": SymbolKind.String,
-    "SUMMARY": SymbolKind.Key,
-    "CHAPTER": SymbolKind.Package,
+    "PROMPT": SymbolKind.Class,
+    "SECTION": SymbolKind.Constant,
+    "SUMMARY": SymbolKind.Variable,
+    "CHAPTER": SymbolKind.Struct,
 }
 
 

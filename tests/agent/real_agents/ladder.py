@@ -1,0 +1,38 @@
+"""A script that climbs from the tree to references, and what the model must have got of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TOOLS = {
+    "find_references",
+    "get_file_outline",
+    "get_tree",
+    "grep_in_files",
+    "read_file",
+    "read_lines",
+    "read_symbol",
+    "search_for_files",
+}
+STEPS: list[dict[str, Any]] = [
+    {"call": "get_tree", "arguments": {}},
+    {"call": "get_file_outline", "arguments": {"path": "auth/service.py"}},
+    {
+        "call": "read_symbol",
+        "arguments": {"path": "auth/service.py", "name": "AuthService.finish_reset"},
+    },
+    {"call": "find_references", "arguments": {"name": "TokenSigner.read"}},
+    {"call": "read_symbol", "arguments": {"path": "auth/service.py", "name": "no_such"}},
+    {"text": "The script is played."},
+]
+
+
+def check_ladder(results: list[str]) -> None:
+    """Check the answers of these steps, as the model got them."""
+    tree, outline, symbol, references, wrong = results
+    assert "auth/ 8 files" in tree
+    assert "finish_reset(self, token: str, password: str)" in outline
+    assert "self._signer.read(token)" in symbol
+    assert "auth/service.py" in references
+    assert "AuthService.finish_reset" in references
+    assert "has no symbol 'no_such'" in wrong
