@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.index_bar import index_bar
-from foldline.agent.terminal import complain, json_text, show
+from foldline.agent.terminal import complain, is_styled, json_text, show, show_styled
 from foldline.ide.operations import operations
 from foldline.ide.operations.arguments import LinesArguments, PositionArguments
 from foldline.ide.operations.operation import Role
 from foldline.ide.operations.receipts import answer_text, with_room
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from foldline.agent.verbs import Verbs
     from foldline.backends import SmartFileAccess
@@ -158,14 +158,29 @@ def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
     if options.json:
         show(json_text(answers if len(answers) > 1 else answers[0]))
     else:
-        # A person at a terminal reads no receipts.
-        plain = sys.stdout.isatty() and getattr(options, "held", None) is None
-        text = operation.text if plain else partial(answer_text, operation)
-        show("\n\n".join(map(text, results, all_arguments)))
+        _print(operation, all_arguments, results)
     found = [operation.found(result) for result in results]
     if any(found):
         return FOUND
     return FAILED if None in found else NOTHING
+
+
+def _print(
+    operation: Operation[Any, Any], arguments: Sequence[Any], results: Sequence[Any]
+) -> None:
+    """Print the texts of the results; a person at a terminal reads no receipts."""
+    plain = sys.stdout.isatty() and not any(getattr(one, "held", None) for one in arguments)
+    text = operation.text if plain else partial(answer_text, operation)
+    texts = list(map(text, results, arguments))
+    if not is_styled():
+        show("\n\n".join(texts))
+        return
+    from foldline.agent.line_styles import CODE_VERBS, styled
+
+    for number, text_of_one in enumerate(texts):
+        lines = styled(operation.verb, text_of_one)
+        between = [[("", "")]] if number else []
+        show_styled([*between, *lines], wrap=operation.verb not in CODE_VERBS)
 
 
 def _data(
