@@ -80,7 +80,7 @@ def complain(message: str) -> None:
 
 def json_text(data: object) -> str:
     """Return the data as JSON without characters that control a terminal or reorder text."""
-    return for_json(json.dumps(data, ensure_ascii=False, indent=2))
+    return for_json(json.dumps(data, ensure_ascii=False, indent=2, default=str))
 
 
 @contextmanager
