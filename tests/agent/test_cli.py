@@ -184,7 +184,7 @@ def test_help_of_a_verb_is_that_of_its_option() -> None:
             "`foldline grep` takes no '--budegt': did you mean `--budget`? `foldline grep --help`",
         ),
         (["check", "--formt=json"], "did you mean `--format`?"),
-        (["--json", "tree"], "foldline: write --json behind `foldline tree`"),
+        (["--budget=5", "tree"], "foldline: write --budget behind `foldline tree`"),
         (
             ["--bugdet=5", "tree"],
             "`foldline tree` takes no '--bugdet': did you mean `--budget`?",

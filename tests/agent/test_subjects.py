@@ -25,6 +25,7 @@ def checkout(cart: Cart) -> int:
 """,
     "notes.md": "# About the shop\n\nCarts.\n",
 }
+NOBODY = "no call of 'checkout' in code; no language server was asked; whom it calls is not known"
 SECONDS = ("--seconds", "0")
 
 
@@ -51,11 +52,8 @@ def first_lines(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
     ("verb", "lines"),
     [
         ("definition", ["shop.py:9 checkout: 1 definition", "shop.py"]),
-        ("hover", ["shop.py:9 checkout", "def checkout(cart: Cart) -> int"]),
-        (
-            "calls",
-            ["shop.py:9 checkout", "(no language server was asked; whom it calls is not known)"],
-        ),
+        ("hover", ["shop.py:9 checkout", "shop.py:9-10 def checkout(cart: Cart) -> int"]),
+        ("calls", ["shop.py:9 checkout", f"({NOBODY})"]),
         ("refs", ["checkout: 1 reference in 1 file", "shop.py"]),
         ("symbol", ["shop.py:9-10 checkout", "def checkout(cart: Cart) -> int:"]),
     ],

@@ -114,7 +114,8 @@ def _styled_code(text: str) -> Iterator[Line]:
     while notes < len(rest) and re.fullmatch(r"\([a-z].*\)", rest[notes]):
         yield [(rest[notes], STYLES["note"])]
         notes += 1
-    yield from _highlighted("\n".join(rest[notes:]), lexer)
+    if code := rest[notes:]:
+        yield from _highlighted("\n".join(code), lexer)
 
 
 def _highlighted(code: str, lexer: Lexer | None) -> Iterator[Line]:

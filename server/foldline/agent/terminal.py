@@ -27,7 +27,7 @@ Line: TypeAlias = "Sequence[tuple[str, str]]"
 """The parts of a line, each with a style of `rich`."""
 
 # What a wrapped line goes on below: behind its indentation, number or mark.
-_HANG = re.compile(r"\s*(?:[\d~+.,:*-]+[:-]? +|[▸▾·*•] )?")
+_HANG = re.compile(r"\s*(?:[\d~+.,:*-]+[:-]? +|[▸▾·*•] |[a-z]+ {2,})?")
 _LEAST_HANG, _MOST_HANG = 2, 30
 
 
