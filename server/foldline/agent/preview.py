@@ -118,7 +118,10 @@ def _explore(options: argparse.Namespace, file: Path, name: str | None) -> int:
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refused("--tui needs a terminal: leave it out, or use --serve")
-    PreviewApp(_open_workspace(file, options), _first_view(options, file, name)).run()
+    app = PreviewApp(_open_workspace(file, options), _first_view(options, file, name))
+    app.run()
+    if app.failure is not None:
+        raise app.failure
     return FOUND
 
 

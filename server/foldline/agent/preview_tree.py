@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.agent.terminal import Line
-    from foldline.ide.render.render import Block, Render
+    from foldline.ide.render.render import Block, Render, Tokens
     from foldline.ide.token_counter import TokenCounter
 
 FOLDED, SHOWN, OFF = "▸", "▾", "·"
@@ -23,7 +23,8 @@ def tree_lines(render: Render, counter: TokenCounter) -> Iterator[Line]:
     yield [(visible(name), "bold")]
     for block in render.blocks:
         yield section_line(block, counter)
-    yield [totals(render, counter)]
+    budget = f", budget {render.token_budget:,}" if render.token_budget else ""
+    yield [(totals(render.tokens, counter) + budget, "bold")]
     if len(render.parameter_sets) > 1:
         others = ", ".join(one.name for one in render.parameter_sets)
         yield [(f"values  {render.parameter_set or 'none'}, of {others}", "dim")]
@@ -66,13 +67,11 @@ def gain_text(block: Block, counter: TokenCounter) -> str:
     return f"  {counter.format_change(tokens.if_opened - tokens.subtree)} if opened"
 
 
-def totals(render: Render, counter: TokenCounter) -> tuple[str, str]:
-    """Return the tokens of the whole prompt: text, tools and the output's schema apart."""
-    tokens = render.tokens
+def totals(tokens: Tokens | None, counter: TokenCounter) -> str:
+    """Return the tokens of a whole prompt: text, tools and the output's schema apart."""
     if tokens is None:
-        return ("", "")
+        return ""
     parts = [f"{counter.format(tokens.text)} of text"]
     parts += [f"{counter.format(tokens.tools)} of tools"] if tokens.tools else []
     parts += [f"{counter.format(tokens.output)} of the output's schema"] if tokens.output else []
-    budget = f", budget {render.token_budget:,}" if render.token_budget else ""
-    return (f"{counter.format(tokens.total):>9}  tokens: {', '.join(parts)}{budget}", "bold")
+    return f"{counter.format(tokens.total):>9}  tokens: {', '.join(parts)}"
