@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.cli import add_verbs
+from foldline.agent.exit_statuses import STATUSES
 from foldline.ide.errors import RENDER_KINDS, IdeError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.answer_sizes import CORPUS, DATE, SIZES
@@ -46,6 +47,7 @@ def page() -> str:
     parts += ["## Costs\n", _costs()]
     parts += ["## Commands of the language server\n", _commands()]
     parts += ["## Verbs of the command line\n", _verbs()]
+    parts += ["## Exit statuses\n", _statuses()]
     parts += ["## Failures\n", _failures()]
     return "\n".join(parts)
 
@@ -131,6 +133,11 @@ def _verbs() -> str:
             )
         )
     return "\n".join(_table(("verb", "arguments", "meaning"), rows))
+
+
+def _statuses() -> str:
+    rows = [(f"`{status}`", meaning) for status, meaning in STATUSES.items()]
+    return "\n".join(_table(("status", "meaning"), rows))
 
 
 def _failures() -> str:

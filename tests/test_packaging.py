@@ -86,6 +86,7 @@ def test_the_wheel_holds_every_package_with_its_marker(wheel: Path) -> None:
     assert "foldline/__init__.py" not in names
     page = {f"foldline/server/page/files/{name}" for name in (*SHOWN_FILES, "index.html")}
     assert page <= names
+    assert any(name.endswith(".data/data/share/man/man1/foldline.1") for name in names)
 
 
 def test_the_base_install_is_the_prompt_library_alone(wheel: Path, tmp_path: Path) -> None:
@@ -117,7 +118,7 @@ def test_the_server_extra_starts(wheel: Path, tmp_path: Path) -> None:
     prompt = ROOT / "examples" / "code_reviewer" / "reviewer_prompt.py"
     command = (str(python.parent / "foldline"), "preview", str(prompt), "--serve")
     refused = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert "pip install 'foldline[web]'" in refused.stderr
 
 

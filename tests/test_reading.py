@@ -40,11 +40,11 @@ ALLOWED = {
     ("backends/jedi/worker.py", "read_bytes"): "the one function",
     ("ide/analysis/prompt_files.py", "read_bytes"): "the one function",
     ("ide/analysis/project.py", "read_text"): "the one function",
-    ("agent/preview_page.py", "read_text"): "the one function",
+    ("agent/preview_session.py", "read_text"): "the one function",
     ("ide/workspace.py", "project.open"): "takes a buffer",
     ("server/commands/prompt_preview.py", "ls.previews.open"): "begins a preview",
     ("server/commands/prompt_serve.py", "ls.previews.open"): "begins a preview",
-    ("agent/preview_page.py", "previews.open"): "begins a preview",
+    ("agent/preview_session.py", "previews.open"): "begins a preview",
 }
 
 

@@ -17,6 +17,7 @@ from foldline.agent.code import add_operation
 from foldline.agent.folders import open_folders
 from foldline.agent.mcp.calls import Tools
 from foldline.agent.tools import code_tools
+from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.arguments import FileArguments
 from foldline.ide.operations.operation import Between, Doc, Operation, Role
@@ -112,8 +113,8 @@ def test_a_new_operation_is_a_verb(root: Path, capsys: pytest.CaptureFixture[str
     assert options.run(options) == 0
     assert capsys.readouterr().out == "HEY \n"
     options = parser.parse_args(["shout", "a.txt", "--root", str(root), "--times", "7"])
-    assert options.run(options) == 2
-    assert "times: must be from 1 to 3, not 7" in capsys.readouterr().err
+    with pytest.raises(ArgumentsError, match="times: must be from 1 to 3, not 7"):
+        options.run(options)
 
 
 def test_a_new_operation_is_a_python_tool(root: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_value_that_was_made_up_is_named() -> None:
     ("target", "status", "words"),
     [
         ("nowhere.py", 2, "there is no such file"),
-        (f"{EXAMPLE}:nothing", 1, "it has"),
+        (f"{EXAMPLE}:nothing", 2, "it has"),
         (f"{EXAMPLE}", 2, "did you mean"),
     ],
 )

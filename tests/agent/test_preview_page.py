@@ -101,8 +101,8 @@ def test_it_starts_no_language_server() -> None:
     ("arguments", "status", "words"),
     [
         (("nowhere.py",), 2, "there is no such file"),
-        (("reviewer_prompt.py:examples/none",), 1, "it has"),
-        (("reviewer_prompt.py", "--open", "reference-dogs"), 1, "did you mean"),
+        (("reviewer_prompt.py:examples/none",), 2, "it has"),
+        (("reviewer_prompt.py", "--open", "reference-dogs"), 2, "did you mean"),
         (("reviewer_prompt.py", "--params", "nowhere.json"), 2, "nowhere.json"),
     ],
 )

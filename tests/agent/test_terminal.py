@@ -1,10 +1,14 @@
 """What verbs print does not control the terminal; elsewhere content is as it is."""
 
+import fcntl
 import json
 import os
 import pty
+import re
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -18,6 +22,9 @@ from foldline.prompts import MarkdownSection, PromptTemplate
 odd = PromptTemplate(ns="demo", key="HIDDEN", sections=[
     MarkdownSection[None](title="Odd HIDDEN", key="odd", template="HIDDEN ${")])
 """
+STYLE = re.compile(r"\x1b\[[\d;]*m")
+COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-7]|9[0-7])m")
+STYLING = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLORTERM", "TERM"}
 CONTENT = "title = '\x1b]0;owned\x07'\n\tred = '\x9b31m'\r\n"
 
 
@@ -28,15 +35,18 @@ def workspace(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def on_terminal(root: Path, *arguments: str) -> str:
+def on_terminal(root: Path, *arguments: str, columns: int = 200, **environment: str) -> str:
     """What a verb writes to a terminal, both its streams."""
+    quiet = {name: value for name, value in os.environ.items() if name not in STYLING}
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     with subprocess.Popen(
         [sys.executable, "-m", "foldline.agent", *arguments],
         cwd=root,
         stdin=subprocess.DEVNULL,
         stdout=theirs,
         stderr=theirs,
+        env={**quiet, "TERM": "xterm-256color", **environment},
     ) as process:
         os.close(theirs)
         written = b""
@@ -67,6 +77,9 @@ def on_terminal(root: Path, *arguments: str) -> str:
 )
 def test_no_escape_code_reaches_a_terminal(workspace: Path, arguments: tuple[str, ...]) -> None:
     written = on_terminal(workspace, *arguments)
+    # Ours are styles, and nothing else.
+    assert set(STYLE.sub("", written)).isdisjoint(CONTROL)
+    written = on_terminal(workspace, *arguments, TERM="dumb")
     assert written
     assert set(written).isdisjoint(CONTROL)
     assert "\\u001b" in written or "b.py" in written
@@ -141,3 +154,112 @@ def test_a_pattern_that_is_no_text_is_refused(
     monkeypatch.chdir(workspace)
     assert main(["grep", "a\udcff"]) == 2
     assert "no text" in capsys.readouterr().err
+
+
+CODE = '''class Cart:
+    """What a customer wants to have, and what all of it costs together with the taxes."""
+
+    def total(self, country: str, discounts: list[float], shipping: bool = True) -> float:
+        return 1.0
+'''
+# The parts of what a verb says that have a style, one each.
+STYLED = [
+    (("outline", "shop.py"), "\x1b[2m1-5\x1b[0m \x1b[36mclass\x1b[0m \x1b[1mCart\x1b[0m"),
+    (("grep", "return"), "\x1b[2m  5:\x1b[0m "),
+    (("refs", "Cart", "--seconds", "0"), "\x1b[1mCart\x1b[0m: 1 reference in 1 file"),
+    (("refs", "Cart", "--seconds", "0"), "\x1b[36m definition\x1b[0m"),
+    (("symbol", "Cart.total", "--seconds", "0"), "\x1b[1m Cart.total\x1b[0m"),
+    (("symbol", "Cart.total", "--seconds", "0"), "\x1b[35mdef\x1b[0m \x1b[1mtotal\x1b[0m"),
+    (("lines", "shop.py", "1-2"), "\x1b[2m:1-2\x1b[0m\x1b[2m of 5 lines\x1b[0m"),
+    (("tree",), "\x1b[1;34m./\x1b[0m\x1b[2m 3 files, "),
+    (("search", "cart"), "\x1b[1mshop.py\x1b[0m"),
+    (("definition", "Cart", "--seconds", "0"), "\x1b[2m  1:\x1b[0m"),
+]
+
+
+def styled(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str
+) -> str:
+    """What a verb prints into a pipe with the variables that are set."""
+    (root / "shop.py").write_text(CODE, encoding="utf-8")
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("FOLDLINE_CACHE_DIR", str(root.parent / "cache"))
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert main(list(words)) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("words", "part"), STYLED, ids=lambda value: value[0])
+def test_numbers_are_dim_and_names_bold(
+    words: tuple[str, ...],
+    part: str,
+    workspace: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown = styled(workspace, monkeypatch, capsys, *words)
+    assert part in shown
+    monkeypatch.delenv("FORCE_COLOR")
+    plain = styled(workspace, monkeypatch, capsys, *words)
+    assert "\x1b[" not in plain.replace("\x1b[2J", "")
+    assert STYLE.sub("", shown) == plain.replace("\x1b", "\\u001b")
+
+
+@pytest.mark.parametrize(
+    ("variables", "has_styles", "has_colours"),
+    [
+        ({}, False, False),
+        ({"FORCE_COLOR": "1"}, True, True),
+        ({"CLICOLOR_FORCE": "1"}, True, True),
+        ({"FORCE_COLOR": "0"}, False, False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, False),
+        ({"FORCE_COLOR": "1", "TERM": "dumb"}, False, False),
+    ],
+)
+def test_variables_decide_on_the_styles_of_a_pipe(
+    variables: dict[str, str], has_styles: bool, has_colours: bool, workspace: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "foldline.agent", "tree"],
+        cwd=workspace,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+        env={**{k: v for k, v in os.environ.items() if k not in STYLING}, **variables},
+    )
+    assert bool(STYLE.search(done.stdout)) is has_styles
+    assert bool(COLOUR.search(done.stdout)) is has_colours
+
+
+def test_a_terminal_without_colour_has_bold_and_wraps_below_the_text(workspace: Path) -> None:
+    (workspace / "shop.py").write_text(CODE, encoding="utf-8")
+    words = ("outline", "shop.py")
+    shown = on_terminal(workspace, *words, columns=50, NO_COLOR="1")
+    assert "\x1b[1mCart\x1b[0m" in shown
+    assert not COLOUR.search(shown)
+    lines = STYLE.sub("", shown).splitlines()
+    assert max(map(len, lines)) <= 50
+    assert lines[-2:] == [
+        "  4-5 def total(self, country: str, discounts:",
+        "      list[float], shipping: bool = True) -> float",
+    ]
+
+
+def test_rich_is_loaded_for_people_alone(workspace: Path) -> None:
+    code = (
+        "import sys; from foldline.agent.cli import main\n"
+        "main(['tree']); print('rich' in sys.modules, file=sys.stderr)"
+    )
+    for variables, loaded in (({}, "False"), ({"FORCE_COLOR": "1"}, "True")):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=workspace,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+            env={**{k: v for k, v in os.environ.items() if k not in STYLING}, **variables},
+        )
+        assert done.stderr.strip() == loaded

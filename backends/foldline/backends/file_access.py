@@ -350,7 +350,12 @@ class SmartFileAccess(CodeNavigation):
             seconds=seconds,
             most=most_references(first, budget),
         )
-        return page_references(await query.run(), first, budget)
+        found = await query.run()
+        if not found.references and self._index is not None:
+            from foldline.backends.near_names import with_near_names
+
+            found = with_near_names(found, self._index.last_defined())
+        return page_references(found, first, budget)
 
     def read_lines(self, file: str, start: int, end: int, *, no_ignore: bool = False) -> str:
         """The lines `start` to `end`, counted from 1, both included, joined by newlines."""

@@ -1,8 +1,8 @@
 """The command `foldline`: one module per verb, loaded when the command line begins with that verb.
 
 A verb's module has `register(verbs)`, which adds its parser and sets `run`, a function of the
-parsed arguments that returns the exit status: 0, 1 for a negative result, 2 for an error. It
-imports its dependencies when it runs.
+parsed arguments that returns the exit status, one of `exit_statuses`. It imports its dependencies
+when it runs. Errors that it raises are reported here, in one way.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import NoReturn
 
+    from foldline.agent.refusals import Refused
     from foldline.agent.verbs import Verbs
 
 TITLE = f"foldline {VERSION}"
@@ -50,10 +51,9 @@ Examples:
   foldline preview prompts/review.py --open policies
   foldline outline src/app.py
   foldline refs Session --root ../service
-  foldline context where are uploads checked"""
+  foldline context where are uploads checked
 
-# The extras that install modules, other than `server`.
-EXTRAS = {"mcp": "mcp", "mcp_types": "mcp", "pydantic": "mcp"}
+`foldline help COMMAND` has the options of one, `foldline help exit-statuses` what they mean."""
 
 _OPTION = re.compile(r"--[a-z][a-z-]*")
 
@@ -70,20 +70,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        return _run(words)
-    except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing == "foldline":
-            raise
-        extra = EXTRAS.get(missing, "server")
-        _complain(f"foldline: this command needs {missing!r}: pip install 'foldline[{extra}]'")
-        return 2
+        return _reported(words)
     except KeyboardInterrupt:
-        return 130
+        from foldline.agent.exit_statuses import INTERRUPTED
+
+        return INTERRUPTED
     except BrokenPipeError:
-        # The reader closed the pipe. Python would complain when it flushes at exit.
+        from foldline.agent.exit_statuses import CLOSED
+
+        # Python would complain when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 1
+        return CLOSED
+
+
+def _reported(words: list[str]) -> int:
+    """Run a command line; what fails is reported."""
+    try:
+        return _run(words)
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        from foldline.agent.refusals import report
+
+        return report(error, words)
 
 
 def _run(words: list[str]) -> int:
@@ -97,42 +106,56 @@ def _run(words: list[str]) -> int:
         complete(_parser(next(iter(words_so_far()), None))[0])
     if words[:1] == ["help"]:
         words = [*words[1:2], "--help"]
+        if words[0] == "exit-statuses":
+            from foldline.agent.exit_statuses import table
+
+            print(table())  # noqa: T201
+            return 0
     first = words[0] if words else None
     parser, verbs = _parser(first)
     if first is None:
         parser.print_help(sys.stderr)
         return 2
     if not first.startswith("-") and first not in verbs.choices:
-        return _refuse(f"there is no command {first!r}", first, verbs.choices, "foldline --help")
+        raise _unknown(f"there is no command {first!r}", first, verbs.choices, "foldline --help")
     options, unknown = parser.parse_known_args(words)
     if unknown:
         verb = next(word for word in words if word in verbs.choices)
         known = _OPTION.findall(verbs.choices[verb].format_help())
         name = unknown[0].partition("=")[0]
+        if name in known:
+            from foldline.agent.refusals import Refused
+
+            raise Refused(f"write {name} behind `foldline {verb}`", kind="usage")
         what = f"`foldline {verb}` takes no {name!r}"
-        return _refuse(what, name, known, f"foldline {verb} --help")
+        raise _unknown(what, name, known, f"foldline {verb} --help")
     return int(options.run(options))
 
 
-def _refuse(what: str, name: str, names: Iterable[str], page: str) -> int:
+def _unknown(what: str, name: str, names: Iterable[str], page: str) -> Refused:
     from difflib import get_close_matches
 
-    near = [f"`{found}`" for found in get_close_matches(name, sorted(set(names)), n=2, cutoff=0.7)]
-    meant = f"did you mean {' or '.join(near)}? " if near else ""
-    _complain(f"foldline: {what}: {meant}`{page}` lists what there is.")
-    return 2
+    from foldline.agent.refusals import Refused
+
+    near = get_close_matches(name, sorted(set(names)), n=2, cutoff=0.7)
+    meant = f"did you mean {' or '.join(f'`{found}`' for found in near)}? " if near else ""
+    message = f"{what}: {meant}`{page}` lists what there is."
+    return Refused(message, kind="usage", data={"near": near})
 
 
-def _complain(message: str) -> None:
-    from foldline.agent.terminal import complain
-
-    complain(message)
-
-
-def _parser(first: str | None) -> tuple[ArgumentParser, _SubParsersAction[ArgumentParser]]:
+def _parser(first: str | None) -> tuple[ArgumentParser, _SubParsersAction[Any]]:
     import argparse
 
-    parser = argparse.ArgumentParser(
+    from foldline.agent.refusals import Refused
+
+    class Parser(argparse.ArgumentParser):
+        """Reports wrong command lines as all other errors are reported."""
+
+        def error(self, message: str) -> NoReturn:
+            page = f"`{self.prog} --help` says what it takes"
+            raise Refused(f"{message}; {page}", kind="usage")
+
+    parser = Parser(
         prog="foldline",
         usage="foldline [-h] [--version] COMMAND ...",
         description="Shows prompts and code folded, and unfolds what is asked for.",

@@ -1,8 +1,7 @@
 """The operations as verbs: `foldline tree`, `outline`, `symbol`, `refs`, `grep` and the others.
 
-They work in any folder without set-up. Text is for models and people, `--json` for programs. Exit
-status: 0 with a result, 1 if nothing was found, 2 for an error. `diagnostics` returns 0 if a server
-reports nothing, 1 if it does, and 2 if there is no server.
+They work in any folder without set-up. Text is for models and people, `--json` for programs.
+`diagnostics` fails where no server answers.
 """
 
 from __future__ import annotations
@@ -14,28 +13,29 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foldline.agent.exit_statuses import FOUND, NOTHING, REFUSED
 from foldline.agent.index_bar import index_bar
-from foldline.agent.terminal import complain, json_text, show
+from foldline.agent.refusals import Refused
+from foldline.agent.symbol_subjects import add_subject, subject_values
+from foldline.agent.terminal import is_styled, json_text, show, show_styled
 from foldline.ide.operations import operations
-from foldline.ide.operations.arguments import LinesArguments, PositionArguments
+from foldline.ide.operations.arguments import LinesArguments
 from foldline.ide.operations.operation import Role
 from foldline.ide.operations.receipts import answer_text, with_room
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from foldline.agent.verbs import Verbs
     from foldline.backends import SmartFileAccess
     from foldline.ide.operations.operation import Argument, Operation
 
-FOUND, NOTHING, FAILED = 0, 1, 2
 # Processes that haven't ended by then end with this one.
 CLOSE_SECONDS = 10.0
 SECONDS = 20.0
 """Longer than for models: each command starts its own server."""
 
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?\Z")
-_PLACE = re.compile(r"(.+?)(?::(\d+))?(?::(\d+))?\Z", re.DOTALL)
 
 
 def register(verbs: Verbs) -> None:
@@ -59,7 +59,7 @@ def add_operation(verbs: Verbs, operation: Operation[Any, Any]) -> argparse.Argu
     parser.add_argument("--root", default=".", metavar="DIR", help="the workspace (default: .)")
     parser.add_argument("--json", action="store_true", help="the whole result, for programs")
     parser.add_argument("--no-ignore", action="store_true", help="include ignored files")
-    covered = _add_combined(parser, operation.arguments)
+    covered = _add_combined(parser, operation)
     for argument in operation.parameters:
         if argument.name not in covered:
             _add_argument(parser, argument, several=operation.several)
@@ -67,18 +67,15 @@ def add_operation(verbs: Verbs, operation: Operation[Any, Any]) -> argparse.Argu
     return parser
 
 
-def _add_combined(parser: argparse.ArgumentParser, arguments: type) -> frozenset[str]:
+def _add_combined(
+    parser: argparse.ArgumentParser, operation: Operation[Any, Any]
+) -> frozenset[str]:
     """Add options that combine several arguments, as in compilers; returns the arguments' names."""
-    if issubclass(arguments, PositionArguments):
-        parser.add_argument(
-            "place", type=_place, metavar="FILE[:LINE[:COLUMN]]", help="where the symbol stands"
-        )
-        return frozenset({"path", "line", "column"})
-    if issubclass(arguments, LinesArguments):
+    if issubclass(operation.arguments, LinesArguments):
         parser.add_argument("path", help="a file")
         parser.add_argument("range", type=_range, metavar="START[-END]", help="lines, from 1")
         return frozenset({"path", "start", "end"})
-    return frozenset()
+    return add_subject(parser, operation)
 
 
 def _add_argument(parser: argparse.ArgumentParser, argument: Argument, *, several: bool) -> None:
@@ -112,60 +109,67 @@ def _add_argument(parser: argparse.ArgumentParser, argument: Argument, *, severa
 
 def _run(operation: Operation[Any, Any], options: argparse.Namespace) -> int:
     """Run the operation, print the result, and return the exit status."""
-    from foldline.backends import BackendError
-    from foldline.backends.errors import PathError, SymbolError
+    from foldline.backends.errors import PathError
     from foldline.backends.waiting import run
-    from foldline.ide.errors import ArgumentsError
     from foldline.ide.operations.reading import read_arguments
     from foldline.ide.settings import Settings
     from foldline.ide.workspace import AccessOptions, Workspace
 
+    workspace = Workspace(
+        Settings(trusted=getattr(options, "trust", False)),
+        AccessOptions(
+            language_servers=getattr(options, "seconds", 0) > 0,
+            parse_in_workers=True,
+            no_ignore=options.no_ignore,
+            patient=True,
+        ),
+    )
+    workspace.progress_of = lambda _: index_bar()
     try:
-        workspace = Workspace(
-            Settings(trusted=getattr(options, "trust", False)),
-            AccessOptions(
-                language_servers=getattr(options, "seconds", 0) > 0,
-                parse_in_workers=True,
-                no_ignore=options.no_ignore,
-                patient=True,
-            ),
-        )
-        workspace.progress_of = lambda _: index_bar()
-        try:
-            access = workspace.access(Path(options.root))
-        except PathError as error:
-            complain(f"foldline: {error.summary}")
-            return FAILED
-        try:
-            all_arguments = [
-                read_arguments(operation, values) for values in _values(operation, options)
+        access = workspace.access(Path(options.root))
+    except PathError as error:
+        raise Refused(error.summary, kind="path") from error
+    try:
+        all_arguments = [
+            read_arguments(operation, values) for values in run(_values(access, operation, options))
+        ]
+        results = [
+            run(operation.run(access, with_room(operation, arguments)))
+            for arguments in all_arguments
+        ]
+        if options.json:
+            answers = [
+                _data(operation, access, arguments, result)
+                for arguments, result in zip(all_arguments, results, strict=True)
             ]
-            results = [
-                run(operation.run(access, with_room(operation, arguments)))
-                for arguments in all_arguments
-            ]
-            if options.json:
-                answers = [
-                    _data(operation, access, arguments, result)
-                    for arguments, result in zip(all_arguments, results, strict=True)
-                ]
-        finally:
-            workspace.close_files(CLOSE_SECONDS)
-    except SymbolError as error:
-        return _refuse(error, NOTHING)
-    except (ArgumentsError, BackendError) as error:
-        return _refuse(error, FAILED)
+    finally:
+        workspace.close_files(CLOSE_SECONDS)
     if options.json:
         show(json_text(answers if len(answers) > 1 else answers[0]))
     else:
-        # A person at a terminal reads no receipts.
-        plain = sys.stdout.isatty() and getattr(options, "held", None) is None
-        text = operation.text if plain else partial(answer_text, operation)
-        show("\n\n".join(map(text, results, all_arguments)))
+        _print(operation, all_arguments, results)
     found = [operation.found(result) for result in results]
     if any(found):
         return FOUND
-    return FAILED if None in found else NOTHING
+    return REFUSED if None in found else NOTHING
+
+
+def _print(
+    operation: Operation[Any, Any], arguments: Sequence[Any], results: Sequence[Any]
+) -> None:
+    """Print the texts of the results; a person at a terminal reads no receipts."""
+    plain = sys.stdout.isatty() and not any(getattr(one, "held", None) for one in arguments)
+    text = operation.text if plain else partial(answer_text, operation)
+    texts = list(map(text, results, arguments))
+    if not is_styled():
+        show("\n\n".join(texts))
+        return
+    from foldline.agent.line_styles import CODE_VERBS, styled
+
+    for number, text_of_one in enumerate(texts):
+        lines = styled(operation.verb, text_of_one)
+        between = [[("", "")]] if number else []
+        show_styled([*between, *lines], wrap=operation.verb not in CODE_VERBS)
 
 
 def _data(
@@ -189,10 +193,10 @@ def _data(
     return {**data, "_summary": summary, "priority": operation.priority}
 
 
-def _values(
-    operation: Operation[Any, Any], options: argparse.Namespace
-) -> Iterator[dict[str, object]]:
-    """Yield the arguments from the command line, once per file."""
+async def _values(
+    access: SmartFileAccess, operation: Operation[Any, Any], options: argparse.Namespace
+) -> Sequence[dict[str, object]]:
+    """Return the arguments from the command line, once for each call."""
     values = {
         argument.name: getattr(options, argument.name)
         for argument in operation.parameters
@@ -203,20 +207,13 @@ def _values(
             values[argument.name] = " ".join(values[argument.name])
     if getattr(options, "all", False):
         values["budget"] = None
-    if issubclass(operation.arguments, PositionArguments):
-        values |= dict(zip(("path", "line", "column"), options.place, strict=True))
     if issubclass(operation.arguments, LinesArguments):
         values |= dict(zip(("start", "end"), options.range, strict=True))
-    for path in values["path"] if operation.several else (None,):
-        yield {**values, "path": path} if path is not None else values
-
-
-def _refuse(error: Exception, status: int) -> int:
-    from foldline.ide.operations.advice import NO_IGNORE, message_of
-
-    names = {one.tool: f"`foldline {one.verb}`" for one in operations() if one.verb}
-    complain(f"foldline: {message_of(error, {**names, NO_IGNORE: '--no-ignore'})}")
-    return status
+    if hasattr(options, "subject"):
+        return [{**values, **own} for own in await subject_values(access, operation, options)]
+    if operation.several:
+        return [{**values, "path": path} for path in options.path]
+    return [values]
 
 
 def _default(argument: Argument) -> object:
@@ -235,11 +232,3 @@ def _range(text: str) -> tuple[int, int]:
         raise argparse.ArgumentTypeError(f"{text!r} is not START or START-END, such as 10-20")
     start = int(match.group(1))
     return start, int(match.group(2) or start)
-
-
-def _place(text: str) -> tuple[str, int | None, int | None]:
-    match = _PLACE.match(text)
-    if match is None:
-        raise argparse.ArgumentTypeError("name a file")
-    file, line, column = match.groups()
-    return file, int(line) if line else None, int(column) if column else None

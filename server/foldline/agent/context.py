@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foldline.agent.exit_statuses import FOUND, NOTHING
+from foldline.agent.refusals import Refused
 from foldline.agent.terminal import complain, json_text, show
 from foldline.ide.operations.arguments import SMALLEST_BUDGET
 
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from foldline.prompts.adapters.sdk import SdkAdapter
 
 PROVIDERS = ("openai", "openai-responses", "anthropic")
-FOUND, NOTHING, FAILED = 0, 1, 2
 CLOSE_SECONDS = 10.0
 DESCRIPTION = """\
 Packs the code that a question is about: the source of the symbols that match best, and outlines.
@@ -59,7 +60,6 @@ def run(options: argparse.Namespace) -> int:
     from foldline.agent.folders import NoFolderError
     from foldline.agent.index_bar import index_bar
     from foldline.agent.pipeline import CONTEXT_BUDGET, Pipeline
-    from foldline.ide.errors import REFUSALS
     from foldline.ide.workspace import AccessOptions, Workspace
     from foldline.prompts.adapters import RecordingAdapter
     from foldline.prompts.errors import PromptError
@@ -68,9 +68,9 @@ def run(options: argparse.Namespace) -> int:
         adapter = _adapter(options)
         recording = RecordingAdapter(adapter) if adapter and options.record else None
         if options.record and not recording:
-            return _refuse("--record needs --model or --transcript")
+            raise Refused("--record needs --model or --transcript")
         if recording and not Path(options.record).parent.is_dir():
-            return _refuse(f"{options.record}: there is no such folder to record in")
+            raise Refused(f"{options.record}: there is no such folder to record in")
         workspace = Workspace.at(
             options.root, access=AccessOptions(parse_in_workers=True, patient=True)
         )
@@ -86,8 +86,8 @@ def run(options: argparse.Namespace) -> int:
             # A call that failed later doesn't lose those that were paid for.
             if recording and recording.transcript.exchanges:
                 recording.transcript.save(options.record)
-    except (*REFUSALS, PromptError, NoFolderError, OSError, ValueError) as error:
-        return _refuse(str(error))
+    except (PromptError, NoFolderError, OSError, ValueError) as error:
+        raise Refused(str(error)) from error
     if options.json:
         show(json_text(_data(result)))
     elif result.context:
@@ -136,11 +136,6 @@ def _data(result: PipelineResult) -> object:
     from foldline.ide.structuring import unstructure
 
     return unstructure(result)
-
-
-def _refuse(message: str) -> int:
-    complain(f"foldline context: {message}")
-    return FAILED
 
 
 def _model(text: str) -> tuple[str, str]:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foldline.agent.terminal import complain, show
+from foldline.agent.exit_statuses import FOUND, NOTHING
+from foldline.agent.refusals import Refused
+from foldline.agent.terminal import json_text, show, show_styled
 from foldline.ide.version import VERSION
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
+    from foldline.agent.terminal import Line
     from foldline.agent.verbs import Verbs
 
+TRUSTED = "trusted: prompts are run, and servers that may run the workspace's code are used"
+NOT_TRUSTED = (
+    "not trusted: nothing of the workspace is run. `foldline doctor --trust` shows what trust "
+    "would add; `preview` trusts the file that it is given, other verbs take --trust, editors ask"
+)
 PACKAGES = ("pygls", "tree-sitter", "jedi", "mcp", "openai", "anthropic")
 
 
@@ -33,17 +41,19 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the report; the exit status is 1 if a setting is wrong."""
-    from foldline.backends import BackendError
+    """Print the report; problems are wrong settings."""
+    from foldline.backends.errors import PathError
 
+    file = Path(options.file).resolve() if options.file else None
     try:
-        file = Path(options.file).resolve() if options.file else None
         report = examine(Path(options.root), file, trusted=options.trust)
-    except BackendError as error:
-        complain(f"foldline: {error}")
-        return 2
-    show(json.dumps(report, indent=2) if options.json else format_report(report))
-    return 1 if report["problems"] else 0
+    except PathError as error:
+        raise Refused(error.summary, kind="path") from error
+    if options.json:
+        show(json_text(report))
+    else:
+        show_styled(report_lines(report), wrap=True)
+    return NOTHING if report["problems"] else FOUND
 
 
 def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str, object]:
@@ -55,6 +65,7 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
     from functools import partial
 
     from foldline.backends import LocalFileBackend
+    from foldline.backends.languages import language_of
     from foldline.backends.lsp import LSPBackend, server_version
 
     root = root.resolve()
@@ -63,6 +74,7 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
     try:
         servers = backend.report()
         problems = (*backend.configuration_problems, *files.ignore_problems())
+        languages = {language_of(stamp.path) for stamp in files.walk()}
         ignored = backend.ignored_configuration
     finally:
         backend.close()
@@ -77,6 +89,7 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
         "executable": sys.executable,
         "root": str(root),
         "trusted": trusted,
+        "languages": sorted(languages),
         "packages": {name: _version(name) for name in PACKAGES},
         "servers": [
             {
@@ -130,40 +143,67 @@ def _previews(file: Path, root: Path, *, trusted: bool) -> dict[str, str | None]
     return {**identity, "mismatch": mismatch(identity["foldline"], VERSION)}
 
 
-def format_report(report: dict[str, object]) -> str:
-    """Format the report for people, one line per server."""
-    trust = "trusted" if report["trusted"] else "not trusted: --trust shows what trust would add"
-    packages = report["packages"]
-    servers = report["servers"]
-    problems = report["problems"]
-    assert isinstance(packages, dict)
-    assert isinstance(servers, list)
-    assert isinstance(problems, list)
-    previews = report["previews"]
-    assert isinstance(previews, dict)
-    lines = [
-        f"foldline {report['foldline']}, Python {report['python']} ({report['executable']})",
-        f"workspace {report['root']} ({trust})",
-        "packages  " + ", ".join(f"{name} {packages[name] or 'missing'}" for name in packages),
-        f"previews  {previews['path']}: {previews['reason']}; {_identity(previews)}",
-        "",
-        "language servers, in the order in which they are tried (* chosen):",
-    ]
-    for server in servers:
-        mark = "*" if server["chosen_for"] else " "
-        for_whom = ", ".join(server["chosen_for"] or server["languages"])
-        where = f"{server['command'][0]}: " if server["command"] else ""
-        number = (
-            f" {server['version'].removeprefix(server['name']).strip()}"
-            if server["version"]
-            else ""
-        )
-        lines.append(f"{mark} {server['name']}{number} for {for_whom}: {where}{server['reason']}")
-    jedi = packages["jedi"] or "missing"
-    lines.append(f"  Python without any of them: jedi {jedi} in a process of its own")
+def report_lines(report: dict[str, Any]) -> Iterator[Line]:
+    """Yield the report for people: the verdict, previews, trust, then one line per server.
+
+    The servers of languages without a file in the workspace share a line.
+    """
+    yield _verdict(report)
+    packages, previews = report["packages"], report["previews"]
+    rows = {
+        "previews": f"{previews['path']}: {previews['reason']}; {_identity(previews)}",
+        "trust": TRUSTED if report["trusted"] else NOT_TRUSTED,
+        "workspace": report["root"],
+        "foldline": f"{report['foldline']}, Python {report['python']} ({report['executable']})",
+        "packages": ", ".join(f"{name} {packages[name] or 'missing'}" for name in packages),
+    }
+    for name, text in rows.items():
+        yield [(f"{name:9}  ", "bold"), (text, "")]
+    yield [("", "")]
+    yield [("language servers, in the order in which they are tried (* chosen):", "bold")]
+    here = {*report["languages"], "python"}
+    others = []
+    for server in report["servers"]:
+        if here.isdisjoint(server["languages"]):
+            others.append(server)
+        else:
+            yield _server(server)
+    yield [(f"  Python without any of them: jedi {packages['jedi'] or 'missing'}", "dim")]
+    if others:
+        names = ", ".join(f"{'*' if one['chosen_for'] else ''}{one['name']}" for one in others)
+        yield [(f"  for languages of which there are no files here: {names}", "dim")]
     if report["ignored"]:
-        lines.append(f"not read: {report['ignored']}")
-    return "\n".join([*lines, *(f"problem: {problem}" for problem in problems)])
+        yield [("not read: ", "yellow"), (report["ignored"], "")]
+    for problem in report["problems"]:
+        yield [("problem: ", "red"), (problem, "")]
+
+
+def _verdict(report: dict[str, Any]) -> Line:
+    """Return what works, or how many problems there are."""
+    count = len(report["problems"])
+    if count:
+        return [(f"{count} problem{'' if count == 1 else 's'}: see below", "bold red")]
+    chosen = [
+        f"{server['name']} for {', '.join(languages)}"
+        for server in report["servers"]
+        if (languages := [one for one in server["chosen_for"] if one in report["languages"]])
+    ]
+    served = f"; code: {', '.join(chosen)}" if chosen else ""
+    asked = report["previews"]["python"] is not None
+    previews = "prompts can be previewed" if asked else "previews need trust"
+    return [(f"no problem found: {previews}{served}", "bold green")]
+
+
+def _server(server: dict[str, Any]) -> Line:
+    for_whom = ", ".join(server["chosen_for"] or server["languages"])
+    where = f"{server['command'][0]}: " if server["command"] else ""
+    version = (server["version"] or "").removeprefix(server["name"]).strip()
+    style = "" if server["chosen_for"] else "dim"
+    return [
+        ("* " if server["chosen_for"] else "  ", "green"),
+        (server["name"], "bold" if server["chosen_for"] else "dim"),
+        (f"{version and f' {version}'} for {for_whom}: {where}{server['reason']}", style),
+    ]
 
 
 def _identity(previews: dict[str, str | None]) -> str:

@@ -5,17 +5,28 @@ The file is executed: the user who names it trusts it.
 
 from __future__ import annotations
 
-import json
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foldline.agent.terminal import complain, show
+from foldline.agent.exit_statuses import FOUND, NOTHING
+from foldline.agent.refusals import Refused
+from foldline.agent.terminal import (
+    complain,
+    console_of,
+    is_styled,
+    json_text,
+    show,
+    show_styled,
+)
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from foldline.agent.preview_session import FirstView
+    from foldline.agent.terminal import Line
     from foldline.agent.verbs import Verbs
     from foldline.ide.render.jobs import Action
     from foldline.ide.render.render import Chapter, OpenedSections, Render
@@ -70,62 +81,78 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "--serve", action="store_true", help="show it as a web page that follows its files"
     )
-    parser.add_argument("--json", action="store_true", help="print it with costs and cache plan")
+    parser.add_argument(
+        "--tui", action="store_true", help="open it in the terminal, with all controls by keyboard"
+    )
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--text", action="store_true", help="print the text alone, as pipes get it")
+    forms.add_argument(
+        "--tree", action="store_true", help="print the sections with their costs, as terminals do"
+    )
+    forms.add_argument("--json", action="store_true", help="print it with costs and cache plan")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     import asyncio
 
-    return asyncio.run(_serve(options) if options.serve else _run(options))
+    file, name = _file_and_name(options.target)
+    if options.serve:
+        return asyncio.run(_serve(options, file, name))
+    if options.tui:
+        return _explore(options, file, name)
+    return asyncio.run(_run(options))
 
 
-async def _serve(options: argparse.Namespace) -> int:
+async def _serve(options: argparse.Namespace, file: Path, name: str | None) -> int:
     """Serve the page until Ctrl-C."""
-    from foldline.agent.preview_page import Served, serve
-    from foldline.backends.errors import PathError
-    from foldline.ide.errors import REFUSALS, ValuesError
-    from foldline.ide.workspace import Workspace
+    from foldline.agent.preview_page import serve
 
-    workspace = Workspace()
-    workspace.report = _complain
-    try:
-        file, name = _file_and_name(options.target)
-        params, parameter_set = _read_params(options), options.parameter_set
-        _open_workspace(workspace, file, options)
-        served = Served(file, name, options.open, options.chapter, params, parameter_set)
-    except (ValuesError, FileNotFoundError) as error:
-        complain(f"foldline preview: {error}")
-        return 2
-    try:
-        await serve(workspace, served)
-    except PathError as error:
-        complain(f"foldline preview: {error.summary}")
-        return 1
-    except REFUSALS as error:
-        complain(f"foldline preview: {error}")
-        return 1
-    return 0
+    await serve(_open_workspace(file, options), _first_view(options, file, name))
+    return FOUND
+
+
+def _explore(options: argparse.Namespace, file: Path, name: str | None) -> int:
+    """Show the preview as an application in the terminal."""
+    from foldline.agent.tui.app import PreviewApp
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Refused("--tui needs a terminal: leave it out, or use --serve")
+    app = PreviewApp(_open_workspace(file, options), _first_view(options, file, name))
+    app.run()
+    if app.failure is not None:
+        raise app.failure
+    return FOUND
+
+
+def _first_view(options: argparse.Namespace, file: Path, name: str | None) -> FirstView:
+    from foldline.agent.preview_session import FirstView
+
+    return FirstView(
+        file, name, options.open, options.chapter, _read_params(options), options.parameter_set
+    )
 
 
 async def _run(options: argparse.Namespace) -> int:
+    from foldline.ide.errors import REFUSALS
     from foldline.ide.render.renderer import STOP_SECONDS
-    from foldline.ide.workspace import Workspace
 
-    workspace = Workspace()
-    workspace.report = _complain
+    file, _ = _file_and_name(options.target)
+    workspace = _open_workspace(file, options)
     try:
         shown = await _render(workspace, options)
         _print(shown)
         if options.watch:
             from foldline.agent.watching import changed_files
 
-            file, _ = _file_and_name(options.target)
             async for _ in changed_files(file, _root_of(file)):
-                shown = await _render(workspace, options)
-                # What fails leaves the last good text where it is.
-                if shown.text is not None:
-                    _clear()
+                try:
+                    shown = await _render(workspace, options)
+                except REFUSALS as error:
+                    # The last good text stays where it is.
+                    complain(f"foldline preview: {error}")
+                    continue
+                _clear()
                 _print(shown)
         return shown.status
     finally:
@@ -134,45 +161,50 @@ async def _run(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """The output of one render, and its exit status; the text is None where it failed."""
+    """The output of one render, and its exit status."""
 
     status: int
-    text: str | None
+    lines: Sequence[Line]
     problems: tuple[str, ...] = ()
 
 
 async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
-    from foldline.ide.errors import RenderError, RevisionError, ValuesError
     from foldline.ide.render.render import OpenedSections
+    from foldline.ide.render.token_costs import with_costs
     from foldline.ide.structuring import unstructured
 
-    try:
-        prompt = _named_prompt(workspace, options)
-        if options.diff is not None:
-            from foldline.agent.preview_diff import diff, format_diff
+    prompt = _named_prompt(workspace, options)
+    if options.diff is not None:
+        from foldline.agent.preview_diff import diff, diff_lines
 
-            found = await diff(prompt, options.diff)
-            text = json.dumps(unstructured(found), indent=2) if options.json else format_diff(found)
-            return _Shown(0, text)
-        answer = await prompt.execute(tolerant=True)
-    except (RenderError, RevisionError, ValuesError, FileNotFoundError) as error:
-        of_user = isinstance(error, RenderError) and error.kind not in ("prompt", "tool")
-        return _Shown(1 if of_user else 2, None, (str(error),))
+        found = await diff(prompt, options.diff)
+        if options.json:
+            return _Shown(FOUND, _plain(json_text(unstructured(found))))
+        return _Shown(FOUND, list(diff_lines(found)))
+    answer = await prompt.execute(tolerant=True)
     render = answer.render if isinstance(answer, OpenedSections) else answer
     closed = list(_closed_chapters(answer.chapters, options.chapter))
     failed = [(block.key, block.error) for block in render.blocks if block.error is not None]
     problems = [f"{key}: {error.message}" for key, error in failed]
     problems += closed
+    status = NOTHING if failed or closed else FOUND
     if options.json:
-        from foldline.ide.render.token_costs import with_costs
-
         render = with_costs(render, workspace.folder(prompt.target.document.path).counter)
         told = replace(answer, render=render) if isinstance(answer, OpenedSections) else render
-        text = json.dumps({**unstructured(told), "fidelity": "executed"}, indent=2)
-    else:
-        text = render.text
-        problems = [f"{name} was made up: give --params" for name in answer.generated] + problems
-    return _Shown(1 if failed or closed else 0, text, tuple(problems))
+        text = json_text({**unstructured(told), "fidelity": "executed"})
+        return _Shown(status, _plain(text), tuple(problems))
+    problems = [f"{name} was made up: give --params" for name in answer.generated] + problems
+    if options.tree or (is_styled() and not options.text):
+        from foldline.agent.preview_tree import tree_lines
+
+        counter = workspace.folder(prompt.target.document.path).counter
+        costed = with_costs(render, counter)
+        return _Shown(status, list(tree_lines(costed, counter)), tuple(problems))
+    return _Shown(status, _plain(render.text), tuple(problems))
+
+
+def _plain(text: str) -> list[Line]:
+    return [[(line, "")] for line in text.split("\n")]
 
 
 def _closed_chapters(chapters: Sequence[Chapter], wanted: Iterable[str]) -> Iterator[str]:
@@ -180,27 +212,27 @@ def _closed_chapters(chapters: Sequence[Chapter], wanted: Iterable[str]) -> Iter
     known = {chapter.key: chapter for chapter in chapters}
     for key in wanted:
         if key not in known:
-            yield f"there is no chapter {key!r}; there is {', '.join(known) or 'none'}"
+            raise Refused(
+                f"there is no chapter {key!r}; there is {', '.join(known) or 'none'}",
+                kind="prompt",
+                data={"near": list(known)},
+            )
         elif not known[key].open:
             yield f"the chapter {key!r} stays closed: {'; '.join(known[key].reasons)}"
 
 
 def _print(shown: _Shown) -> None:
-    if shown.text is not None:
-        show(shown.text)
+    show_styled(shown.lines)
     for problem in shown.problems:
         complain(f"foldline preview: {problem}")
 
 
 def _clear() -> None:
     """Make room for the next text: in a terminal all of it, else an empty line."""
-    from rich.console import Console
-
-    console = Console()
-    if console.is_terminal:
-        console.clear()
+    if sys.stdout.isatty():
+        console_of(sys.stdout).clear()
     else:
-        print()  # noqa: T201
+        show("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +274,6 @@ def _named_prompt(workspace: Workspace, options: argparse.Namespace) -> NamedPro
     from foldline.ide.resolve import PromptTarget
 
     file, name = _file_and_name(options.target)
-    _open_workspace(workspace, file, options)
     opening = open_sections(options.open, "Opened on the command line")
     return NamedPrompt(
         workspace,
@@ -257,15 +288,20 @@ def _named_prompt(workspace: Workspace, options: argparse.Namespace) -> NamedPro
     )
 
 
-def _open_workspace(workspace: Workspace, file: Path, options: argparse.Namespace) -> None:
+def _open_workspace(file: Path, options: argparse.Namespace) -> Workspace:
     """Open the folder of a file, which is trusted: the user named it to be run."""
     from foldline.ide.settings import Settings
+    from foldline.ide.workspace import Workspace
+
+    workspace = Workspace()
+    workspace.report = _complain
 
     settings = Settings(
         trusted=True, interpreter=options.interpreter, render_deadline=RENDER_SECONDS
     )
     workspace.set_settings(settings)
     workspace.set_roots([_root_of(file)])
+    return workspace
 
 
 def _complain(problems: Sequence[str]) -> None:
@@ -286,7 +322,7 @@ def _file_and_name(target: str) -> tuple[Path, str | None]:
         file, separator, name = target.rpartition(":")
     path = Path(file)
     if not path.is_file():
-        raise FileNotFoundError(f"{target}: there is no such file; give FILE or FILE:NAME")
+        raise Refused(f"{target}: there is no such file; give FILE or FILE:NAME")
     return path.resolve(), name if separator else None
 
 

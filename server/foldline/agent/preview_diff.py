@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 from foldline.backends.waiting import in_thread
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from foldline.agent.preview import NamedPrompt
+    from foldline.agent.terminal import Line
     from foldline.ide.render.diff import Comparison, SectionChange, ToolChange
 
 MARKS = {"added": "+", "removed": "-", "changed": "~"}
+STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 async def diff(prompt: NamedPrompt, revisions: str) -> Comparison:
@@ -36,20 +40,22 @@ async def diff(prompt: NamedPrompt, revisions: str) -> Comparison:
     return compare(await side(before), await side(after))
 
 
-def format_diff(found: Comparison) -> str:
-    """Format the unified diff and the changes' token counts."""
-    lines = [found.unified] if found.unified else []
-    lines += [_change(section.key, section) for section in found.changes]
-    lines += [_change(f"tool {tool.name}", tool) for tool in found.tools]
+def diff_lines(found: Comparison) -> Iterator[Line]:
+    """Yield the unified diff and the changes' token counts."""
     tokens = found.tokens
-    if not lines:
-        return f"no change since {found.before}: {tokens.after:,} tokens"
-    lines.append(
-        f"{tokens.before:,} tokens {found.before}, {tokens.after:,} {found.after} "
-        f"({tokens.delta:+,})"
-    )
-    return "\n".join(lines)
+    if not (found.unified or found.changes or found.tools):
+        yield [(f"no change since {found.before}: {tokens.after:,} tokens", "")]
+        return
+    for line in found.unified.split("\n") if found.unified else ():
+        yield [(line, STYLES.get(line[:1], ""))]
+    for section in found.changes:
+        yield _change(section.key, section)
+    for tool in found.tools:
+        yield _change(f"tool {tool.name}", tool)
+    counts = f"{tokens.before:,} tokens {found.before}, {tokens.after:,} {found.after} "
+    yield [(counts, ""), (f"({tokens.delta:+,})", "bold")]
 
 
-def _change(name: str, change: SectionChange | ToolChange) -> str:
-    return f"{MARKS[change.change]} {name}: {change.tokens:+,} tokens"
+def _change(name: str, change: SectionChange | ToolChange) -> Line:
+    mark = MARKS[change.change]
+    return [(f"{mark} {name}", STYLES.get(mark, "yellow")), (f": {change.tokens:+,} tokens", "")]

@@ -7,40 +7,20 @@ import os
 import stat
 import sys
 import threading
-from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from foldline.agent.watching import changed_files
-from foldline.backends.errors import PathError
-from foldline.backends.files.limits import SOURCE_BYTES
-from foldline.backends.files.reader import read_text
+from foldline.agent.preview_session import follow_files, open_preview
 from foldline.ide.lifecycle import exit_with_parent
 from foldline.ide.previews.previews import Previews
 from foldline.ide.render.renderer import STOP_SECONDS
-from foldline.ide.uris import uri_of
 from foldline.server.page.pages import Pages
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
+    from foldline.agent.preview_session import FirstView
     from foldline.ide.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
-    """A prompt, and how it's shown at first."""
-
-    file: Path
-    name: str | None
-    open: Sequence[str]
-    chapters: Sequence[str]
-    params: Mapping[str, Mapping[str, Any]]
-    parameter_set: str | None
-
-
-async def serve(workspace: Workspace, served: Served) -> None:
+async def serve(workspace: Workspace, view: FirstView) -> None:
     """Serve the page until the input ends, or the process that started us does.
 
     Its address is printed, alone, to standard output.
@@ -52,10 +32,10 @@ async def serve(workspace: Workspace, served: Served) -> None:
     previews = Previews(workspace)
     pages = Pages(previews)
     try:
-        url = await _start(workspace, previews, pages, served)
+        url = pages.serve(await open_preview(workspace, previews, view))
         print(url, flush=True)  # noqa: T201
         print("foldline preview: open this address in a browser; Ctrl-C ends it", file=sys.stderr)  # noqa: T201
-        following = asyncio.create_task(_follow(workspace, served.file))
+        following = asyncio.create_task(follow_files(workspace, view.file))
         ends = {following, _input_end()}
         _, rest = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         for task in rest:
@@ -66,32 +46,6 @@ async def serve(workspace: Workspace, served: Served) -> None:
         await pages.stop()
         previews.close_all()
         await workspace.stop(STOP_SECONDS)
-
-
-async def _start(workspace: Workspace, previews: Previews, pages: Pages, served: Served) -> str:
-    uri = uri_of(served.file)
-    workspace.open_document(uri, read_text(served.file, SOURCE_BYTES, strict=True), 1)
-    session_id = (await previews.open(uri, served.name)).sessionId
-    if served.params or served.parameter_set:
-        await previews.set_values(session_id, served.params, parameter_set=served.parameter_set)
-    reason = "Opened on the command line"
-    if served.chapters:
-        await previews.open_chapters(session_id, served.chapters, reason)
-    if served.open:
-        await previews.open_sections(session_id, served.open, reason)
-    return pages.serve(session_id)
-
-
-async def _follow(workspace: Workspace, file: Path) -> None:
-    """Take in files that change."""
-    version = 1
-    async for paths in changed_files(file, workspace.root_of(file)):
-        # Deleted or replaced by what has no text: the last text stays.
-        with suppress(PathError):
-            if file in paths:
-                version += 1
-                workspace.open_document(uri_of(file), read_text(file, SOURCE_BYTES), version)
-        workspace.changed_on_disk([uri_of(path) for path in paths])
 
 
 def _input_end() -> asyncio.Task[Any]:

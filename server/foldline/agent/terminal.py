@@ -1,17 +1,43 @@
-"""Output of verbs: text from a workspace can't control the terminal."""
+"""Output of verbs: styled and wrapped for people, verbatim in pipes.
+
+Text from a workspace can't control the terminal. `NO_COLOR` leaves bold and dim, `TERM=dumb`
+nothing; `FORCE_COLOR` and `CLICOLOR_FORCE` style what goes into a pipe, too. `rich` is loaded for
+styled output alone.
+"""
 
 from __future__ import annotations
 
 import io
 import json
+import os
+import re
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from foldline.backends.formatting.visible import for_json, for_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rich.console import Console
+    from rich.text import Text
+
+Line: TypeAlias = "Sequence[tuple[str, str]]"
+"""The parts of a line, each with a style of `rich`."""
+
+# What a wrapped line goes on below: behind its indentation, number or mark.
+_HANG = re.compile(r"\s*(?:[\d~+.,:*-]+[:-]? +|[▸▾·*•] |[a-z]+ {2,})?")
+_LEAST_HANG, _MOST_HANG = 2, 30
+
+
+def is_styled(stream: TextIO | None = None) -> bool:
+    """Return whether a person reads the stream, by default standard output."""
+    stream = stream or sys.stdout
+    if stream.isatty():
+        return True
+    is_forced = _is_set("FORCE_COLOR") or _is_set("CLICOLOR_FORCE")
+    return is_forced and not os.environ.get("NO_COLOR")
 
 
 def show(text: str, *, end: str = "\n") -> None:
@@ -22,15 +48,29 @@ def show(text: str, *, end: str = "\n") -> None:
     _write(text + end, sys.stdout)
 
 
-def show_styled(lines: Iterable[Iterable[tuple[str, str]]]) -> None:
-    """Print lines of texts with styles of `rich` to a terminal, in colour if it supports that."""
-    from rich.console import Console
+def show_styled(lines: Iterable[Line], *, wrap: bool = False) -> None:
+    """Print lines with styles for people, and their text alone into pipes.
+
+    With `wrap`, long lines are wrapped to the terminal's width, with a hanging indent.
+    """
+    if not is_styled():
+        show("".join(f"{''.join(text for text, _ in line)}\n" for line in lines), end="")
+        return
     from rich.text import Text
 
-    console = Console(highlight=False)
+    console = console_of(sys.stdout)
     for line in lines:
-        styled = Text.assemble(*((for_terminal(text), style) for text, style in line))
-        console.print(styled, soft_wrap=True)
+        styled = Text.assemble(*((_shown(text, sys.stdout), style) for text, style in line))
+        for part in _wrapped(styled, console) if wrap and sys.stdout.isatty() else (styled,):
+            console.print(part, soft_wrap=True)
+    sys.stdout.flush()
+
+
+def console_of(stream: TextIO) -> Console:
+    """Return a console of `rich` for a stream that people read."""
+    from rich.console import Console
+
+    return Console(file=stream, force_terminal=True, highlight=False, markup=False, emoji=False)
 
 
 def complain(message: str) -> None:
@@ -40,7 +80,7 @@ def complain(message: str) -> None:
 
 def json_text(data: object) -> str:
     """Return the data as JSON without characters that control a terminal or reorder text."""
-    return for_json(json.dumps(data, ensure_ascii=False, indent=2))
+    return for_json(json.dumps(data, ensure_ascii=False, indent=2, default=str))
 
 
 @contextmanager
@@ -51,9 +91,35 @@ def buffered_output() -> Iterator[TextIO]:
     show(written.getvalue(), end="")
 
 
+def _is_set(name: str) -> bool:
+    return os.environ.get(name, "0") not in ("", "0")
+
+
+def _wrapped(line: Text, console: Console) -> Iterable[Text]:
+    """Return the lines into which a line is wrapped, each below the first one's text."""
+    from rich.text import Text
+
+    if line.cell_len <= console.width:
+        return (line,)
+    found = _HANG.match(line.plain)
+    hang = found.end() if found else 0
+    if hang > min(_MOST_HANG, console.width // 2):
+        hang = 0
+    first, rest = line.divide([hang])
+    below = max(hang, _LEAST_HANG)
+    parts = rest.wrap(console, max(1, console.width - below))
+    for part in parts:
+        part.rstrip()
+    return [(Text(" " * below) if number else first) + part for number, part in enumerate(parts)]
+
+
 def _write(text: str, stream: TextIO) -> None:
-    if stream.isatty():
+    stream.write(_shown(text, stream))
+    stream.flush()
+
+
+def _shown(text: str, stream: TextIO) -> str:
+    if is_styled(stream):
         text = for_terminal(text)
     encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-    stream.flush()
+    return text.encode(encoding, "backslashreplace").decode(encoding)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from foldline.agent.scan import ScanError
 from foldline.agent.terminal import json_text
@@ -16,22 +16,27 @@ from foldline.ide.analysis.model import Visibility
 from foldline.ide.features.hover import opened_costs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from foldline.agent.scan import Scan
+    from foldline.agent.terminal import Line
     from foldline.ide.analysis.module_analysis import PromptFacts
     from foldline.ide.token_counter import TokenCounter
 
 
 @dataclass(frozen=True, slots=True)
 class SectionCount:
-    """A section's own tokens; `if_opened` is what opening a folded section adds."""
+    """A section's own tokens; `if_opened` is what opening a folded section adds.
+
+    `inside` counts the sections whose tokens are among them.
+    """
 
     key: str
     number: str
     title: str
     tokens: int
     if_opened: int | None
+    inside: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,39 +102,64 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
     return [count for prompt, count in counts if prompt.bound or prompt.template not in bound]
 
 
-def write_table(
-    counts: Sequence[PromptCount], grown: Sequence[Growth], counter: TokenCounter, out: TextIO
-) -> None:
-    """Write the counts for people: one line per prompt and section."""
+def table_lines(
+    counts: Sequence[PromptCount],
+    grown: Sequence[Growth],
+    counter: TokenCounter,
+    depth: int | None = None,
+) -> Iterator[Line]:
+    """Yield the counts for people: one line per prompt and section, in styles.
+
+    Sections deeper than `depth` are counted with the one that holds them.
+    """
     for count in counts:
-        more = "" if count.certain else "  (only running it gives all of its text)"
-        name = visible(f"{count.prompt}  {count.identity}")
-        out.write(f"{counter.format(count.tokens):>9}  {name}{more}\n")
-        for section in count.sections:
+        yield [
+            (f"{counter.format(count.tokens):>9}  ", "cyan"),
+            (visible(count.prompt), "bold"),
+            (visible(f"  {count.identity}"), "dim"),
+            ("" if count.certain else "  (only running it gives all of its text)", "dim"),
+        ]
+        for section in _folded(count.sections, depth):
             opened = ""
             if section.if_opened is not None:
                 opened = f"  folded, {counter.format_change(section.if_opened)} if opened"
+            inside = f"  with {section.inside} inside" if section.inside else ""
             indent = "  " * section.key.count(".")
-            title = visible(f"{indent}{section.number}. {section.title}")
-            out.write(f"{counter.format(section.tokens):>9}    {title}{opened}\n")
+            yield [
+                (f"{counter.format(section.tokens):>9}    ", "cyan"),
+                (visible(f"{indent}{section.number}. {section.title}"), ""),
+                (opened + inside, "dim"),
+            ]
     total = sum(count.tokens for count in counts)
     kind = "" if counter.exact else ", estimated: install rs-bpe for exact counts"
-    out.write(
-        f"{counter.format(total):>9}  in {len(counts)} prompt{'' if len(counts) == 1 else 's'} "
-        f"({counter.encoding}{kind})\n"
-    )
+    prompts = f"{len(counts)} prompt{'' if len(counts) == 1 else 's'}"
+    yield [
+        (f"{counter.format(total):>9}  ", "bold cyan"),
+        (f"in {prompts} ({counter.encoding}{kind})", ""),
+    ]
     for growth in grown:
         percent = 100 * (growth.after - growth.before) / max(1, growth.before)
-        out.write(
-            f"{visible(growth.identity)} grew from {growth.before:,} to {growth.after:,} tokens "
-            f"(+{percent:.1f}%)\n"
-        )
+        change = f"{growth.before:,} to {growth.after:,} tokens (+{percent:.1f}%)"
+        yield [(visible(growth.identity), "bold red"), (f" grew from {change}", "")]
 
 
-def write_json(
-    counts: Sequence[PromptCount], grown: Sequence[Growth], counter: TokenCounter, out: TextIO
-) -> None:
-    """Write the counts for programs and for `--baseline`."""
+def _folded(sections: Sequence[SectionCount], depth: int | None) -> Iterator[SectionCount]:
+    """Yield the sections down to a depth, with the tokens of those below."""
+    if depth is None:
+        yield from sections
+        return
+    for section in sections:
+        level = section.key.count(".") + 1
+        if level < depth:
+            yield section
+        elif level == depth:
+            below = [one for one in sections if one.key.startswith(f"{section.key}.")]
+            tokens = section.tokens + sum(one.tokens for one in below)
+            yield replace(section, tokens=tokens, inside=len(below))
+
+
+def json_of(counts: Sequence[PromptCount], grown: Sequence[Growth], counter: TokenCounter) -> str:
+    """Return the counts as JSON, for programs and for `--baseline`."""
     prompts = {
         count.identity: {
             "prompt": count.prompt,
@@ -156,7 +186,7 @@ def write_json(
             for growth in grown
         ],
     }
-    out.write(f"{json_text(document)}\n")
+    return json_text(document)
 
 
 # Baselines

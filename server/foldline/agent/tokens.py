@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING
 
-from foldline.agent.terminal import buffered_output, complain
+from foldline.agent.refusals import Refused
+from foldline.agent.terminal import show, show_styled
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -23,6 +25,12 @@ def register(verbs: Verbs) -> None:
     parser = verbs.add_parser("tokens", help="count the tokens of prompts", description=DESCRIPTION)
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: .)")
     parser.add_argument("--json", action="store_true", help="write JSON, also for --baseline")
+    parser.add_argument(
+        "--depth",
+        type=_depth,
+        metavar="N",
+        help="show N levels of sections; deeper ones are counted with those that hold them",
+    )
     parser.add_argument("--encoding", choices=("o200k", "cl100k"), help="default: as configured")
     parser.add_argument("--baseline", metavar="FILE", help="earlier counts to compare with")
     parser.add_argument(
@@ -49,13 +57,20 @@ def run(options: Namespace) -> int:
         if baseline is not None:
             token_counts.check_comparable(baseline, counter)
     except ScanError as error:
-        complain(f"foldline tokens: {error}")
-        return 2
+        raise Refused(str(error)) from error
     counts = token_counts.count(found, counter)
     grown_prompts = (
         token_counts.grown_prompts(counts, baseline, limit) if baseline is not None else []
     )
-    write = token_counts.write_json if options.json else token_counts.write_table
-    with buffered_output() as out:
-        write(counts, grown_prompts, counter, out)
+    if options.json:
+        show(token_counts.json_of(counts, grown_prompts, counter))
+    else:
+        lines = token_counts.table_lines(counts, grown_prompts, counter, options.depth)
+        show_styled(lines, wrap=True)
     return 1 if grown_prompts else 0
+
+
+def _depth(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise ArgumentTypeError(f"{text!r} is not a number from 1 up")
+    return int(text)

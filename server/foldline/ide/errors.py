@@ -93,6 +93,12 @@ class NothingDefined(IdeError):
     kind = "symbol"
 
 
+class AmbiguousName(IdeError):
+    """Several files define the name; `candidates` has their places and names."""
+
+    kind = "ambiguous"
+
+
 class MissingExtra(IdeError):
     """A package is missing; the message names the extra that installs it."""
 

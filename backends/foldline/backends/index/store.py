@@ -162,6 +162,12 @@ class Store:
             ).fetchall()
         return [_loaded(path) for (path,) in rows]
 
+    def defined_names(self) -> set[bytes]:
+        """The names that files seem to define, as UTF-8."""
+        with self._lock:
+            rows = self._connection.execute("SELECT defined FROM words").fetchall()
+        return {name for (names,) in rows for name in names.split(b"\n") if name}
+
     def files_without(self, parts: Iterable[str]) -> set[str]:
         """The paths of the files with words of which none has one of the parts in it."""
         wanted = [part.encode() for part in parts]

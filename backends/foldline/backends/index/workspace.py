@@ -201,6 +201,10 @@ class WorkspaceIndex:
             return []
         return self._lookup(lambda store: store.files_with(word, defined=True))
 
+    def last_defined(self) -> set[bytes]:
+        """The names that seemed to be defined when last indexed, as UTF-8, without a look."""
+        return self._lookup(Store.defined_names) if self.recall() else set()
+
     @waits
     async def files_without(
         self, parts: Collection[str], *, since: float | None = None

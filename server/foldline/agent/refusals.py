@@ -1,0 +1,123 @@
+"""Errors as the command line shows them: one line for people, one JSON object for programs."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from foldline.agent.exit_statuses import FAULT, NOTHING, REFUSED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# The extras that install modules, other than `server`.
+EXTRAS = {
+    "markdown_it": "web",
+    "mcp": "mcp",
+    "mcp_types": "mcp",
+    "pydantic": "mcp",
+    "starlette": "web",
+    "textual": "tui",
+    "uvicorn": "web",
+}
+TRACEBACK = "FOLDLINE_TRACEBACK"
+"""The environment variable that shows where foldline itself failed."""
+
+
+class Refused(Exception):  # noqa: N818 - As the core's errors.
+    """A command line that can't be carried out.
+
+    Attributes:
+        kind: The error's name, for programs.
+        data: The details, for programs.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int = REFUSED,
+        kind: str = "arguments",
+        data: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.data = dict(data or {})
+
+
+def refused_by(error: Exception) -> Refused | None:
+    """Return an error as the command line reports it; None for a bug."""
+    if isinstance(error, ModuleNotFoundError):
+        return missing_extra(error)
+    from foldline.backends.errors import PathError, SymbolNotFoundError
+    from foldline.ide.errors import REFUSALS, NothingDefined, RenderError, data_of
+
+    if not isinstance(error, REFUSALS):
+        return None
+    found_nothing = isinstance(error, (SymbolNotFoundError, NothingDefined))
+    mends_the_prompt = isinstance(error, RenderError) and error.mendable
+    data: dict[str, Any] = data_of(error)
+    if isinstance(error, PathError):
+        # The message says it in this shell's words.
+        del data["reason"]
+    return Refused(
+        _message(error),
+        status=NOTHING if found_nothing or mends_the_prompt else REFUSED,
+        kind=data.pop("kind"),
+        data=data,
+    )
+
+
+def report(error: Exception, words: Sequence[str]) -> int:
+    """Print the error of a command line, and return its exit status."""
+    refused = error if isinstance(error, Refused) else refused_by(error) or _fault(error)
+    verb = "" if refused.kind == "usage" else f" {words[0]}"
+    if wants_json(words):
+        from foldline.agent.terminal import json_text, show
+
+        details = {"kind": refused.kind, "message": str(refused), **refused.data}
+        show(json_text({"error": details}))
+    else:
+        from foldline.agent.terminal import complain
+
+        complain(f"foldline{verb}: {refused}")
+    return refused.status
+
+
+def wants_json(words: Sequence[str]) -> bool:
+    """Return whether a command line asks for JSON."""
+    options = words[: words.index("--")] if "--" in words else words
+    return "--json" in options
+
+
+def missing_extra(error: ModuleNotFoundError) -> Refused | None:
+    """Return how to install what a verb needs; None where a module of ours is missing."""
+    missing = (error.name or "").partition(".")[0]
+    if missing == "foldline":
+        return None
+    extra = EXTRAS.get(missing, "server")
+    return Refused(
+        f"this command needs {missing!r}: pip install 'foldline[{extra}]'",
+        kind="extra",
+        data={"extra": extra},
+    )
+
+
+def _message(error: Exception) -> str:
+    from foldline.ide.operations import operations
+    from foldline.ide.operations.advice import NO_IGNORE, message_of
+
+    names = {one.tool: f"`foldline {one.verb}`" for one in operations() if one.verb}
+    return message_of(error, {**names, NO_IGNORE: "--no-ignore"})
+
+
+def _fault(error: Exception) -> Refused:
+    if os.environ.get(TRACEBACK):
+        raise error
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    return Refused(
+        f"foldline failed, please report it: {what} ({TRACEBACK}=1 shows where)",
+        status=FAULT,
+        kind="fault",
+    )

@@ -1,0 +1,131 @@
+"""Every error of the command line: one line, one shape of JSON, one table of exit statuses."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from foldline.agent import cli, exit_statuses
+from foldline.agent.cli import main
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
+PROMPT = str(EXAMPLE / "reviewer_prompt.py")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "shop.py").write_text("def pay():\n    pass\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FOLDLINE_CACHE_DIR", str(tmp_path.parent / "cache"))
+    return tmp_path
+
+
+# One error of each verb; the kinds are for programs.
+ERRORS = [
+    (["tree", "nowhere"], 2, "path"),
+    (["tree", "--root", "nowhere"], 2, "path"),
+    (["outline", "gone.py"], 2, "path"),
+    (["symbol", "shop.py", "py"], 1, "symbol"),
+    (["hover", "nothing_here"], 1, "symbol"),
+    (["lines", "shop.py"], 2, "usage"),
+    (["lines", "shop.py", "x"], 2, "usage"),
+    (["grep", "("], 2, "arguments"),
+    (["tokens", "gone"], 2, "arguments"),
+    (["doctor", "--root", "gone"], 2, "path"),
+    (["context", "what", "--transcript", "gone"], 2, "arguments"),
+    (["preview", "gone.py"], 2, "arguments"),
+    (["preview", "shop.py:nothing"], 2, "no_prompt"),
+    (["preview", f"{PROMPT}:nothing"], 2, "no_prompt"),
+    (["preview", PROMPT, "--open", "nothing"], 2, "tool"),
+    (["preview", PROMPT, "--set", "nothing"], 2, "prompt"),
+    (["preview", PROMPT, "--chapter", "nothing"], 2, "prompt"),
+    (["preview", PROMPT, "--diff", "nothing"], 2, "revision"),
+    (["nonsense"], 2, "usage"),
+    (["tree", "--bugdet"], 2, "usage"),
+]
+
+
+@pytest.mark.parametrize(("words", "status", "kind"), ERRORS, ids=lambda value: str(value)[:40])
+def test_an_error_is_one_line_or_one_object(
+    words: list[str], status: int, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == status
+    said = capsys.readouterr()
+    assert said.out == ""
+    line = said.err.rstrip("\n")
+    assert line.startswith("foldline")
+    assert "\n" not in line
+    assert main([*words, "--json"]) == status
+    said = capsys.readouterr()
+    assert said.err == ""
+    error = json.loads(said.out)["error"]
+    assert error["kind"] == kind
+    assert error["message"] in line
+
+
+def test_what_is_foldlines_own_fault_is_told_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("of ours")
+
+    monkeypatch.setattr("foldline.agent.code._print", fail)
+    assert main(["tree"]) == exit_statuses.FAULT
+    assert capsys.readouterr().err == (
+        "foldline tree: foldline failed, please report it: ZeroDivisionError: of ours "
+        "(FOLDLINE_TRACEBACK=1 shows where)\n"
+    )
+    monkeypatch.setenv("FOLDLINE_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["tree"])
+
+
+def test_the_table_of_statuses_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", "exit-statuses"]) == 0
+    shown = capsys.readouterr().out
+    for status, meaning in exit_statuses.STATUSES.items():
+        assert f"{status:>3}  {meaning}\n" in shown
+    assert "foldline help exit-statuses" in cli.EXAMPLES
+
+
+# Each prints many lines before its reader has gone.
+LONG = [
+    ["tree"], ["outline", "big.py"], ["read", "big.py", "--all"], ["lines", "big.py", "1-2000"],
+    ["grep", "name", "--all"], ["refs", "name", "--seconds", "0", "--all"], ["search", "name"],
+    ["symbol", "big.py:1", "--seconds", "0"], ["tokens", PROMPT], ["prompts"],
+    ["--help"], ["preview", PROMPT], ["read", "big.py", "--all", "--json"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", LONG, ids=" ".join)
+def test_a_pipe_that_is_closed_early_leaves_no_traceback(words: list[str], folder: Path) -> None:
+    (folder / "big.py").write_text("".join(f"name{n} = name\n" for n in range(2_000)))
+    with subprocess.Popen(
+        [sys.executable, "-m", "foldline", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read().decode()
+        assert process.wait(60) in (exit_statuses.CLOSED, 0, 1)
+    assert "Traceback" not in said
+    assert "BrokenPipeError" not in said
+
+
+def test_asking_for_names_that_are_not_there_says_so_each_time(folder: Path) -> None:
+    """A language server that is still starting when the answer is there ends quietly."""
+    for number in range(2):
+        done = subprocess.run(
+            [sys.executable, "-m", "foldline", "refs", f"Nosuch{number}"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (1, "")
