@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foldline.agent.targets import file_and_name
 from foldline.agent.terminal import complain, show
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ async def _serve(options: argparse.Namespace) -> int:
     workspace = Workspace()
     workspace.report = _complain
     try:
-        file, name = _file_and_name(options.target)
+        file, name = file_and_name(options.target)
         params, parameter_set = _read_params(options), options.parameter_set
         _open_workspace(workspace, file, options)
         served = Served(file, name, options.open, options.chapter, params, parameter_set)
@@ -120,7 +121,7 @@ async def _run(options: argparse.Namespace) -> int:
         if options.watch:
             from foldline.agent.watching import changed_files
 
-            file, _ = _file_and_name(options.target)
+            file, _ = file_and_name(options.target)
             async for _ in changed_files(file, _root_of(file)):
                 shown = await _render(workspace, options)
                 # What fails leaves the last good text where it is.
@@ -241,7 +242,7 @@ def _named_prompt(workspace: Workspace, options: argparse.Namespace) -> NamedPro
     from foldline.ide.render.render_options import RenderOptions
     from foldline.ide.resolve import PromptTarget
 
-    file, name = _file_and_name(options.target)
+    file, name = file_and_name(options.target)
     _open_workspace(workspace, file, options)
     opening = open_sections(options.open, "Opened on the command line")
     return NamedPrompt(
@@ -277,17 +278,6 @@ def _root_of(file: Path) -> Path:
     """The folder that `file` belongs to: this one, if it is below."""
     here = Path.cwd().resolve()
     return here if file.is_relative_to(here) else file.parent
-
-
-def _file_and_name(target: str) -> tuple[Path, str | None]:
-    """The file and the name of `FILE[:NAME]`; a colon may be part of the file's own name."""
-    file, separator, name = target, "", ""
-    if not Path(target).is_file():
-        file, separator, name = target.rpartition(":")
-    path = Path(file)
-    if not path.is_file():
-        raise FileNotFoundError(f"{target}: there is no such file; give FILE or FILE:NAME")
-    return path.resolve(), name if separator else None
 
 
 def _first_prompt(workspace: Workspace, file: Path) -> str | None:

@@ -5,17 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.backends.files.limits import PROMPT_MODULE_BYTES
+from foldline.backends.files.reader import read_text as read_text_file
 from foldline.ide.adopt import find
-from foldline.ide.adopt.model import AdoptError, JinjaOptions, Kind, Style
+from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style, Text
 from foldline.ide.adopt.plan import plan as plan_of
 from foldline.ide.adopt.proof import prove
 from foldline.ide.adopt.read import read_candidate, read_text
+from foldline.ide.adopt.sections import NotRepresentableError
 from foldline.ide.adopt.write import module_text
+from foldline.ide.analysis.modules import with_line_feeds
 from foldline.prompts.errors import near_names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from foldline.ide.adopt.find import Candidate
-    from foldline.ide.adopt.model import Original
+    from foldline.ide.adopt.model import Node, Original
     from foldline.ide.adopt.plan import Plan
     from foldline.ide.adopt.proof import Proof
 
@@ -39,15 +46,53 @@ class Adoption:
         return not self.plan.remainders
 
 
+def read_file(
+    file: Path, *, name: str | None, style: Style | None, options: JinjaOptions | None
+) -> Original:
+    """Read a prompt of a file on the disk; see `read`.
+
+    Raises:
+        AdoptError: The file has no such prompt, or several.
+        PathError: It can't be read.
+    """
+    text = read_text_file(file, PROMPT_MODULE_BYTES, strict=True)
+    return read(
+        with_line_feeds(text),
+        stem=file.name.partition(".")[0],
+        is_python=file.suffix in (".py", ".pyi"),
+        name=name,
+        style=style,
+        options=options,
+    )
+
+
+def output_path(file: Path, adoption: Adoption) -> Path:
+    """Return the module that is written beside a file, unless another one is named."""
+    name = adoption.plan.variable
+    return file.with_name(f"{name}.py" if name.endswith("prompt") else f"{name}_prompt.py")
+
+
 def adopt(original: Original) -> Adoption:
     """Return the prompt module for what was read.
 
     Raises:
         AdoptError: No module can be made of it.
     """
-    made = plan_of(original)
+    if not any(node.text.strip() if isinstance(node, Text) else True for node in _nodes(original)):
+        raise AdoptError("the text is empty")
+    try:
+        made = plan_of(original)
+    except NotRepresentableError:
+        raise AdoptError(
+            "the text can't be a section's: its first line is indented more than another one"
+        ) from None
     text = module_text(made)
     return Adoption(made, text, prove(made, text))
+
+
+def _nodes(original: Original) -> Iterator[Node]:
+    for message in original.messages:
+        yield from message.nodes
 
 
 def read(
@@ -86,15 +131,16 @@ def read(
 
 
 def _chosen(found: list[Candidate], name: str | None) -> Candidate:
-    if not found:
+    likely = [candidate for candidate in found if candidate.is_likely]
+    if name is None and not likely:
         raise AdoptError(
-            "the module has no string that looks like a prompt; `foldline new PATH` writes a "
-            "prompt to begin with"
+            "the module has no string that looks like a prompt; name the variable or function as "
+            "FILE:NAME, or begin with `foldline new PATH`"
         )
     if name is None:
-        if len(found) == 1:
-            return found[0]
-        raise AdoptError("the module has several prompts; name one", tuple(found))
+        if len(likely) == 1:
+            return likely[0]
+        raise AdoptError("the module has several prompts; name one", tuple(likely))
     for candidate in found:
         if candidate.name == name:
             return candidate
@@ -103,7 +149,4 @@ def _chosen(found: list[Candidate], name: str | None) -> Candidate:
         return tails[0]
     near = near_names(name, [candidate.name for candidate in found])
     meant = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise AdoptError(f"the module has no prompt {name!r}{meant}", tuple(found))
-
-
-__all__ = ["Adoption", "Kind", "adopt", "read"]
+    raise AdoptError(f"the module has no text {name!r}{meant}", tuple(likely))

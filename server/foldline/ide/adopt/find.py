@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SHORTEST = 40
-"""The shortest text without placeholders that counts as a prompt, in characters."""
+"""The shortest text without placeholders that looks like a prompt, in characters."""
+SHORTEST_WITH_VALUES = 12
+"""The shortest text with placeholders that does."""
 
 _JINJA = re.compile(r"\{%-?\s*\w+[^{}]*-?%\}|\{\{-?\s*[A-Za-z_][^{}\n]*-?\}\}")
 _DOLLAR = re.compile(r"\$\{[A-Za-z_]\w*\}")
@@ -37,6 +39,8 @@ class Candidate:
     """The offset of the statement's line."""
     end: int
     scope: ast.FunctionDef | ast.AsyncFunctionDef | None = None
+    is_likely: bool = True
+    """It looks like a prompt; other texts have to be named."""
 
 
 @dataclass(slots=True)
@@ -80,10 +84,12 @@ def parse(text: str) -> Module:
 
 
 def candidates(module: Module) -> list[Candidate]:
-    """Return the prompts of a module, in the order of the source."""
+    """Return the texts of a module, in the order of the source; not all are likely prompts."""
     found: dict[str, Candidate] = {}
     for candidate in _candidates(module, module.tree.body, "", None):
-        found.setdefault(candidate.name, candidate)
+        known = found.get(candidate.name)
+        if known is None or (candidate.is_likely and not known.is_likely):
+            found[candidate.name] = candidate
     return sorted(found.values(), key=lambda candidate: candidate.start)
 
 
@@ -210,7 +216,16 @@ def _candidate(
         starts[statement.lineno - 1],
         starts[min(last, len(starts) - 1)],
         scope,
+        style is Style.MESSAGES or _is_likely(module, node, style),
     )
+
+
+def _is_likely(module: Module, node: ast.expr, style: Style) -> bool:
+    pieces = pieces_of(module, node) or []
+    length = sum(len(piece.strip()) for piece in pieces if isinstance(piece, str))
+    if style is Style.FSTRING:
+        return length >= SHORTEST_WITH_VALUES
+    return length >= (SHORTEST if style is Style.TEXT else SHORTEST_WITH_VALUES)
 
 
 def _style(module: Module, name: str, node: ast.expr) -> Style | None:  # noqa: PLR0912 - A table.
@@ -232,13 +247,13 @@ def _style(module: Module, name: str, node: ast.expr) -> Style | None:  # noqa: 
         return None
     text = "".join(piece if isinstance(piece, str) else "\0" for piece in pieces)
     if any(not isinstance(piece, str) for piece in pieces):
-        return Style.FSTRING if len(text.strip("\0 \n")) >= 8 else None
+        return Style.FSTRING
     if style is None:
         style = style_of_text(text)
         if style is Style.TEMPLATE:
             # Without a `Template` around it, the text is sent as it is.
             style = Style.TEXT
-    return style if style is not Style.TEXT or len(text) >= SHORTEST else None
+    return style
 
 
 def _called_text(module: Module, node: ast.Call, depth: int) -> list[str | ast.expr] | None:

@@ -17,6 +17,8 @@ from foldline.ide.adopt.model import (
     Text,
 )
 
+from foldline.ide.adopt.quoting import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -287,12 +289,15 @@ def _value(reader: _Reader, text: str, hidden: tuple[str, ...]) -> Slot:
         return Slot(text, Kind.COMPUTED)
     if isinstance(node, nodes.Name):
         return Slot(node.name)
+    if "loop" in hidden:
+        # The field of an item is a text.
+        return Slot(text, Kind.COMPUTED)
     if isinstance(node, nodes.Filter) and isinstance(node.node, nodes.Name):
         name, arguments = node.node.name, node.args
         constants = [part.value for part in arguments if isinstance(part, nodes.Const)]
         if len(constants) == len(arguments) and not node.kwargs:
             if node.name == "join" and len(constants) == 1 and isinstance(constants[0], str):
-                return Slot(name, form=f"joined({constants[0]!r})")
+                return Slot(name, form=f"joined({one_line(constants[0])})")
             if node.name in ("default", "d") and len(constants) == 2 and constants[1] is True:
                 return _or_else(name, constants[0], text)
     if (
@@ -306,7 +311,7 @@ def _value(reader: _Reader, text: str, hidden: tuple[str, ...]) -> Slot:
 
 def _or_else(name: str, value: object, text: str) -> Slot:
     if isinstance(value, str) and value:
-        return Slot(name, form=f"or_else({value!r})")
+        return Slot(name, form=f"or_else({one_line(value)})")
     return Slot(text, Kind.COMPUTED)
 
 

@@ -20,6 +20,20 @@ class Style(StrEnum):
     JINJA = "jinja"
     MESSAGES = "messages"
 
+    @property
+    def label(self) -> str:
+        """The style in words."""
+        return _LABELS.get(self, self.value)
+
+
+_LABELS = {
+    Style.TEXT: "string",
+    Style.FORMAT: "`str.format` text",
+    Style.TEMPLATE: "`string.Template`",
+    Style.JINJA: "Jinja template",
+    Style.MESSAGES: "chat messages",
+}
+
 
 class Kind(StrEnum):
     """The origin of a field's value."""
@@ -147,7 +161,7 @@ class Original:
     """The Jinja templates of the messages."""
     notes: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
-    """Comments of the source, and parts that can't be in a prompt."""
+    """Messages that can't be in a prompt, with the reason in the first line, and comments."""
 
 
 class AdoptError(ValueError):

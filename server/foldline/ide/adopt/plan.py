@@ -50,7 +50,6 @@ class Plan:
     """
 
     original: Original
-    shown_name: str
     variable: str
     class_name: str
     key: str
@@ -95,8 +94,10 @@ def plan(original: Original) -> Plan:
     for message in original.messages:
         sections += splitter.split(message.nodes, message.role)
     fields.settle()
+    used = {name for section in sections for part in section.walk() for name in _used(part)}
+    shown = [known for known in fields.all if known.name in used]
     key = re.sub(r"[^a-z0-9]+", "-", variable.lower()).strip("-") or "prompt"
-    made = Plan(original, original.name, variable, class_name, key, sections, fields.all)
+    made = Plan(original, variable, class_name, key, sections, shown)
     _name_sections(made)
     for section in made.walk():
         for known in indented(section):
@@ -105,6 +106,16 @@ def plan(original: Original) -> Plan:
                 "indentation, too"
             )
     return made
+
+
+def _used(section: Section) -> Iterator[str]:
+    """Yield the fields of the parameters that a section needs."""
+    for condition in section.conditions:
+        yield from re.findall(r"\bparams\.(\w+)", condition.text)
+    if section.each is None:
+        yield from section.fields
+    else:
+        yield section.each.items.name
 
 
 def _variable(name: str) -> str:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SECONDS = 30.0
 """The deadline of the process that renders Jinja templates."""
 
-_BEGIN, _END = "\x1d", "\x1e"
+_BEGIN, _END = "\x02", "\x03"  # No blanks, which `lstrip_blocks` would leave out.
 _JOINT = re.compile(r"(?:[ \t]*\n)+")
 _LINES_SHOWN = 30
 

@@ -86,7 +86,7 @@ def _one(
             found.preamble,
             (text,),
             tuple(notes),
-            found.comments,
+            tuple(f"a comment:\n{text.strip()}" for text in found.comments),
         )
     nodes = _dedented(_nodes(text, style, notes), notes)
     return Original(name, style, line, (Message(None, nodes),), guesses, notes=tuple(notes))
@@ -206,7 +206,7 @@ def _messages(module: Module, candidate: Candidate, guesses: dict[str, Guess]) -
             source = _dedented_source(text, notes)
             read = read_jinja(source, module.jinja)
             nodes, preamble = read.nodes, preamble + read.preamble
-            lost += read.comments
+            lost += [f"a comment:\n{text.strip()}" for text in read.comments]
         else:
             nodes = _dedented([Text(text)], notes)
         messages.append(Message(role, nodes))

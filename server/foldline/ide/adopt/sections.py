@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.adopt.fields import Field, Fields, Items, field_name
 from foldline.ide.adopt.model import For, If, Kind, Node, Slot, Test, Text
+from foldline.ide.adopt.quoting import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,9 +23,11 @@ _SENTENCE = re.compile(r"\A(.{20,240}?[.!?:])(?=\s|\Z)", re.S)
 _MARK = "\ue000"
 _LISTED = "{% if not loop.last %}"
 
-INLINE_IF = "the condition is within a line, and sections are blocks of lines"
-INLINE_FOR = "the loop is within a line, and sections are blocks of lines"
-INDENTED = "the text of a section begins in the first column"
+INLINE_IF = "the condition is within a line, and sections are whole lines"
+INLINE_FOR = "the loop is within a line, and sections are whole lines"
+INDENTED = "its text is indented, and that of a section begins in the first column"
+OTHERWISE = "its `{% else %}` has more than text"
+OTHER_ITEMS = "another loop over the same list names its items differently"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ class Splitter:
             # The text below a block can't begin a section: the block stays in the text.
             self._restore(saved)
             if last < 0:
-                raise _NotRepresentable
+                raise NotRepresentableError
             kept.add(last)
 
     def _attempt(
@@ -139,22 +142,23 @@ class Splitter:
             before = _at_line(nodes[:place], at_start)
             after = _before_line(nodes[place + 1 :], at_end)
             saved = self._saved()
+            reason = INDENTED
             if place not in kept:
                 if not self._flush(body, conditions):
                     return last
                 try:
                     if isinstance(node, If):
-                        done = self._if(node, conditions, before=before, after=after)
+                        reason = self._if(node, conditions, before=before, after=after)
                     else:
-                        done = self._for(node, conditions, before=before, after=after)
-                except _NotRepresentable:
-                    done = False
-                if done:
+                        reason = self._for(node, conditions, before=before, after=after)
+                except NotRepresentableError:
+                    reason = INDENTED
+                if not reason:
                     body, last = [], place
                     continue
             # What was begun is undone: the block becomes a field of the text around it.
             self._restore(saved)
-            body = [*_without_blanks(body), _remainder(node, _blanks(body), before=before)]
+            body = [*_without_blanks(body), _remainder(node, _blanks(body), reason)]
         return None if self._flush(body, conditions) else last
 
     def _saved(self) -> tuple[int, int, list[tuple[str, Items | None]], set[str]]:
@@ -172,38 +176,42 @@ class Splitter:
 
     def _if(
         self, node: If, conditions: tuple[Condition, ...], *, before: bool, after: bool
-    ) -> bool:
+    ) -> str:
+        """Add the sections of a condition; return why there can't be any, or nothing."""
         earlier: tuple[Condition, ...] = ()
         for test, nodes in node.branches:
             content = list(nodes)
             starts = before or _before_line(content, False)
             ends = after or _at_line(content, False)
             if content and not (starts and ends):
-                return False
+                return INLINE_IF
             own = earlier
             if test is not None:
                 condition = self._condition(test)
                 own = (*earlier, condition)
                 earlier = (*earlier, _negated(condition))
             self._blocks(content, (*conditions, *own), at_start=starts, at_end=ends)
-        return before or after
+        return "" if before or after else INLINE_IF
 
     def _for(
         self, node: For, conditions: tuple[Condition, ...], *, before: bool, after: bool
-    ) -> bool:
+    ) -> str:
+        """Add the section of a loop; return why there can't be one, or nothing."""
         body = list(node.body)
         starts = before or _before_line(body, False)
         ends = after or _at_line(body, False)
         if not (starts and ends and (before or after)):
-            return False
+            return INLINE_FOR
         text, separator = self._item_nodes(body)
-        if not separator or not _is_representable(text):
-            return False
+        if not separator:
+            return INLINE_FOR
+        if not _is_representable(text):
+            return INDENTED
         empty = ""
         if node.otherwise:
             plain = _stripped(list(node.otherwise))
             if not all(isinstance(part, Text) for part in plain) or not _is_representable(plain):
-                return False
+                return OTHERWISE
             empty = "".join(part.text for part in plain if isinstance(part, Text))
         source = node.items
         kind = Kind.VALUE if node.is_plain else Kind.COMPUTED
@@ -213,7 +221,7 @@ class Splitter:
         if owner.items is not None:
             # Another loop over the same list: its items have what both show.
             if owner.items.head != node.head:
-                return False
+                return OTHER_ITEMS
             items, name = owner.items, owner.items.class_name
         owner.items = items
         template, used = _template(text, _ItemNames(items.fields, node.names))
@@ -227,18 +235,18 @@ class Splitter:
                 each=Each(owner, separator, escaped(empty)),
             )
         )
-        return True
+        return ""
 
     def _item_nodes(self, body: list[Node]) -> tuple[list[Node], str]:
         """Return an item's nodes as texts and slots, and the text between two items."""
         parts: list[Node] = []
-        for place, node in enumerate(body):
+        for node in body:
             if isinstance(node, Text | Slot):
                 parts.append(node)
             else:
                 plain = [part for part in parts if isinstance(part, Text | Slot)]
-                before = _at_line(body[:place], False)
-                parts = [*_without_blanks(plain), _remainder(node, _blanks(plain), before=before)]
+                reason = "it is within the text of an item, and that has no conditions or loops"
+                parts = [*_without_blanks(plain), _remainder(node, _blanks(plain), reason)]
         first, last = parts[0] if parts else None, parts[-1] if parts else None
         head = first.text if isinstance(first, Text) else ""
         tail = last.text if isinstance(last, Text) and last is not first else ""
@@ -299,7 +307,7 @@ class Splitter:
         return True
 
 
-class _NotRepresentable(Exception):  # noqa: N818 - Not an error: another way is taken.
+class NotRepresentableError(Exception):
     """A stretch of text can't be the text of a section."""
 
 
@@ -387,22 +395,16 @@ def _listed(node: Node) -> Slot | None:
         return None
     if len(inner) != 1 or not isinstance(inner[0], Text):
         return None
-    return Slot(node.items, form=f"joined({inner[0].text!r})")
+    return Slot(node.items, form=f"joined({one_line(inner[0].text)})")
 
 
-def _remainder(node: If | For, blanks: str, *, before: bool) -> Slot:
+def _remainder(node: If | For, blanks: str, reason: str) -> Slot:
     if isinstance(node, If):
         test = next(test for test, _ in node.branches if test is not None)
-        reason, hint = INDENTED if before else INLINE_IF, f"if {test.source}"
+        hint = f"if_{test.source}"
     else:
-        reason, hint = INDENTED if before else INLINE_FOR, f"for {node.items}"
-    return Slot(
-        blanks + node.source,
-        Kind.REMAINDER,
-        reason,
-        re.sub(r"^for (.*)$", r"each \1", hint).replace("if ", "if_", 1),
-        is_whole=True,
-    )
+        hint = f"each {node.items}"
+    return Slot(blanks + node.source, Kind.REMAINDER, reason, hint, is_whole=True)
 
 
 def _blanks(body: Sequence[Node]) -> str:

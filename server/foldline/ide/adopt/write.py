@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import re
-import textwrap
 from typing import TYPE_CHECKING
 
 from foldline.ide.adopt.model import Kind
+from foldline.ide.adopt.quoting import INDENT, comment, one_line, quoted, sentence_comment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,11 +13,6 @@ if TYPE_CHECKING:
     from foldline.ide.adopt.fields import Field
     from foldline.ide.adopt.plan import Plan
     from foldline.ide.adopt.sections import Condition, Section
-
-INDENT = "    "
-_WIDTH = 96
-_LONGEST_COMMENT = 40
-
 
 def module_text(plan: Plan) -> str:
     """Return the module's text."""
@@ -29,47 +22,16 @@ def module_text(plan: Plan) -> str:
     return "\n\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
-def quoted(text: str, indent: str) -> str:
-    """Return a text as a Python string, over several lines if it has some."""
-    if "\n" in text or len(text) + len(indent) > _WIDTH:
-        body = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-        inner = indent + INDENT
-        written = (
-            '"""\n' + "\n".join(f"{inner}{line}" if line else "" for line in body.split("\n"))
-        )
-        written += f'\n{indent}"""'
-        if _is_printable(text) and _read_back(written) == text:
-            return written
-    # Double quotes, as formatters write them.
-    if "'" not in text and '"' not in text and _is_printable(text):
-        return '"' + repr(text)[1:-1] + '"'
-    return repr(text)
-
-
-def comment(text: str, indent: str = "", prefix: str = "# ") -> list[str]:
-    """Return the lines of a comment."""
-    lines = text.strip("\n").split("\n")
-    if len(lines) > _LONGEST_COMMENT:
-        rest = len(lines) - _LONGEST_COMMENT
-        lines = [*lines[:_LONGEST_COMMENT], f"[{rest} more lines are in the source]"]
-    # Whatever a text has, a comment ends with its line.
-    shown = [
-        "".join(
-            character if character.isprintable() else character.encode("unicode_escape").decode()
-            for character in line.expandtabs(4)
-        )
-        for line in lines
-    ]
-    return [f"{indent}{prefix}{line}".rstrip() for line in shown]
-
-
 def _docstring(plan: Plan) -> str:
     original = plan.original
     name = plan.variable
-    text = f'"""The prompt `{name}`, adopted from the {original.style} `{plan.shown_name}`."""'
-    lines = [text if _read_back(text) is not None else f'"""The prompt `{name}`."""']
+    source = plan.original.name
+    shown = f" `{source}`" if source.replace(".", "_").isidentifier() else ""
+    lines = [f'"""The prompt `{name}`, adopted from the {original.style.label}{shown}."""']
     for lost in original.lost:
-        lines += ["", *comment(f"REMAINDER, which is not in the prompt: {lost.strip()}")]
+        head, _, rest = lost.strip().partition("\n")
+        lines += ["", *sentence_comment(f"LEFT OUT: {head}")]
+        lines += comment(rest, prefix="#     ") if rest else []
     return "\n".join(lines)
 
 
@@ -117,7 +79,8 @@ def _class(name: str, fields: Sequence[Field], doc: str) -> str:
 
 def _field_comment(known: Field) -> list[str]:
     if known.kind is Kind.REMAINDER:
-        lines = comment(f"REMAINDER: {known.reason}. Make this text at the call site:", INDENT)
+        reason = f"REMAINDER: {known.reason}. Make this text at the call site:"
+        lines = sentence_comment(reason, INDENT)
         return lines + comment(known.source, INDENT, "#     ")
     if known.kind is Kind.COMPUTED:
         lead = "Compute at the call site:"
@@ -142,7 +105,7 @@ def _headings(plan: Plan) -> Iterator[str]:
             f'{INDENT}return ""'
         )
         return
-    lines += [f"{INDENT}{quoted(section.key, '')}: {_line(section)}," for section in titled]
+    lines += [f"{INDENT}{one_line(section.key)}: {one_line(section.heading or '')}," for section in titled]
     yield "\n".join([*lines, "}"])
     yield (
         "def heading(section: Heading) -> str:\n"
@@ -151,17 +114,11 @@ def _headings(plan: Plan) -> Iterator[str]:
     )
 
 
-def _line(section: Section) -> str:
-    text = section.heading or ""
-    written = quoted(text, "")
-    return written if "\n" not in written else repr(text)
-
-
 def _template(plan: Plan) -> str:
     lines = [
         f"{plan.variable} = PromptTemplate(",
         f'{INDENT}ns="prompts",',
-        f"{INDENT}key={quoted(plan.key, '')},",
+        f"{INDENT}key={one_line(plan.key)},",
     ]
     if plan.has_headings:
         lines.append(f"{INDENT}heading=heading,")
@@ -182,8 +139,8 @@ def _section(plan: Plan, section: Section, indent: str) -> list[str]:
     else:
         lines.append(f"{indent}MarkdownSection[{params}](")
     lines += [
-        f"{inner}title={_one_line(section.title)},",
-        f"{inner}key={quoted(section.key, '')},",
+        f"{inner}title={one_line(section.title)},",
+        f"{inner}key={one_line(section.key)},",
     ]
     if section.role is not None:
         lines.append(f'{inner}role="{section.role}",')
@@ -193,14 +150,14 @@ def _section(plan: Plan, section: Section, indent: str) -> list[str]:
         lines.append(f'{inner}items="{each.items.name}",')
     lines.append(f"{inner}template={quoted(section.text, inner)},")
     if each is not None:
-        lines.append(f"{inner}separator={quoted(each.separator, '')},")
+        lines.append(f"{inner}separator={one_line(each.separator)},")
         lines.append(f"{inner}empty={quoted(each.empty, inner)},")
     if section.summary is not None:
         lines.append(
             f"{inner}# PROPOSED: the first sentence. Say what the section is for, and let the model"
         )
         lines.append(f"{inner}# open it: `visibility=SectionVisibility.SUMMARY`.")
-        lines.append(f"{inner}summary={_one_line(section.summary)},")
+        lines.append(f"{inner}summary={one_line(section.summary)},")
     if section.children:
         lines.append(f"{inner}children=[")
         for child in section.children:
@@ -249,30 +206,4 @@ def _sample(known: Field) -> str:
     if known.type.startswith("Annotated[tuple"):
         return '("one", "two")'
     shown = known.name.replace("_", " ").strip()
-    return {"int": "3", "float": "2.5", "bool": "True"}.get(known.type, quoted(shown, ""))
-
-
-def _one_line(text: str) -> str:
-    written = quoted(text, "")
-    if "\n" not in written:
-        return written
-    plain = repr(text)
-    return plain
-
-
-def _is_printable(text: str) -> bool:
-    return all(character.isprintable() or character in "\n\t" for character in text)
-
-
-def _read_back(written: str) -> str | None:
-    try:
-        value = ast.literal_eval(written)
-    except (SyntaxError, ValueError):
-        return None
-    return textwrap.dedent(value).strip() if isinstance(value, str) else None
-
-
-def identifier(name: str) -> str:
-    """Return a name of a variable for the prompt."""
-    words = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower()
-    return words if words[:1].isalpha() else f"prompt_{words}".rstrip("_")
+    return {"int": "3", "float": "2.5", "bool": "True"}.get(known.type, one_line(shown))

@@ -1,0 +1,202 @@
+"""`foldline adopt`: a prompt module from a string, an f-string, a template or chat messages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foldline.agent.terminal import complain, json_text, show
+from foldline.backends.formatting.visible import visible
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+    from typing import TypeGuard
+
+    from foldline.agent.verbs import Verbs
+    from foldline.ide.adopt.adoption import Adoption
+    from foldline.ide.adopt.model import AdoptError
+
+DESCRIPTION = """\
+Turns a prompt into a prompt module: its headings into sections, its placeholders into a dataclass,
+conditions into `enabled`, loops into lists. FILE is a Python module with strings, f-strings,
+templates or chat messages, or a text or Jinja file; nothing of it is executed. The new prompt is
+compared with the source for sample values: the exit status is 1 if the texts differ. What no
+section can show is kept as a remainder: a field, with the source in a comment."""
+STYLES = ("text", "f-string", "format", "template", "jinja", "messages")
+
+
+def register(verbs: Verbs) -> None:
+    parser = verbs.add_parser(
+        "adopt",
+        help="make a prompt module of a string, f-string, Jinja template or messages",
+        description=DESCRIPTION,
+    )
+    parser.add_argument(
+        "target",
+        metavar="FILE[:NAME]",
+        help="a file, and the variable or function in it that has the prompt",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="PATH",
+        type=Path,
+        help="the module to write (default: NAME_prompt.py beside FILE)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print the module, write nothing")
+    parser.add_argument(
+        "--style", choices=STYLES, help="read a text as this (default: the one it seems to be)"
+    )
+    parser.add_argument(
+        "--trim-blocks", action="store_true", help="of the Jinja environment: no line after a block"
+    )
+    parser.add_argument(
+        "--lstrip-blocks", action="store_true", help="of it: no blanks in front of a block"
+    )
+    parser.add_argument("--json", action="store_true", help="print the module and the proof")
+    parser.set_defaults(run=run)
+
+
+def run(options: Namespace) -> int:
+    from foldline.agent.targets import file_and_name
+    from foldline.backends.errors import PathError
+    from foldline.ide.adopt.adoption import adopt, output_path, read_file
+    from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style
+
+    jinja = None
+    if options.trim_blocks or options.lstrip_blocks:
+        jinja = JinjaOptions(options.trim_blocks, options.lstrip_blocks)
+    style = None if options.style is None else Style(options.style)
+    try:
+        file, name = file_and_name(options.target)
+        original = read_file(file, name=name, style=style, options=jinja)
+        adoption = adopt(original)
+    except (AdoptError, FileNotFoundError, PathError) as error:
+        _refuse(options.target, error)
+        return 2
+    output = options.output or output_path(file, adoption)
+    try:
+        written = Path(output).resolve().relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        written = str(output)
+    if not options.dry_run:
+        try:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            with output.open("x", encoding="utf-8") as new:
+                new.write(adoption.text)
+        except FileExistsError:
+            complain(
+                f"foldline adopt: {visible(written)} exists, and is left alone: choose another "
+                "name with --output"
+            )
+            return 2
+        except OSError as error:
+            complain(f"foldline adopt: {visible(written)}: {error.strerror}")
+            return 2
+    if options.json:
+        show(json_text(_as_json(adoption, written)))
+    elif options.dry_run:
+        show(adoption.text, end="")
+        complain("\n".join(_report(adoption)))
+    else:
+        plan = adoption.plan
+        show(f"wrote {visible(written)}: the prompt `{plan.variable}`")
+        for line in _report(adoption):
+            show(line)
+        show(
+            f"next\n  foldline preview {visible(written)}\n  foldline check {visible(written)}\n"
+            f"  then send `{plan.variable}.render(…).text` in place of `{visible(original.name)}`"
+        )
+    return 0 if adoption.proof.is_same else 1
+
+
+def _refuse(target: str, error: Exception) -> None:
+    candidates = error.candidates if _is_adopt_error(error) else ()
+    file = target.partition(":")[0] if candidates else target
+    where = "" if isinstance(error, FileNotFoundError) else f"{visible(target)}: "
+    complain(f"foldline adopt: {where}{visible(str(error))}")
+    for candidate in candidates:
+        complain(
+            f"  foldline adopt {visible(file)}:{visible(candidate.name)}"
+            f"  ({candidate.style.label}, line {candidate.line})"
+        )
+
+
+def _is_adopt_error(error: Exception) -> TypeGuard[AdoptError]:
+    from foldline.ide.adopt.model import AdoptError
+
+    return isinstance(error, AdoptError)
+
+
+def _report(adoption: Adoption) -> Iterator[str]:
+    """Yield what was made, what is left to do, and how the texts compare."""
+    from foldline.ide.adopt.model import Kind
+
+    plan = adoption.plan
+    sections = list(plan.walk())
+    fields = [field.name for field in plan.fields]
+    yield f"  {_count(len(sections), 'section')}, {_count(len(fields), 'field')}"
+    for section in sections:
+        if section.summary is not None:
+            yield f"  proposed  a summary of `{section.key}`: its first sentence"
+    for field in plan.of_kind(Kind.COMPUTED):
+        yield f"  compute   {field.name} = {_short(field.source)}"
+    for field in plan.of_kind(Kind.REMAINDER):
+        yield f"  remainder {field.name}: {field.reason}: {_short(field.source)}"
+    for lost in plan.original.lost:
+        head, _, rest = lost.strip().partition("\n")
+        yield f"  left out  {_short(f'{head} {rest}')}"
+    for note in dict.fromkeys((*plan.original.notes, *plan.notes)):
+        yield f"  changed   {visible(note)}"
+    yield from _verdict(adoption)
+
+
+def _verdict(adoption: Adoption) -> Iterator[str]:
+    proof = adoption.proof
+    if proof.failure:
+        yield f"NOT PROVED to show the same text: {visible(proof.failure)}"
+    elif proof.difference:
+        yield "DIFFERENT: for sample values, it doesn't show the text of the source"
+        yield from (f"  {visible(line)}" for line in proof.difference.split("\n"))
+    else:
+        values = f"with {proof.count} sets of sample values" if proof.count > 1 else "as it is"
+        but = "" if proof.is_exact else ", but for blank lines where sections meet"
+        yield f"same text {values}, byte for byte{but}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return visible(line if len(line) <= 72 else f"{line[:71]}…")
+
+
+def _as_json(adoption: Adoption, path: str) -> dict[str, object]:
+    plan, proof = adoption.plan, adoption.proof
+    return {
+        "path": path,
+        "name": plan.variable,
+        "style": plan.original.style,
+        "text": adoption.text,
+        "sections": [section.key for section in plan.walk()],
+        "fields": [
+            {
+                "name": field.name,
+                "type": field.type,
+                "kind": field.kind,
+                "source": field.source,
+                "reason": field.reason,
+            }
+            for field in plan.all_fields()
+        ],
+        "left_out": list(plan.original.lost),
+        "notes": [*plan.original.notes, *plan.notes],
+        "whole": adoption.is_whole,
+        "same": proof.is_same,
+        "exact": proof.is_same and proof.is_exact,
+        "samples": proof.count,
+        "difference": proof.difference,
+        "failure": proof.failure,
+    }
