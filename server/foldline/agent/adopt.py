@@ -10,11 +10,9 @@ from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator
     from typing import TypeGuard
 
     from foldline.agent.verbs import Verbs
-    from foldline.ide.adopt.adoption import Adoption
     from foldline.ide.adopt.model import AdoptError
 
 DESCRIPTION = """\
@@ -62,6 +60,7 @@ def run(options: Namespace) -> int:
     from foldline.backends.errors import PathError
     from foldline.ide.adopt.adoption import adopt, output_path, read_file
     from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style
+    from foldline.ide.adopt.report import as_data, report
 
     jinja = None
     if options.trim_blocks or options.lstrip_blocks:
@@ -94,14 +93,14 @@ def run(options: Namespace) -> int:
             complain(f"foldline adopt: {visible(written)}: {error.strerror}")
             return 2
     if options.json:
-        show(json_text(_as_json(adoption, written)))
+        show(json_text({"path": written, **as_data(adoption)}))
     elif options.dry_run:
         show(adoption.text, end="")
-        complain("\n".join(_report(adoption)))
+        complain("\n".join(report(adoption)))
     else:
         plan = adoption.plan
         show(f"wrote {visible(written)}: the prompt `{plan.variable}`")
-        for line in _report(adoption):
+        for line in report(adoption):
             show(line)
         show(
             f"next\n  foldline preview {visible(written)}\n  foldline check {visible(written)}\n"
@@ -126,77 +125,3 @@ def _is_adopt_error(error: Exception) -> TypeGuard[AdoptError]:
     from foldline.ide.adopt.model import AdoptError
 
     return isinstance(error, AdoptError)
-
-
-def _report(adoption: Adoption) -> Iterator[str]:
-    """Yield what was made, what is left to do, and how the texts compare."""
-    from foldline.ide.adopt.model import Kind
-
-    plan = adoption.plan
-    sections = list(plan.walk())
-    fields = [field.name for field in plan.fields]
-    yield f"  {_count(len(sections), 'section')}, {_count(len(fields), 'field')}"
-    for section in sections:
-        if section.summary is not None:
-            yield f"  proposed  a summary of `{section.key}`: its first sentence"
-    for field in plan.of_kind(Kind.COMPUTED):
-        yield f"  compute   {field.name} = {_short(field.source)}"
-    for field in plan.of_kind(Kind.REMAINDER):
-        yield f"  remainder {field.name}: {field.reason}: {_short(field.source)}"
-    for lost in plan.original.lost:
-        head, _, rest = lost.strip().partition("\n")
-        yield f"  left out  {_short(f'{head} {rest}')}"
-    for note in dict.fromkeys((*plan.original.notes, *plan.notes)):
-        yield f"  changed   {visible(note)}"
-    yield from _verdict(adoption)
-
-
-def _verdict(adoption: Adoption) -> Iterator[str]:
-    proof = adoption.proof
-    if proof.failure:
-        yield f"NOT PROVED to show the same text: {visible(proof.failure)}"
-    elif proof.difference:
-        yield "DIFFERENT: for sample values, it doesn't show the text of the source"
-        yield from (f"  {visible(line)}" for line in proof.difference.split("\n"))
-    else:
-        values = f"with {proof.count} sets of sample values" if proof.count > 1 else "as it is"
-        but = "" if proof.is_exact else ", but for blank lines where sections meet"
-        yield f"same text {values}, byte for byte{but}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return visible(line if len(line) <= 72 else f"{line[:71]}…")
-
-
-def _as_json(adoption: Adoption, path: str) -> dict[str, object]:
-    plan, proof = adoption.plan, adoption.proof
-    return {
-        "path": path,
-        "name": plan.variable,
-        "style": plan.original.style,
-        "text": adoption.text,
-        "sections": [section.key for section in plan.walk()],
-        "fields": [
-            {
-                "name": field.name,
-                "type": field.type,
-                "kind": field.kind,
-                "source": field.source,
-                "reason": field.reason,
-            }
-            for field in plan.all_fields()
-        ],
-        "left_out": list(plan.original.lost),
-        "notes": [*plan.original.notes, *plan.notes],
-        "whole": adoption.is_whole,
-        "same": proof.is_same,
-        "exact": proof.is_same and proof.is_exact,
-        "samples": proof.count,
-        "difference": proof.difference,
-        "failure": proof.failure,
-    }

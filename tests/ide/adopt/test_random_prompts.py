@@ -134,9 +134,7 @@ EXPRESSIONS = (
 
 
 def jinja_lines(depth: int, in_loop: bool = False) -> st.SearchStrategy[str]:
-    expressions = EXPRESSIONS + (
-        ("doc.title", "doc.text | title", "loop.index") if in_loop else ()
-    )
+    expressions = EXPRESSIONS + (("doc.title", "doc.text | title", "loop.index") if in_loop else ())
     text = st.one_of(
         WORDS,
         st.sampled_from(expressions).map(lambda inner: f"Value: {{{{ {inner} }}}}"),
@@ -169,7 +167,9 @@ def jinja_lines(depth: int, in_loop: bool = False) -> st.SearchStrategy[str]:
     return st.one_of(text, text, condition, gate, loop)
 
 
-JINJA = st.lists(jinja_lines(2), min_size=1, max_size=7).map(lambda lines: "".join(["Begin.\n", *lines]))
+JINJA = st.lists(jinja_lines(2), min_size=1, max_size=7).map(
+    lambda lines: "".join(["Begin.\n", *lines])
+)
 
 
 def rendered_here(
@@ -196,7 +196,5 @@ def test_jinja_templates(
 ) -> None:
     monkeypatch.setattr(proof, "render_all", rendered_here)
     options = JinjaOptions(trim_blocks, lstrip_blocks)
-    adoption = adopt(
-        read(source, stem="p", is_python=False, style=Style.JINJA, options=options)
-    )
+    adoption = adopt(read(source, stem="p", is_python=False, style=Style.JINJA, options=options))
     assert adoption.proof.is_same, (adoption.proof, adoption.text)

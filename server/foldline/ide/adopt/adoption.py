@@ -56,6 +56,22 @@ def read_file(
         PathError: It can't be read.
     """
     text = read_text_file(file, PROMPT_MODULE_BYTES, strict=True)
+    return read_document(file, text, name=name, style=style, options=options)
+
+
+def read_document(
+    file: Path,
+    text: str,
+    *,
+    name: str | None,
+    style: Style | None,
+    options: JinjaOptions | None = None,
+) -> Original:
+    """Read a prompt of a file whose text is known; see `read`.
+
+    Raises:
+        AdoptError: The file has no such prompt, or several.
+    """
     return read(
         with_line_feeds(text),
         stem=file.name.partition(".")[0],

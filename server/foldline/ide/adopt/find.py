@@ -55,6 +55,8 @@ class Module:
     styles: dict[str, Style] = field(default_factory=dict)
     imports: dict[str, str] = field(default_factory=dict)
     jinja: JinjaOptions = JinjaOptions()
+    starts: list[int] = field(default_factory=list)
+    """The offset of each line."""
 
 
 def parse(text: str) -> Module:
@@ -68,7 +70,8 @@ def parse(text: str) -> Module:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = f"line {error.lineno}: " if isinstance(error, SyntaxError) else ""
         raise AdoptError(f"{where}this isn't Python: {error}") from None
-    module = Module(text, tree)
+    starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
+    module = Module(text, tree, starts=starts)
     for statement in tree.body:
         if name := _assigned(statement):
             module.constants[name[0]] = name[1]
@@ -181,9 +184,7 @@ def _candidates(
         if isinstance(statement, ast.ClassDef):
             yield from _candidates(module, statement.body, f"{prefix}{statement.name}.", scope)
         elif isinstance(statement, _FUNCTIONS):
-            yield from _candidates(
-                module, statement.body, f"{prefix}{statement.name}.", statement
-            )
+            yield from _candidates(module, statement.body, f"{prefix}{statement.name}.", statement)
         elif pair := _assigned(statement):
             yield from _candidate(module, f"{prefix}{pair[0]}", pair[1], statement, scope)
         elif isinstance(statement, ast.Return) and statement.value is not None:
@@ -204,9 +205,7 @@ def _candidate(
     style = _style(module, name, node)
     if style is None:
         return
-    starts = [0]
-    for line in module.text.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
+    starts = module.starts
     last = statement.end_lineno or statement.lineno
     yield Candidate(
         name,
@@ -365,7 +364,9 @@ def _note(module: Module, node: ast.AST) -> None:
                 and isinstance(keyword.value, ast.Constant)
             }
             if options:
-                module.jinja = JinjaOptions(**options)  # type: ignore[arg-type]  # The two names.
+                module.jinja = JinjaOptions(
+                    options.get("trim_blocks", False), options.get("lstrip_blocks", False)
+                )
         named = _named_text(node)
         if named is not None:
             style = Style.JINJA if callee == "from_string" else _template_style(module, node)
@@ -376,9 +377,8 @@ def _note(module: Module, node: ast.AST) -> None:
 
 def _template_style(module: Module, node: ast.Call) -> Style:
     func = node.func
-    owner = func.value.id if isinstance(func, ast.Attribute) and _is_name(func.value) else None
-    if owner is not None:
-        origin = module.imports.get(owner, owner)
+    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
+        origin = module.imports.get(func.value.id, func.value.id)
     else:
         origin = module.imports.get("Template", "string")
     return Style.JINJA if origin.startswith("jinja") else Style.TEMPLATE
@@ -397,10 +397,6 @@ def _dotted(node: ast.expr) -> str | None:
     if isinstance(node, ast.Attribute) and (owner := _dotted(node.value)):
         return node.attr if owner in ("self", "cls") else f"{owner}.{node.attr}"
     return None
-
-
-def _is_name(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name)
 
 
 def _callee(node: ast.Call) -> str:
@@ -441,10 +437,9 @@ def _of_function(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, Gue
         if not kind and scalar:
             kind = scalar
         if kind in _SCALARS:
-            default = repr(value.value) if isinstance(value, ast.Constant) and scalar else None
-            if scalar != kind:
-                default = None
-            found[argument.arg] = Guess(kind, default, f"line {argument.lineno}")
+            is_fitting = isinstance(value, ast.Constant) and scalar == kind
+            text = repr(value.value) if is_fitting and isinstance(value, ast.Constant) else None
+            found[argument.arg] = Guess(kind, text, f"line {argument.lineno}")
     return found
 
 

@@ -242,7 +242,8 @@ def _for(reader: _Reader, token: _Token, start: int, hidden: tuple[str, ...]) ->
     loop = reader.environment.parse(f"{{% for {token.text} %}}{{% endfor %}}").body[0]
     assert isinstance(loop, nodes.For)
     names = tuple(
-        name.name for name in [loop.target, *loop.target.find_all(nodes.Name)]
+        name.name
+        for name in [loop.target, *loop.target.find_all(nodes.Name)]
         if isinstance(name, nodes.Name)
     )
     names = tuple(dict.fromkeys(names))

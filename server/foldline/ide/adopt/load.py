@@ -81,11 +81,11 @@ def load(text: str) -> Loaded:
         match statement:
             case ast.Expr(value=ast.Constant(value=str())):
                 pass
-            case ast.ImportFrom(module="foldline.prompts", names=names):
-                for name in names:
-                    if name.name not in _LIBRARY or name.asname is not None:
-                        raise LoadError(f"line {statement.lineno}: {name.name} isn't known")
-                    scope[name.name] = _LIBRARY[name.name]
+            case ast.ImportFrom(module="foldline.prompts", names=imported):
+                for alias in imported:
+                    if alias.name not in _LIBRARY or alias.asname is not None:
+                        raise LoadError(f"line {statement.lineno}: {alias.name} isn't known")
+                    scope[alias.name] = _LIBRARY[alias.name]
             case ast.ImportFrom(module="dataclasses" | "typing"):
                 pass
             case ast.ClassDef(name=name):
@@ -136,12 +136,12 @@ def evaluate(node: ast.expr, scope: MutableMapping[str, object]) -> Any:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -evaluate(operand, scope)
         case ast.BoolOp(op=op, values=values):
-            value: object = None
+            result: object = None
             for part in values:
-                value = evaluate(part, scope)
-                if bool(value) is isinstance(op, ast.Or):
+                result = evaluate(part, scope)
+                if bool(result) is isinstance(op, ast.Or):
                     break
-            return value
+            return result
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             return evaluate(left, scope) | evaluate(right, scope)
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:

@@ -140,15 +140,14 @@ def _compared(plan: Plan, originals: Sequence[str], rendered: Any) -> tuple[str,
 
 
 def _pieces(block: Block) -> Iterator[str]:
-    segments = list(block.segments)
-    if segments and segments[-1].kind is SegmentKind.SEPARATOR:
-        del segments[-1]
-    if segments and segments[0].kind is SegmentKind.HEADING:
-        yield segments[0].text
-        del segments[0]
-        if segments and segments[0].kind is SegmentKind.SEPARATOR:
-            del segments[0]
-    yield "".join(segment.text for segment in segments)
+    heading, body = [], list(block.segments)
+    if body and body[-1].kind is SegmentKind.SEPARATOR:
+        del body[-1]
+    if body and body[0].kind is SegmentKind.HEADING:
+        # The separator after it is between two pieces.
+        heading, body = body[:1], body[2:]
+    for segments in (heading, body):
+        yield "".join(segment.text for segment in segments)
 
 
 def _diff(original: str, text: str) -> str:
@@ -242,7 +241,7 @@ def _by_jinja(
     answers = render_all(jobs, contexts, original.jinja)
     rendered = {number: _texts(answers[place]) for place, number in enumerate(numbers)}
     made: dict[str, list[Any]] = {}
-    for (field, part), answer in zip(wanted, answers[len(numbers) :], strict=True):
+    for (field, inner), answer in zip(wanted, answers[len(numbers) :], strict=True):
         if field.items is None:
             made[field.name] = [
                 _value(field, context, _between(text)[0])
@@ -250,12 +249,12 @@ def _by_jinja(
             ]
             continue
         rows = [_between(text) for text in _texts(answer)]
-        if part is None:
+        if inner is None:
             made[field.name] = [[{} for _ in row] for row in rows]
         else:
             for items, row in zip(made[field.name], rows, strict=True):
                 for item, text in zip(items, row, strict=True):
-                    item[part.name] = text
+                    item[inner.name] = text
     return rendered, made
 
 

@@ -43,9 +43,7 @@ def comment(text: str, indent: str = "", prefix: str = "# ") -> list[str]:
 
 def sentence_comment(text: str, indent: str = "") -> list[str]:
     """Return a sentence of ours as a comment, in lines of an even width."""
-    return textwrap.wrap(
-        text, WIDTH, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# "
-    )
+    return textwrap.wrap(text, WIDTH, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ")
 
 
 def _visible(line: str) -> str:

@@ -55,9 +55,7 @@ def read_candidate(module: Module, candidate: Candidate, style: Style | None) ->
         return _one(name, style, line, text, guesses, module.jinja)
     notes: list[str] = []
     nodes = _dedented(_f_string(module, candidate.node), notes)
-    return Original(
-        name, Style.FSTRING, line, (Message(None, nodes),), guesses, notes=tuple(notes)
-    )
+    return Original(name, Style.FSTRING, line, (Message(None, nodes),), guesses, notes=tuple(notes))
 
 
 def _one(

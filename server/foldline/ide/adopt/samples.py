@@ -23,7 +23,7 @@ TEXTS = (
     "",
     "naïve café 漢字 🙂",
     "# Heading",
-    "it's \"quoted\" \\n %s",
+    'it\'s "quoted" \\n %s',
     "<tag>&amp;</tag>",
 )
 LINES = ("first line\nsecond line", "one\n\n  three\n")
@@ -257,10 +257,10 @@ class _Shapes:
             return inner
         if node.name in _NUMBER_FILTERS:
             inner.is_number = True
-        elif node.name not in ("length", "count", "tojson"):
-            inner.is_shown = True
-            return inner
-        return None
+            return None
+        # A text has a length, and goes through most filters.
+        inner.is_shown = True
+        return None if node.name in ("length", "count", "tojson") else inner
 
     def _tested(self, node: nodes.Node, scope: dict[str, Shape]) -> None:
         shape = self.shape(node, scope)
@@ -273,9 +273,7 @@ class _Shapes:
         shape = self.shape(node.expr, scope)
         for operand in node.ops:
             other = operand.expr
-            constants = (
-                other.items if isinstance(other, nodes.List | nodes.Tuple) else [other]
-            )
+            constants = other.items if isinstance(other, nodes.List | nodes.Tuple) else [other]
             for constant in constants:
                 if not isinstance(constant, nodes.Const) or shape is None:
                     continue

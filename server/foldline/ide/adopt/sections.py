@@ -165,18 +165,14 @@ class Splitter:
         known = [(known.type, known.items) for known in self.fields.all]
         return len(self.found), len(known), known, set(self.class_names)
 
-    def _restore(
-        self, saved: tuple[int, int, list[tuple[str, Items | None]], set[str]]
-    ) -> None:
+    def _restore(self, saved: tuple[int, int, list[tuple[str, Items | None]], set[str]]) -> None:
         sections, fields, known, self.class_names = saved
         del self.found[sections:]
         del self.fields.all[fields:]
         for known_field, (kind, items) in zip(self.fields.all, known, strict=True):
             known_field.type, known_field.items = kind, items
 
-    def _if(
-        self, node: If, conditions: tuple[Condition, ...], *, before: bool, after: bool
-    ) -> str:
+    def _if(self, node: If, conditions: tuple[Condition, ...], *, before: bool, after: bool) -> str:
         """Add the sections of a condition; return why there can't be any, or nothing."""
         earlier: tuple[Condition, ...] = ()
         for test, nodes in node.branches:
@@ -292,9 +288,7 @@ class Splitter:
                 return False
         for heading, part in stretches:
             text, used = _template(part, _Names(self.fields))
-            section = Section(
-                "", text=text, fields=tuple(used), conditions=conditions
-            )
+            section = Section("", text=text, fields=tuple(used), conditions=conditions)
             if heading is not None:
                 match = _HEADING.match(heading)
                 assert match is not None
@@ -523,11 +517,7 @@ def _is_heading(line: str) -> bool:
 def indented(section: Section) -> list[str]:
     """Return the fields of a section whose values get the indentation of their line."""
     names = dict.fromkeys(section.fields)
-    return [
-        name
-        for name in names
-        if re.search(rf"^[ \t][^\n]*\$\{{{name}\}}", section.text, re.M)
-    ]
+    return [name for name in names if re.search(rf"^[ \t][^\n]*\$\{{{name}\}}", section.text, re.M)]
 
 
 def _proposed(text: str, used: Sequence[str]) -> str | None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from foldline.ide.adopt.plan import Plan
     from foldline.ide.adopt.sections import Condition, Section
 
+
 def module_text(plan: Plan) -> str:
     """Return the module's text."""
     parts = [_docstring(plan), _imports(plan), *_classes(plan), *_headings(plan), _template(plan)]
@@ -105,7 +106,9 @@ def _headings(plan: Plan) -> Iterator[str]:
             f'{INDENT}return ""'
         )
         return
-    lines += [f"{INDENT}{one_line(section.key)}: {one_line(section.heading or '')}," for section in titled]
+    lines += [
+        f"{INDENT}{one_line(section.key)}: {one_line(section.heading or '')}," for section in titled
+    ]
     yield "\n".join([*lines, "}"])
     yield (
         "def heading(section: Heading) -> str:\n"
@@ -199,9 +202,7 @@ def _preview(plan: Plan) -> str:
 
 def _sample(known: Field) -> str:
     if known.items is not None:
-        inner = ", ".join(
-            f"{part.name}={_sample(part)}" for part in known.items.fields.all
-        )
+        inner = ", ".join(f"{part.name}={_sample(part)}" for part in known.items.fields.all)
         return f"({known.items.class_name}({inner}),)"
     if known.type.startswith("Annotated[tuple"):
         return '("one", "two")'
