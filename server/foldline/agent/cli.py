@@ -54,7 +54,7 @@ Examples:
   foldline context where are uploads checked"""
 
 # The extras that install modules, other than `server`.
-EXTRAS = {"mcp": "mcp", "mcp_types": "mcp", "pydantic": "mcp"}
+EXTRAS = {"jinja2": "adopt", "mcp": "mcp", "mcp_types": "mcp", "pydantic": "mcp"}
 
 _OPTION = re.compile(r"--[a-z][a-z-]*")
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import string
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from jinja2 import Environment
 
 from foldline.ide.adopt import proof, sandbox
 from foldline.ide.adopt.adoption import adopt, read
@@ -16,7 +14,9 @@ from foldline.ide.adopt.model import JinjaOptions, Style
 from foldline.ide.adopt.proof import matches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+
+    import pytest
 
     from foldline.ide.adopt.adoption import Adoption
 
@@ -56,12 +56,12 @@ LINES = st.lists(st.tuples(WORDS, st.sampled_from(["", *NAMES])), min_size=1, ma
 def shown(adoption: Adoption, values: Mapping[str, object]) -> list[str]:
     """The headings and bodies of the new prompt, which is executed as a module would be."""
     scope: dict[str, Any] = {"__name__": "adopted"}
-    exec(compile(adoption.text, "adopted.py", "exec", dont_inherit=True), scope)  # noqa: S102
+    exec(compile(adoption.text, "adopted.py", "exec", dont_inherit=True), scope)
     plan = adoption.plan
     template = scope[plan.variable]
     given = {field.name: values[field.source] for field in plan.fields}
     rendered = template.render(scope[plan.class_name](**given)) if given else template.render()
-    return [piece for block in rendered.blocks for piece in proof._pieces(block)]  # noqa: SLF001
+    return [piece for block in rendered.blocks for piece in proof._pieces(block)]
 
 
 def is_flat(adoption: Adoption) -> bool:
@@ -70,7 +70,7 @@ def is_flat(adoption: Adoption) -> bool:
 
 
 @SLOW
-@given(LINES, st.fixed_dictionaries({name: VALUES for name in NAMES}), st.data())
+@given(LINES, st.fixed_dictionaries(dict.fromkeys(NAMES, VALUES)), st.data())
 def test_strings_f_strings_and_templates(
     lines: list[tuple[str, str]], values: dict[str, str], data: st.DataObject
 ) -> None:
@@ -88,7 +88,7 @@ def test_strings_f_strings_and_templates(
         # Before Python 3.12 an f-string's expressions have no backslashes; these have names alone.
         constant = "f" + repr(source)
         module = f"def build(name: str, city: str, tone: str) -> str:\n    return {constant}\n"
-        original = eval(constant, dict(values))  # noqa: S307
+        original = eval(constant, dict(values))
         names: dict[str, object] = {"name": "build"}
     elif style is Style.TEMPLATE:
         module = f"from string import Template\nPROMPT = Template({source!r})\n"

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from foldline.ide.adopt.proof import Proof
 
 
+_JINJA_SUFFIXES = (".j2", ".jinja", ".jinja2")
+
+
 @dataclass(frozen=True, slots=True)
 class Adoption:
     """A new module, and how it compares with its source.
@@ -72,6 +75,8 @@ def read_document(
     Raises:
         AdoptError: The file has no such prompt, or several.
     """
+    if style is None and file.suffix in _JINJA_SUFFIXES:
+        style = Style.JINJA
     return read(
         with_line_feeds(text),
         stem=file.name.partition(".")[0],
@@ -160,6 +165,10 @@ def _chosen(found: list[Candidate], name: str | None) -> Candidate:
     for candidate in found:
         if candidate.name == name:
             return candidate
+    within = [candidate for candidate in likely if candidate.name.startswith(f"{name}.")]
+    if len(within) == 1:
+        # A function that makes it in a variable.
+        return within[0]
     tails = [candidate for candidate in found if candidate.name.rpartition(".")[2] == name]
     if len(tails) == 1:
         return tails[0]

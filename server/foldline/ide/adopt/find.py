@@ -54,7 +54,7 @@ class Module:
     """The calls that fill in a text, by the name of the variable that has it."""
     styles: dict[str, Style] = field(default_factory=dict)
     imports: dict[str, str] = field(default_factory=dict)
-    jinja: JinjaOptions = JinjaOptions()
+    jinja: JinjaOptions = field(default_factory=JinjaOptions)
     starts: list[int] = field(default_factory=list)
     """The offset of each line."""
 
@@ -227,7 +227,7 @@ def _is_likely(module: Module, node: ast.expr, style: Style) -> bool:
     return length >= (SHORTEST if style is Style.TEXT else SHORTEST_WITH_VALUES)
 
 
-def _style(module: Module, name: str, node: ast.expr) -> Style | None:  # noqa: PLR0912 - A table.
+def _style(module: Module, name: str, node: ast.expr) -> Style | None:
     if messages_in(node):
         return Style.MESSAGES
     style = module.styles.get(name)
@@ -338,6 +338,7 @@ _MESSAGE_CLASSES = {
 
 
 def _note(module: Module, node: ast.AST) -> None:
+    """Keep what an import or a call says of the texts."""
     if isinstance(node, ast.ImportFrom):
         for alias in node.names:
             module.imports[alias.asname or alias.name] = node.module or ""
@@ -347,32 +348,34 @@ def _note(module: Module, node: ast.AST) -> None:
     elif isinstance(node, ast.Call):
         callee = _callee(node)
         if callee in _FILLING and isinstance(node.func, ast.Attribute):
-            owner = node.func.value
-            if isinstance(owner, ast.Call):
-                name = _named_text(owner)
-            else:
-                name = _dotted(owner)
-            if name:
-                module.uses.setdefault(name, []).append(node)
-                if callee.startswith("format"):
-                    module.styles.setdefault(name, Style.FORMAT)
-        if callee in ("Environment", "Template", "SandboxedEnvironment"):
-            options = {
-                keyword.arg: bool(keyword.value.value)
-                for keyword in node.keywords
-                if keyword.arg in ("trim_blocks", "lstrip_blocks")
-                and isinstance(keyword.value, ast.Constant)
-            }
-            if options:
-                module.jinja = JinjaOptions(
-                    options.get("trim_blocks", False), options.get("lstrip_blocks", False)
-                )
+            _note_filling(module, node, node.func.value, callee)
+        elif callee in ("Environment", "Template", "SandboxedEnvironment"):
+            _note_options(module, node)
         named = _named_text(node)
         if named is not None:
-            style = Style.JINJA if callee == "from_string" else _template_style(module, node)
-            if callee == "from_template":
-                style = Style.FORMAT
-            module.styles[named] = style
+            styles = {"from_string": Style.JINJA, "from_template": Style.FORMAT}
+            module.styles[named] = styles.get(callee) or _template_style(module, node)
+
+
+def _note_filling(module: Module, call: ast.Call, owner: ast.expr, callee: str) -> None:
+    name = _named_text(owner) if isinstance(owner, ast.Call) else _dotted(owner)
+    if name:
+        module.uses.setdefault(name, []).append(call)
+        if callee.startswith("format"):
+            module.styles.setdefault(name, Style.FORMAT)
+
+
+def _note_options(module: Module, call: ast.Call) -> None:
+    options = {
+        keyword.arg: bool(keyword.value.value)
+        for keyword in call.keywords
+        if keyword.arg in ("trim_blocks", "lstrip_blocks")
+        and isinstance(keyword.value, ast.Constant)
+    }
+    if options:
+        module.jinja = JinjaOptions(
+            options.get("trim_blocks", False), options.get("lstrip_blocks", False)
+        )
 
 
 def _template_style(module: Module, node: ast.Call) -> Style:

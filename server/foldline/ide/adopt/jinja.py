@@ -16,7 +16,6 @@ from foldline.ide.adopt.model import (
     Test,
     Text,
 )
-
 from foldline.ide.adopt.quoting import one_line
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def environment(options: JinjaOptions) -> Environment:
         from jinja2 import Environment
     except ModuleNotFoundError:
         raise AdoptError(MISSING) from None
-    return Environment(  # noqa: S701 - Prompts aren't HTML.
+    return Environment(
         trim_blocks=options.trim_blocks,
         lstrip_blocks=options.lstrip_blocks,
         keep_trailing_newline=True,
@@ -143,7 +142,11 @@ def _read(
         token = reader.tokens[reader.position]
         reader.position += 1
         if token.kind == "text":
-            if token.text:
+            before = found[-1] if found else None
+            if isinstance(before, Text):
+                # Nothing that shows is between them, such as a comment.
+                found[-1] = Text(before.text + token.text)
+            elif token.text:
                 found.append(Text(token.text))
         elif token.kind == "variable":
             found.append(_value(reader, token.text, hidden))

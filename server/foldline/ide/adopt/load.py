@@ -67,7 +67,7 @@ class Loaded:
     classes: Mapping[str, type]
 
 
-def load(text: str) -> Loaded:
+def load(text: str) -> Loaded:  # noqa: PLR0912 - A table of statements.
     """Build the prompt of an adopted module.
 
     Raises:
@@ -108,7 +108,9 @@ def load(text: str) -> Loaded:
     return Loaded(template, classes)
 
 
-def evaluate(node: ast.expr, scope: MutableMapping[str, object]) -> Any:
+def evaluate(  # noqa: PLR0912 - A table of expressions.
+    node: ast.expr, scope: MutableMapping[str, object]
+) -> Any:
     """Return the value of an expression.
 
     Raises:

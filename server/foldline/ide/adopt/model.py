@@ -154,7 +154,7 @@ class Original:
     line: int
     messages: tuple[Message, ...]
     guesses: dict[str, Guess] = field(default_factory=dict)
-    jinja: JinjaOptions = JinjaOptions()
+    jinja: JinjaOptions = field(default_factory=JinjaOptions)
     preamble: str = ""
     """Macros and assignments of a Jinja template, which its expressions may need."""
     sources: tuple[str, ...] = ()

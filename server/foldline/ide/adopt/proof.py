@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.ide.adopt import samples, sandbox
 from foldline.ide.adopt.load import LoadError, load
-from foldline.ide.adopt.model import AdoptError, Kind, Slot, Text
+from foldline.ide.adopt.model import AdoptError, Slot, Text
 from foldline.ide.adopt.sections import indented
 from foldline.prompts.blocks import SegmentKind
 from foldline.prompts.errors import PromptRenderError, PromptValidationError
@@ -190,7 +190,7 @@ def _cases(plan: Plan, *, lines: bool) -> Iterator[tuple[dict[str, Any], list[st
     if not plan.fields:
         contexts = contexts[:1]
     for place, context in enumerate(contexts):
-        random = Random(place)  # noqa: S311 - The same values each time.
+        random = Random(place)
         values: dict[str, Any] = {}
         texts: dict[str, str] = {}
         for field in plan.fields:

@@ -58,7 +58,7 @@ def read_candidate(module: Module, candidate: Candidate, style: Style | None) ->
     return Original(name, Style.FSTRING, line, (Message(None, nodes),), guesses, notes=tuple(notes))
 
 
-def _one(
+def _one(  # noqa: PLR0917 - What an `Original` is made of.
     name: str,
     style: Style,
     line: int,

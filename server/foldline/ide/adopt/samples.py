@@ -73,7 +73,7 @@ def contexts(
             shapes[name].scalar = guess.type
     found = []
     for place in range(COUNT):
-        random = Random(place)  # noqa: S311 - The same values each time.
+        random = Random(place)
         found.append(
             {
                 name: _value(shape, place, random, lines=lines)
@@ -85,13 +85,11 @@ def contexts(
 
 def shapes_of(known: Environment, source: str) -> dict[str, Shape]:
     """Return the use of each variable that a template takes."""
-    from jinja2 import meta
-
-    tree = known.parse(source)
-    free = meta.find_undeclared_variables(tree)
+    # Jinja's own `meta` compiles, and computes what is constant: that may take any time and memory.
     shapes = _Shapes()
-    shapes.visit(tree, {})
-    return {name: shapes.roots.get(name, Shape()) for name in free - set(known.globals)}
+    shapes.visit(known.parse(source), {})
+    hidden = {*known.globals, "loop"}
+    return {name: shape for name, shape in shapes.roots.items() if name not in hidden}
 
 
 def _value(shape: Shape, place: int, random: Random, *, lines: bool, depth: int = 0) -> Any:
@@ -138,7 +136,9 @@ def _value(shape: Shape, place: int, random: Random, *, lines: bool, depth: int 
 class _Shapes:
     roots: dict[str, Shape] = field(default_factory=dict)
 
-    def visit(self, node: nodes.Node, scope: dict[str, Shape]) -> None:
+    def visit(  # noqa: PLR0912 - A table of nodes.
+        self, node: nodes.Node, scope: dict[str, Shape]
+    ) -> None:
         from jinja2 import nodes
 
         if isinstance(node, nodes.For):

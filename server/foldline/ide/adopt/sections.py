@@ -14,7 +14,7 @@ from foldline.ide.adopt.quoting import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-LONG = 900
+LONG = 800
 """A text of so many characters gets a proposal for its summary."""
 
 _HEADING = re.compile(r"(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]*?)[ \t]*\Z")
@@ -98,12 +98,7 @@ class Splitter:
     def _blocks(
         self, nodes: list[Node], conditions: tuple[Condition, ...], *, at_start: bool, at_end: bool
     ) -> None:
-        """Add the sections of nodes.
-
-        Args:
-            at_start: A new line begins before the first node.
-            at_end: A line ends after the last node.
-        """
+        """Add the sections of nodes, which begin and end lines or don't."""
         kept: set[int] = set()
         while True:
             saved = self._saved()
@@ -127,8 +122,7 @@ class Splitter:
     ) -> int | None:
         """Add the sections of nodes; return the block (-1: none) below which no section can begin.
 
-        Args:
-            kept: The places of blocks that stay in the text around them.
+        The blocks at the places `kept` stay in the text around them.
         """
         body: list[Text | Slot] = []
         last = -1
@@ -418,7 +412,7 @@ def _without_blanks(body: Sequence[Text | Slot]) -> list[Text | Slot]:
     return [*body[:-1], Text(last.text[: -len(blanks)])]
 
 
-def _at_line(nodes: Sequence[Node], at_start: bool) -> bool:  # noqa: FBT001
+def _at_line(nodes: Sequence[Node], at_start: bool) -> bool:
     """Return True if a line begins after the nodes, whatever they show."""
     for place in range(len(nodes) - 1, -1, -1):
         node = nodes[place]
@@ -433,7 +427,7 @@ def _at_line(nodes: Sequence[Node], at_start: bool) -> bool:  # noqa: FBT001
     return at_start
 
 
-def _before_line(nodes: Sequence[Node], at_end: bool) -> bool:  # noqa: FBT001
+def _before_line(nodes: Sequence[Node], at_end: bool) -> bool:
     """Return True if a line ends before the nodes, whatever they show."""
     for place, node in enumerate(nodes):
         if isinstance(node, Text):

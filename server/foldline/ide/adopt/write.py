@@ -194,9 +194,11 @@ def _preview(plan: Plan) -> str:
         f'{INDENT}"""Values for previews; write one such function for each case to look at."""',
         f"{INDENT}return {plan.class_name}(",
     ]
-    for known in plan.fields:
-        if known.default is None:
-            lines.append(f"{INDENT * 2}{known.name}={_sample(known)},")
+    lines += [
+        f"{INDENT * 2}{known.name}={_sample(known)},"
+        for known in plan.fields
+        if known.default is None
+    ]
     return "\n".join([*lines, f"{INDENT})"])
 
 
