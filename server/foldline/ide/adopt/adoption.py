@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.backends.files.limits import PROMPT_MODULE_BYTES
-from foldline.backends.files.reader import read_text as read_text_file
+from foldline.backends.files.reader import read_text
 from foldline.ide.adopt import find
 from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style, Text
 from foldline.ide.adopt.plan import plan as plan_of
 from foldline.ide.adopt.proof import prove
-from foldline.ide.adopt.read import read_candidate, read_text
+from foldline.ide.adopt.read import read_candidate, read_template
 from foldline.ide.adopt.sections import NotRepresentableError
 from foldline.ide.adopt.write import module_text
 from foldline.ide.analysis.modules import with_line_feeds
@@ -58,7 +58,7 @@ def read_file(
         AdoptError: The file has no such prompt, or several.
         PathError: It can't be read.
     """
-    text = read_text_file(file, PROMPT_MODULE_BYTES, strict=True)
+    text = read_text(file, PROMPT_MODULE_BYTES, strict=True)
     return read_document(file, text, name=name, style=style, options=options)
 
 
@@ -144,7 +144,7 @@ def read(
         chosen = style or find.style_of_text(text)
         if chosen in (Style.FSTRING, Style.MESSAGES):
             raise AdoptError(f"a file that is one text can't have the style {chosen}")
-        return read_text(text, stem, chosen, options or JinjaOptions())
+        return read_template(text, stem, chosen, options or JinjaOptions())
     module = find.parse(text)
     if options is not None:
         module.jinja = options

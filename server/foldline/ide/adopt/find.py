@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from foldline.ide.adopt.model import AdoptError, Guess, JinjaOptions, Style
+from foldline.ide.adopt.quoting import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -101,7 +102,7 @@ def guesses(module: Module, candidate: Candidate) -> dict[str, Guess]:
     found: dict[str, Guess] = {}
     for name, value in module.constants.items():
         if isinstance(value, ast.Constant) and (kind := _scalar(value)):
-            found[name] = Guess(kind, repr(value.value), f"line {value.lineno}")
+            found[name] = Guess(kind, _written(value), f"line {value.lineno}")
     if candidate.scope is not None:
         found.update(_of_function(candidate.scope))
     for call in module.uses.get(candidate.name, ()):
@@ -441,9 +442,13 @@ def _of_function(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, Gue
             kind = scalar
         if kind in _SCALARS:
             is_fitting = isinstance(value, ast.Constant) and scalar == kind
-            text = repr(value.value) if is_fitting and isinstance(value, ast.Constant) else None
+            text = _written(value) if is_fitting and isinstance(value, ast.Constant) else None
             found[argument.arg] = Guess(kind, text, f"line {argument.lineno}")
     return found
+
+
+def _written(node: ast.Constant) -> str:
+    return one_line(node.value) if isinstance(node.value, str) else repr(node.value)
 
 
 def _scalar(node: ast.Constant) -> str | None:

@@ -30,7 +30,7 @@ ORDER = ("system", "developer", "user")
 _MARK = "\ue000"
 
 
-def read_text(text: str, name: str, style: Style, options: JinjaOptions) -> Original:
+def read_template(text: str, name: str, style: Style, options: JinjaOptions) -> Original:
     """Read a file that is one prompt.
 
     Raises:
