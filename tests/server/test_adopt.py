@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 from lsprotocol import types
@@ -12,6 +11,8 @@ from pygls.uris import from_fs_path
 from pytest_lsp import make_test_lsp_client
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
 SOURCE = """\
