@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from foldline.agent.refusals import Refused
 from foldline.agent.terminal import buffered_output, complain, show_styled
 from foldline.backends.formatting.visible import visible
 
@@ -54,8 +55,7 @@ def run(options: Namespace) -> int:
     try:
         scanned = scan(options.paths)
     except ScanError as error:
-        complain(f"foldline check: {error}")
-        return 2
+        raise Refused(str(error)) from error
     found: list[FileDiagnostic] = []
     without: dict[str, str] = {
         scanned.relative(file): "it can't be read as text" for file in scanned.named
@@ -66,7 +66,10 @@ def run(options: Namespace) -> int:
         located = _diagnostics(scanned, analysis, file)
         found += located
         if not located and analysis.file in scanned.named and not _holds_prompts(analysis):
-            without[file] = "it holds no prompt, section or tool of foldline.prompts"
+            without[file] = (
+                "it holds no prompt, section or tool of foldline.prompts; `foldline adopt "
+                f"{visible(file)}` makes a prompt of a string or a template in it"
+            )
     checked = [file for file in map(scanned.relative, scanned.files) if file not in without]
     if checked or options.format not in ("text", "concise"):
         _write(checked, found, options.format)
@@ -75,7 +78,7 @@ def run(options: Namespace) -> int:
     if not scanned.files:
         complain(
             "foldline check: no file here imports foldline.prompts; `foldline new PATH` writes a "
-            "prompt to begin with"
+            "prompt to begin with, `foldline adopt FILE` makes one of a string or a Jinja template"
         )
     ranks = [Severity.ERROR, Severity.WARNING, Severity.INFORMATION, Severity.HINT]
     failing = ranks[: ranks.index(Severity(options.fail_on)) + 1]

@@ -28,6 +28,7 @@ TITLE = f"foldline {VERSION}"
 # The module of each verb, in the order of the help. The operations name their verbs themselves.
 VERBS = {
     "new": "new",
+    "adopt": "adopt",
     "preview": "preview",
     "check": "check",
     "tokens": "tokens",
@@ -47,6 +48,7 @@ EXAMPLES = """\
 Examples:
   foldline tour
   foldline new prompts/support.py
+  foldline adopt app/llm.py:SYSTEM_PROMPT
   foldline check prompts
   foldline preview prompts/review.py --open policies
   foldline outline src/app.py

@@ -7,7 +7,8 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.agent.terminal import complain, show
+from foldline.agent.refusals import Refused
+from foldline.agent.terminal import show
 from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
@@ -86,18 +87,15 @@ def run(options: Namespace) -> int:
     path = Path(options.path)
     shown = visible(options.path)
     if path.suffix != ".py" or not path.stem.isidentifier() or iskeyword(path.stem):
-        complain(f"foldline new: {shown}: name a Python module, such as prompts/support.py")
-        return 2
+        raise Refused(f"{shown}: name a Python module, such as prompts/support.py")
     key = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "prompt"
     if path.exists():
-        complain(f"foldline new: {shown} exists, and is left alone: choose another name")
-        return 2
+        raise Refused(f"{shown} exists, and is left alone: choose another name")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
             file.write(MODULE.replace("$NAME", path.stem).replace("$KEY", key))
     except OSError as error:
-        complain(f"foldline new: {shown}: {error.strerror}")
-        return 2
+        raise Refused(f"{shown}: {error.strerror}") from error
     show(f"wrote {shown}; look at it with\n  foldline preview {shown}\n  foldline check {shown}")
     return 0

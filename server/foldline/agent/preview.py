@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.refusals import Refused
+from foldline.agent.targets import file_and_name
 from foldline.agent.terminal import (
     complain,
     console_of,
@@ -96,7 +97,7 @@ def register(verbs: Verbs) -> None:
 def run(options: argparse.Namespace) -> int:
     import asyncio
 
-    file, name = _file_and_name(options.target)
+    file, name = file_and_name(options.target)
     if options.serve:
         return asyncio.run(_serve(options, file, name))
     if options.tui:
@@ -137,7 +138,7 @@ async def _run(options: argparse.Namespace) -> int:
     from foldline.ide.errors import REFUSALS
     from foldline.ide.render.renderer import STOP_SECONDS
 
-    file, _ = _file_and_name(options.target)
+    file, _ = file_and_name(options.target)
     workspace = _open_workspace(file, options)
     try:
         shown = await _render(workspace, options)
@@ -273,7 +274,7 @@ def _named_prompt(workspace: Workspace, options: argparse.Namespace) -> NamedPro
     from foldline.ide.render.render_options import RenderOptions
     from foldline.ide.resolve import PromptTarget
 
-    file, name = _file_and_name(options.target)
+    file, name = file_and_name(options.target)
     opening = open_sections(options.open, "Opened on the command line")
     return NamedPrompt(
         workspace,
@@ -313,17 +314,6 @@ def _root_of(file: Path) -> Path:
     """The folder that `file` belongs to: this one, if it is below."""
     here = Path.cwd().resolve()
     return here if file.is_relative_to(here) else file.parent
-
-
-def _file_and_name(target: str) -> tuple[Path, str | None]:
-    """The file and the name of `FILE[:NAME]`; a colon may be part of the file's own name."""
-    file, separator, name = target, "", ""
-    if not Path(target).is_file():
-        file, separator, name = target.rpartition(":")
-    path = Path(file)
-    if not path.is_file():
-        raise Refused(f"{target}: there is no such file; give FILE or FILE:NAME")
-    return path.resolve(), name if separator else None
 
 
 def _first_prompt(workspace: Workspace, file: Path) -> str | None:

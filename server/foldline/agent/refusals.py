@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 # The extras that install modules, other than `server`.
 EXTRAS = {
+    "jinja2": "adopt",
     "markdown_it": "web",
     "mcp": "mcp",
     "mcp_types": "mcp",
@@ -98,7 +99,7 @@ def missing_extra(error: ModuleNotFoundError) -> Refused | None:
         return None
     extra = EXTRAS.get(missing, "server")
     return Refused(
-        f"this command needs {missing!r}: pip install 'foldline[{extra}]'",
+        f"this command needs {missing!r}: install foldline[{extra}]",
         kind="extra",
         data={"extra": extra},
     )

@@ -13,6 +13,7 @@ from foldline.ide.operations import OPERATIONS
 from foldline.ide.structuring import structure, unstructure
 from foldline.ide.version import VERSION
 from foldline.server.commands import (
+    prompt_adopt,
     prompt_close_preview,
     prompt_close_sections,
     prompt_diff,
@@ -106,6 +107,7 @@ FEATURES = (
 )
 
 COMMANDS = (
+    prompt_adopt,
     prompt_close_preview,
     prompt_close_sections,
     prompt_diff,

@@ -1,6 +1,7 @@
 """`textDocument/codeAction`: commands for the prompt or section under the cursor.
 
-They are source actions, so that no editor draws a light bulb for them.
+They are source actions, so that no editor draws a light bulb for them. A text that can be adopted
+as a prompt has a refactoring.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from lsprotocol.types import (
 
 from foldline.ide.resolve import range_in
 from foldline.ide.uris import local_path
-from foldline.server.commands import show
+from foldline.server.commands import prompt_adopt, show
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 METHOD = TEXT_DOCUMENT_CODE_ACTION
 KIND = "source.foldline"
 OPTIONS = CodeActionOptions(
-    code_action_kinds=[CodeActionKind.QuickFix, KIND], resolve_provider=False
+    code_action_kinds=[CodeActionKind.QuickFix, CodeActionKind.RefactorRewrite, KIND],
+    resolve_provider=False,
 )
 
 CLIENT_PREVIEW = "foldline.preview"
@@ -48,6 +50,8 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
     fixes: list[CodeAction] = []
     if only is None or any(_covers(kind, CodeActionKind.QuickFix) for kind in only):
         fixes = await _quick_fixes(ls, params)
+    if only is None or any(_covers(kind, CodeActionKind.RefactorRewrite) for kind in only):
+        fixes += await _adoptions(ls, params)
     if only is not None and not any(_covers(kind, KIND) for kind in only):
         return fixes
     if local_path(params.text_document.uri) is None:
@@ -69,6 +73,29 @@ async def _quick_fixes(ls: FoldlineServer, params: CodeActionParams) -> list[Cod
 
         start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
         return list(quick_fixes(snapshot, start, end))
+
+    return await with_snapshot(ls, params.text_document.uri, query) or []
+
+
+async def _adoptions(ls: FoldlineServer, params: CodeActionParams) -> list[CodeAction]:
+    """The texts under the cursor that can be a prompt."""
+
+    def query(snapshot: LspSnapshot) -> list[CodeAction]:
+        from foldline.ide.adopt.candidates_at import candidates_at
+
+        start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
+        return [
+            CodeAction(
+                title=f"Adopt {candidate.name} as a prompt",
+                kind=CodeActionKind.RefactorRewrite,
+                command=Command(
+                    f"Adopt {candidate.name} as a prompt",
+                    prompt_adopt.COMMAND,
+                    arguments=[{"uri": snapshot.uri, "name": candidate.name, "apply": True}],
+                ),
+            )
+            for candidate in candidates_at(snapshot.analysis.text, start, end)
+        ]
 
     return await with_snapshot(ls, params.text_document.uri, query) or []
 

@@ -227,7 +227,13 @@ def _find_prompt(module: ModuleType, name: str | None) -> tuple[str, Prompt[Any]
         if isinstance(value, (Prompt, PromptTemplate))
     }
     if not found:
-        raise RequestError("no_prompt", f"{module.__name__} holds no prompt template", near=[])
+        raise RequestError(
+            "no_prompt",
+            f"{module.__name__} holds no prompt template: if a function makes it, put its result "
+            "into a variable of the module; `foldline adopt FILE` makes a prompt of a string or a "
+            "Jinja template, `foldline new PATH` writes one to begin with",
+            near=[],
+        )
     name = name or next(iter(found))
     by_key = {f"{value.ns}/{value.key}": variable for variable, value in found.items()}
     variable = by_key.get(name, name)

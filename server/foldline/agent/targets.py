@@ -1,0 +1,22 @@
+"""The `FILE[:NAME]` of a command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from foldline.agent.refusals import Refused
+
+
+def file_and_name(target: str) -> tuple[Path, str | None]:
+    """Return the file and the name of `FILE[:NAME]`; a colon may be part of the file's own name.
+
+    Raises:
+        Refused: There is no such file.
+    """
+    file, separator, name = target, "", ""
+    if not Path(target).is_file():
+        file, separator, name = target.rpartition(":")
+    path = Path(file)
+    if not path.is_file():
+        raise Refused(f"{target}: there is no such file; give FILE or FILE:NAME")
+    return path.resolve(), name if separator else None

@@ -1,0 +1,1 @@
+"""Adopting prompts: strings, f-strings, templates and messages become prompt modules."""

@@ -1,0 +1,177 @@
+"""Turns a prompt that is a string, an f-string, a template or messages into a prompt module."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.backends.files.limits import PROMPT_MODULE_BYTES
+from foldline.backends.files.reader import read_text
+from foldline.ide.adopt import find
+from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style, Text
+from foldline.ide.adopt.plan import plan as plan_of
+from foldline.ide.adopt.proof import prove
+from foldline.ide.adopt.read import read_candidate, read_template
+from foldline.ide.adopt.sections import NotRepresentableError
+from foldline.ide.adopt.write import module_text
+from foldline.ide.analysis.modules import with_line_feeds
+from foldline.prompts.errors import near_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from foldline.ide.adopt.find import Candidate
+    from foldline.ide.adopt.model import Node, Original
+    from foldline.ide.adopt.plan import Plan
+    from foldline.ide.adopt.proof import Proof
+
+
+_JINJA_SUFFIXES = (".j2", ".jinja", ".jinja2")
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """A new module, and how it compares with its source.
+
+    Attributes:
+        text: The module.
+        is_whole: Everything of the source is in the prompt, and nothing is left to do by hand.
+    """
+
+    plan: Plan
+    text: str
+    proof: Proof
+
+    @property
+    def is_whole(self) -> bool:
+        """True if nothing of the source is a remainder."""
+        return not self.plan.remainders
+
+
+def read_file(
+    file: Path, *, name: str | None, style: Style | None, options: JinjaOptions | None
+) -> Original:
+    """Read a prompt of a file on the disk; see `read`.
+
+    Raises:
+        AdoptError: The file has no such prompt, or several.
+        PathError: It can't be read.
+    """
+    text = read_text(file, PROMPT_MODULE_BYTES, strict=True)
+    return read_document(file, text, name=name, style=style, options=options)
+
+
+def read_document(
+    file: Path,
+    text: str,
+    *,
+    name: str | None,
+    style: Style | None,
+    options: JinjaOptions | None = None,
+) -> Original:
+    """Read a prompt of a file whose text is known; see `read`.
+
+    Raises:
+        AdoptError: The file has no such prompt, or several.
+    """
+    if style is None and file.suffix in _JINJA_SUFFIXES:
+        style = Style.JINJA
+    return read(
+        with_line_feeds(text),
+        stem=file.name.partition(".")[0],
+        is_python=file.suffix in (".py", ".pyi"),
+        name=name,
+        style=style,
+        options=options,
+    )
+
+
+def output_path(file: Path, adoption: Adoption) -> Path:
+    """Return the module that is written beside a file, unless another one is named."""
+    name = adoption.plan.variable
+    return file.with_name(f"{name}.py" if name.endswith("prompt") else f"{name}_prompt.py")
+
+
+def adopt(original: Original) -> Adoption:
+    """Return the prompt module for what was read.
+
+    Raises:
+        AdoptError: No module can be made of it.
+    """
+    if not any(node.text.strip() if isinstance(node, Text) else True for node in _nodes(original)):
+        raise AdoptError("the text is empty")
+    try:
+        made = plan_of(original)
+    except NotRepresentableError:
+        raise AdoptError(
+            "the text can't be a section's: its first line is indented more than another one"
+        ) from None
+    text = module_text(made)
+    return Adoption(made, text, prove(made, text))
+
+
+def _nodes(original: Original) -> Iterator[Node]:
+    for message in original.messages:
+        yield from message.nodes
+
+
+def read(
+    text: str,
+    *,
+    stem: str,
+    is_python: bool,
+    name: str | None = None,
+    style: Style | None = None,
+    options: JinjaOptions | None = None,
+) -> Original:
+    """Read a prompt of a file.
+
+    Args:
+        text: The file's text.
+        stem: The file's name without its suffix, which names a prompt that is a whole file.
+        is_python: The file is a Python module.
+        name: The variable or function of the prompt; None for the only one.
+        style: The style of a text; None for the one that it seems to be in.
+        options: Those of the Jinja environment, for a file that is a template.
+
+    Raises:
+        AdoptError: The file has no such prompt, or several.
+    """
+    if not is_python:
+        if name is not None:
+            raise AdoptError("only a Python module has names: the file is one prompt")
+        chosen = style or find.style_of_text(text)
+        if chosen in (Style.FSTRING, Style.MESSAGES):
+            raise AdoptError(f"a file that is one text can't have the style {chosen}")
+        return read_template(text, stem, chosen, options or JinjaOptions())
+    module = find.parse(text)
+    if options is not None:
+        module.jinja = options
+    return read_candidate(module, _chosen(find.candidates(module), name), style)
+
+
+def _chosen(found: list[Candidate], name: str | None) -> Candidate:
+    likely = [candidate for candidate in found if candidate.is_likely]
+    if name is None and not likely:
+        raise AdoptError(
+            "the module has no string that looks like a prompt; name the variable or function as "
+            "FILE:NAME, or begin with `foldline new PATH`"
+        )
+    if name is None:
+        if len(likely) == 1:
+            return likely[0]
+        raise AdoptError("the module has several prompts; name one", tuple(likely))
+    for candidate in found:
+        if candidate.name == name:
+            return candidate
+    within = [candidate for candidate in likely if candidate.name.startswith(f"{name}.")]
+    if len(within) == 1:
+        # A function that makes it in a variable.
+        return within[0]
+    tails = [candidate for candidate in found if candidate.name.rpartition(".")[2] == name]
+    if len(tails) == 1:
+        return tails[0]
+    near = near_names(name, [candidate.name for candidate in found])
+    meant = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise AdoptError(f"the module has no text {name!r}{meant}", tuple(likely))

@@ -1,0 +1,144 @@
+"""The new prompt as it will be written."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from foldline.ide.adopt.fields import Field, Fields
+from foldline.ide.adopt.model import Kind
+from foldline.ide.adopt.sections import Splitter, indented
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.ide.adopt.model import Original
+    from foldline.ide.adopt.sections import Section
+
+_LONGEST_KEY = 48
+_TAKEN = {
+    "dataclass",
+    "heading",
+    "joined",
+    "or_else",
+    "section",
+    "params",
+}
+_CLASSES = {
+    "Annotated",
+    "EachSection",
+    "Heading",
+    "MarkdownSection",
+    "PromptTemplate",
+    "HEADINGS",
+    "None",
+    "True",
+    "False",
+}
+
+
+@dataclass(slots=True)
+class Plan:
+    """A prompt to write.
+
+    Attributes:
+        variable: The variable of the prompt.
+        class_name: The dataclass of its parameters.
+        has_headings: A function makes the headings as they were.
+    """
+
+    original: Original
+    variable: str
+    class_name: str
+    key: str
+    sections: list[Section]
+    fields: list[Field]
+    has_headings: bool = True
+    notes: list[str] = field(default_factory=list)
+
+    def walk(self) -> Iterator[Section]:
+        """Yield all sections, parents first."""
+        for section in self.sections:
+            yield from section.walk()
+
+    def all_fields(self) -> Iterator[Field]:
+        """Yield the fields of all dataclasses."""
+        for known in self.fields:
+            yield known
+            if known.items is not None:
+                yield from known.items.fields.all
+
+    def of_kind(self, kind: Kind) -> list[Field]:
+        """Return the fields of all dataclasses whose values have this origin."""
+        return [known for known in self.all_fields() if known.kind is kind]
+
+    @property
+    def remainders(self) -> int:
+        """The number of parts that no section can show."""
+        return len(self.of_kind(Kind.REMAINDER)) + sum(
+            lost.startswith("message of the role") for lost in self.original.lost
+        )
+
+
+def plan(original: Original) -> Plan:
+    """Return the new prompt for one that was read."""
+    name = original.name.rpartition(".")[2] or original.name
+    variable = _variable(name)
+    words = [word.capitalize() for word in variable.strip("_").split("_") if word]
+    class_name = "".join(words) + "Params"
+    fields = Fields(original.guesses, {"_number"})
+    splitter = Splitter(fields, {class_name, *_CLASSES})
+    sections: list[Section] = []
+    for message in original.messages:
+        sections += splitter.split(message.nodes, message.role)
+    fields.settle()
+    used = {name for section in sections for part in section.walk() for name in _used(part)}
+    shown = [known for known in fields.all if known.name in used]
+    key = re.sub(r"[^a-z0-9]+", "-", variable.lower()).strip("-") or "prompt"
+    made = Plan(original, variable, class_name, key, sections, shown)
+    _name_sections(made)
+    for section in made.walk():
+        for known in indented(section):
+            made.notes.append(
+                f"`${{{known}}}` is on an indented line: further lines of its value get that "
+                "indentation, too"
+            )
+    return made
+
+
+def _used(section: Section) -> Iterator[str]:
+    """Yield the fields of the parameters that a section needs."""
+    for condition in section.conditions:
+        yield from re.findall(r"\bparams\.(\w+)", condition.text)
+    if section.each is None:
+        yield from section.fields
+    else:
+        yield section.each.items.name
+
+
+def _variable(name: str) -> str:
+    words = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower() or "prompt"
+    found = words if words[0].isalpha() else f"prompt_{words}"
+    return f"{found}_prompt" if keyword.iskeyword(found) or found in _TAKEN else found
+
+
+def _name_sections(made: Plan) -> None:
+    """Give each section a key that no other has: its heading is found by it."""
+    taken: set[str] = set()
+    titles: set[str] = set()
+    for section in made.walk():
+        if not section.title.strip() or not section.title.isprintable():
+            section.title = "Section"
+        words = re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-") or "section"
+        key = words[:_LONGEST_KEY].strip("-")
+        count, free = 1, key
+        while free in taken:
+            count += 1
+            free = f"{key}-{count}"
+        section.key = free
+        taken.add(free)
+        if section.heading is None and section.title in titles and count > 1:
+            section.title = f"{section.title} {count}"
+        titles.add(section.title)

@@ -1,0 +1,598 @@
+"""Splits nodes into sections: by headings, conditions and loops."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from foldline.ide.adopt.fields import Field, Fields, Items, field_name
+from foldline.ide.adopt.model import For, If, Kind, Node, Slot, Test, Text
+from foldline.ide.adopt.quoting import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+LONG = 800
+"""A text of so many characters gets a proposal for its summary."""
+
+_HEADING = re.compile(r"(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]*?)[ \t]*\Z")
+_FENCE = re.compile(r"[ ]{0,3}(```+|~~~+)")
+_SENTENCE = re.compile(r"\A(.{20,240}?[.!?:])(?=\s|\Z)", re.S)
+_MARK = "\ue000"
+_LISTED = "{% if not loop.last %}"
+
+INLINE_IF = "the condition is within a line, and sections are whole lines"
+INLINE_FOR = "the loop is within a line, and sections are whole lines"
+INDENTED = "its text is indented, and that of a section begins in the first column"
+OTHERWISE = "its `{% else %}` has more than text"
+OTHER_ITEMS = "another loop over the same list names its items differently"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A test over the fields, and how the source has it."""
+
+    text: str
+    source: str
+
+
+@dataclass(slots=True)
+class Each:
+    """The list that a section shows."""
+
+    items: Field
+    separator: str
+    empty: str
+
+
+@dataclass(slots=True)
+class Section:
+    """A section of the new prompt.
+
+    Attributes:
+        heading: The line of the source that is the section's heading; None without one.
+        text: The template.
+        fields: The names of the fields in the template.
+    """
+
+    title: str
+    heading: str | None = None
+    level: int = 7
+    text: str = ""
+    fields: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    each: Each | None = None
+    role: str | None = None
+    summary: str | None = None
+    key: str = ""
+    children: list[Section] = field(default_factory=list)
+
+    def walk(self) -> Iterator[Section]:
+        """Yield this section and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+@dataclass(slots=True)
+class Splitter:
+    """Makes sections, and registers the fields that they need."""
+
+    fields: Fields
+    class_names: set[str]
+    found: list[Section] = field(default_factory=list)
+
+    def split(self, nodes: Sequence[Node], role: str | None) -> list[Section]:
+        """Return the sections of one message, nested by the levels of their headings."""
+        self.found = []
+        self._blocks(list(nodes), (), at_start=True, at_end=True)
+        found = _merged(self.found)
+        for section in found:
+            section.role = role
+        return _nested(found)
+
+    # Blocks
+
+    def _blocks(
+        self, nodes: list[Node], conditions: tuple[Condition, ...], *, at_start: bool, at_end: bool
+    ) -> None:
+        """Add the sections of nodes, which begin and end lines or don't."""
+        kept: set[int] = set()
+        while True:
+            saved = self._saved()
+            last = self._attempt(nodes, conditions, kept, at_start=at_start, at_end=at_end)
+            if last is None:
+                return
+            # The text below a block can't begin a section: the block stays in the text.
+            self._restore(saved)
+            if last < 0:
+                raise NotRepresentableError
+            kept.add(last)
+
+    def _attempt(
+        self,
+        nodes: list[Node],
+        conditions: tuple[Condition, ...],
+        kept: set[int],
+        *,
+        at_start: bool,
+        at_end: bool,
+    ) -> int | None:
+        """Add the sections of nodes; return the block (-1: none) below which no section can begin.
+
+        The blocks at the places `kept` stay in the text around them.
+        """
+        body: list[Text | Slot] = []
+        last = -1
+        for place, node in enumerate(nodes):
+            if isinstance(node, Text | Slot):
+                body.append(node)
+                continue
+            if (slot := _listed(node)) is not None:
+                body.append(slot)
+                continue
+            before = _at_line(nodes[:place], at_start)
+            after = _before_line(nodes[place + 1 :], at_end)
+            saved = self._saved()
+            reason = INDENTED
+            if place not in kept:
+                if not self._flush(body, conditions):
+                    return last
+                try:
+                    if isinstance(node, If):
+                        reason = self._if(node, conditions, before=before, after=after)
+                    else:
+                        reason = self._for(node, conditions, before=before, after=after)
+                except NotRepresentableError:
+                    reason = INDENTED
+                if not reason:
+                    body, last = [], place
+                    continue
+            # What was begun is undone: the block becomes a field of the text around it.
+            self._restore(saved)
+            body = [*_without_blanks(body), _remainder(node, _blanks(body), reason)]
+        return None if self._flush(body, conditions) else last
+
+    def _saved(self) -> tuple[int, int, list[tuple[str, Items | None]], set[str]]:
+        known = [(known.type, known.items) for known in self.fields.all]
+        return len(self.found), len(known), known, set(self.class_names)
+
+    def _restore(self, saved: tuple[int, int, list[tuple[str, Items | None]], set[str]]) -> None:
+        sections, fields, known, self.class_names = saved
+        del self.found[sections:]
+        del self.fields.all[fields:]
+        for known_field, (kind, items) in zip(self.fields.all, known, strict=True):
+            known_field.type, known_field.items = kind, items
+
+    def _if(self, node: If, conditions: tuple[Condition, ...], *, before: bool, after: bool) -> str:
+        """Add the sections of a condition; return why there can't be any, or nothing."""
+        earlier: tuple[Condition, ...] = ()
+        for test, nodes in node.branches:
+            content = list(nodes)
+            starts = before or _before_line(content, False)
+            ends = after or _at_line(content, False)
+            if content and not (starts and ends):
+                return INLINE_IF
+            own = earlier
+            if test is not None:
+                condition = self._condition(test)
+                own = (*earlier, condition)
+                earlier = (*earlier, _negated(condition))
+            self._blocks(content, (*conditions, *own), at_start=starts, at_end=ends)
+        return "" if before or after else INLINE_IF
+
+    def _for(
+        self, node: For, conditions: tuple[Condition, ...], *, before: bool, after: bool
+    ) -> str:
+        """Add the section of a loop; return why there can't be one, or nothing."""
+        body = list(node.body)
+        starts = before or _before_line(body, False)
+        ends = after or _at_line(body, False)
+        if not (starts and ends and (before or after)):
+            return INLINE_FOR
+        text, separator = self._item_nodes(body)
+        if not separator:
+            return INLINE_FOR
+        if not _is_representable(text):
+            return INDENTED
+        empty = ""
+        if node.otherwise:
+            plain = _stripped(list(node.otherwise))
+            if not all(isinstance(part, Text) for part in plain) or not _is_representable(plain):
+                return OTHERWISE
+            empty = "".join(part.text for part in plain if isinstance(part, Text))
+        source = node.items
+        kind = Kind.VALUE if node.is_plain else Kind.COMPUTED
+        name = self._class_name(source, node)
+        items = Items(name, node.head, Fields(reserved={"_number"}))
+        owner = self.fields.add(source, type=f"tuple[{name}, ...]", kind=kind)
+        if owner.items is not None:
+            # Another loop over the same list: its items have what both show.
+            if owner.items.head != node.head:
+                return OTHER_ITEMS
+            items, name = owner.items, owner.items.class_name
+        owner.items = items
+        template, used = _template(text, _ItemNames(items.fields, node.names))
+        self.class_names.add(name)
+        self.found.append(
+            Section(
+                _titled(owner.name),
+                text=template,
+                fields=tuple(used),
+                conditions=conditions,
+                each=Each(owner, separator, escaped(empty)),
+            )
+        )
+        return ""
+
+    def _item_nodes(self, body: list[Node]) -> tuple[list[Node], str]:
+        """Return an item's nodes as texts and slots, and the text between two items."""
+        parts: list[Node] = []
+        for node in body:
+            if isinstance(node, Text | Slot):
+                parts.append(node)
+            else:
+                plain = [part for part in parts if isinstance(part, Text | Slot)]
+                reason = "it is within the text of an item, and that has no conditions or loops"
+                parts = [*_without_blanks(plain), _remainder(node, _blanks(plain), reason)]
+        first, last = parts[0] if parts else None, parts[-1] if parts else None
+        head = first.text if isinstance(first, Text) else ""
+        tail = last.text if isinstance(last, Text) and last is not first else ""
+        if first is last:
+            tail = head[len(head.rstrip(" \t\n")) :]
+            head = head[: len(head) - len(tail)] if head.strip() else ""
+        lead = head[: len(head) - len(head.lstrip("\n"))]
+        trail = tail[len(tail.rstrip("\n")) :]
+        return _stripped(parts), trail + lead
+
+    def _class_name(self, source: str, node: For) -> str:
+        word = node.names[0] if len(node.names) == 1 else field_name(source)
+        name = "".join(part.title() for part in field_name(word).split("_")) or "Item"
+        free, count = name, 1
+        while free in self.class_names:
+            count += 1
+            free = f"{name}{count}"
+        return free
+
+    def _condition(self, test: Test) -> Condition:
+        names = []
+        for source, kind in test.fields:
+            is_name = source.isidentifier()
+            made = self.fields.add(
+                source,
+                type=kind,
+                kind=Kind.VALUE if is_name else Kind.COMPUTED,
+            )
+            names.append(f"params.{made.name}")
+        text = test.text.format(*names)
+        return Condition(_without_parentheses(text), test.source)
+
+    # Texts
+
+    def _flush(self, body: Sequence[Text | Slot], conditions: tuple[Condition, ...]) -> bool:
+        """Add the sections of a stretch of text; False if no section can show it."""
+        if not any(map(_shows, body)):
+            return True
+        stretches = list(_stretches(_stripped(list(body))))
+        if any(not _is_representable(part) for _, part in stretches):
+            stretches = [(None, list(_stripped(list(body))))]
+            if not _is_representable(stretches[0][1]):
+                return False
+        for heading, part in stretches:
+            text, used = _template(part, _Names(self.fields))
+            section = Section("", text=text, fields=tuple(used), conditions=conditions)
+            if heading is not None:
+                match = _HEADING.match(heading)
+                assert match is not None
+                section.heading, section.level = heading, len(match["marks"])
+                section.title = match["title"].rstrip("#").strip() or match["title"]
+            else:
+                section.title = _untitled(section, len(self.found))
+            section.summary = _proposed(text, used)
+            self.found.append(section)
+        return True
+
+
+class NotRepresentableError(Exception):
+    """A stretch of text can't be the text of a section."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Names the fields of a prompt's own text."""
+
+    fields: Fields
+
+    def name(self, slot: Slot) -> str:
+        if slot.form.startswith("joined("):
+            kind = f"Annotated[tuple[str, ...], {slot.form}]"
+        elif slot.form:
+            kind = f"Annotated[str | None, {slot.form}]"
+        else:
+            kind = "shown" if slot.kind is Kind.VALUE else "str"
+        return self.fields.add(
+            slot.source,
+            type=kind,
+            kind=slot.kind,
+            reason=slot.reason,
+            hint=slot.hint,
+            is_whole=slot.is_whole,
+        ).name
+
+
+@dataclass(frozen=True, slots=True)
+class _ItemNames:
+    """Names the fields of a list's items."""
+
+    fields: Fields
+    variables: tuple[str, ...]
+
+    def name(self, slot: Slot) -> str:
+        if slot.source == "loop.index":
+            return "_number"
+        hint = slot.hint or slot.source
+        for variable in self.variables:
+            if hint.startswith(f"{variable}."):
+                hint = hint[len(variable) + 1 :]
+            elif hint == variable and len(self.variables) == 1:
+                hint = "text"
+        return self.fields.add(
+            slot.source,
+            kind=slot.kind if slot.is_whole else Kind.COMPUTED,
+            reason=slot.reason,
+            hint=hint,
+            is_whole=slot.is_whole,
+        ).name
+
+
+def escaped(text: str) -> str:
+    """Return a text as a template shows it."""
+    return text.replace("$", "$$")
+
+
+def _template(nodes: Sequence[Node], names: _Names | _ItemNames) -> tuple[str, list[str]]:
+    text, used = "", []
+    for node in nodes:
+        if isinstance(node, Text):
+            text += escaped(node.text)
+        elif isinstance(node, Slot):
+            name = names.name(node)
+            used.append(name)
+            text += f"${{{name}}}"
+    return text, used
+
+
+def _shows(node: Node) -> bool:
+    return not isinstance(node, Text) or bool(node.text.strip())
+
+
+def _listed(node: Node) -> Slot | None:
+    """Return `${xs}` for a loop that does what `joined` does, within a line."""
+    if not isinstance(node, For) or not node.is_plain or len(node.names) != 1 or node.otherwise:
+        return None
+    body = [part for part in node.body if not isinstance(part, Text) or part.text]
+    if len(body) != 2 or not isinstance(body[0], Slot) or body[0].source != node.names[0]:
+        return None
+    last = body[1]
+    if not isinstance(last, If) or len(last.branches) != 1:
+        return None
+    test, inner = last.branches[0]
+    if test is None or " ".join(test.source.split()) != "not loop.last":
+        return None
+    if len(inner) != 1 or not isinstance(inner[0], Text):
+        return None
+    return Slot(node.items, form=f"joined({one_line(inner[0].text)})")
+
+
+def _remainder(node: If | For, blanks: str, reason: str) -> Slot:
+    if isinstance(node, If):
+        test = next(test for test, _ in node.branches if test is not None)
+        hint = f"if_{test.source}"
+    else:
+        hint = f"each {node.items}"
+    return Slot(blanks + node.source, Kind.REMAINDER, reason, hint, is_whole=True)
+
+
+def _blanks(body: Sequence[Node]) -> str:
+    """Return the blanks at the end of the text, if the line has nothing else."""
+    last = body[-1] if body else None
+    if not isinstance(last, Text):
+        return ""
+    line = last.text[last.text.rfind("\n") + 1 :]
+    return line if not line.strip() and (len(body) == 1 or "\n" in last.text) else ""
+
+
+def _without_blanks(body: Sequence[Text | Slot]) -> list[Text | Slot]:
+    blanks = _blanks(body)
+    last = body[-1] if body else None
+    if not blanks or not isinstance(last, Text):
+        return list(body)
+    return [*body[:-1], Text(last.text[: -len(blanks)])]
+
+
+def _at_line(nodes: Sequence[Node], at_start: bool) -> bool:
+    """Return True if a line begins after the nodes, whatever they show."""
+    for place in range(len(nodes) - 1, -1, -1):
+        node = nodes[place]
+        if isinstance(node, Text):
+            if node.text.strip(" \t"):
+                return node.text.rstrip(" \t").endswith("\n")
+        elif isinstance(node, Slot):
+            return False
+        else:
+            before = _at_line(nodes[:place], at_start)
+            return before and all(_at_line(part, before) for part in _parts(node))
+    return at_start
+
+
+def _before_line(nodes: Sequence[Node], at_end: bool) -> bool:
+    """Return True if a line ends before the nodes, whatever they show."""
+    for place, node in enumerate(nodes):
+        if isinstance(node, Text):
+            if node.text.strip(" \t"):
+                return node.text.lstrip(" \t").startswith("\n")
+        elif isinstance(node, Slot):
+            return False
+        else:
+            after = _before_line(nodes[place + 1 :], at_end)
+            return after and all(_before_line(part, after) for part in _parts(node))
+    return at_end
+
+
+def _parts(node: If | For) -> list[tuple[Node, ...]]:
+    return [part for _, part in node.branches] if isinstance(node, If) else [node.body]
+
+
+def _stripped(nodes: list[Node]) -> list[Node]:
+    """Return nodes without the empty lines around them, and without blanks at their end."""
+    found = list(nodes)
+    while found and isinstance(found[0], Text):
+        text = re.sub(r"\A(?:[ \t]*\n)+", "", found[0].text)
+        found[0] = Text(text)
+        if text:
+            break
+        del found[0]
+    while found and isinstance(last := found[-1], Text):
+        text = last.text.rstrip()
+        found[-1] = Text(text)
+        if text:
+            break
+        del found[-1]
+    return found
+
+
+def _is_representable(nodes: Sequence[Node]) -> bool:
+    """Return True if a template of these nodes is what a section shows."""
+    text = "".join(node.text if isinstance(node, Text) else _MARK for node in nodes)
+    lines = [line if line.strip() else "" for line in text.split("\n")]
+    return textwrap.dedent(text).strip() == "\n".join(lines)
+
+
+def _stretches(nodes: list[Node]) -> Iterator[tuple[str | None, list[Node]]]:
+    """Yield the headings and what is below each, without the empty lines between them."""
+    slots = [node for node in nodes if not isinstance(node, Text)]
+    joined = "".join(node.text if isinstance(node, Text) else _MARK for node in nodes)
+    position = 0
+
+    def stretch(lines: list[str]) -> list[Node]:
+        nonlocal position
+        found: list[Node] = []
+        for place, literal in enumerate("\n".join(lines).split(_MARK)):
+            if place:
+                found.append(slots[position])
+                position += 1
+            if literal:
+                found.append(Text(literal))
+        return _stripped(found)
+
+    heading: str | None = None
+    lines: list[str] = []
+    fence = ""
+    for line in joined.split("\n"):
+        mark = _FENCE.match(line)
+        if mark is not None and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1][:3]
+        if not fence and _MARK not in line and _is_heading(line):
+            if heading is not None or any(part.strip() for part in lines):
+                yield heading, stretch(lines)
+            heading, lines = line.rstrip(), []
+        else:
+            lines.append(line)
+    yield heading, stretch(lines)
+
+
+def _is_heading(line: str) -> bool:
+    match = _HEADING.match(line)
+    return match is not None and bool(match["title"].strip("# \t"))
+
+
+def indented(section: Section) -> list[str]:
+    """Return the fields of a section whose values get the indentation of their line."""
+    names = dict.fromkeys(section.fields)
+    return [name for name in names if re.search(rf"^[ \t][^\n]*\$\{{{name}\}}", section.text, re.M)]
+
+
+def _proposed(text: str, used: Sequence[str]) -> str | None:
+    """Return the first sentence of a long text."""
+    if len(text) < LONG:
+        return None
+    prose = next((part for part in text.split("\n\n") if not part.startswith(("#", "```"))), "")
+    sentence = _SENTENCE.match(prose)
+    words = " ".join((sentence[1] if sentence else prose[:160].rsplit(" ", 1)[0] + " …").split())
+    return words if words.strip(" …") else None
+
+
+def _untitled(section: Section, place: int) -> str:
+    if section.conditions:
+        words = re.sub(r"[^A-Za-z0-9]+", " ", section.conditions[-1].source).strip()
+        return _titled(field_name(words)) if words else "Condition"
+    return "Task" if place == 0 else "More"
+
+
+def _titled(name: str) -> str:
+    return name.replace("_", " ").strip().capitalize()
+
+
+def _negated(condition: Condition) -> Condition:
+    text = condition.text
+    is_simple = re.fullmatch(r"[\w.]+", text) is not None
+    return Condition(f"not {text}" if is_simple else f"not ({text})", f"not ({condition.source})")
+
+
+def _without_parentheses(text: str) -> str:
+    """Return the text without parentheses around all of it."""
+    if not text.startswith("("):
+        return text
+    depth = 0
+    quote = ""
+    for place, character in enumerate(text):
+        if quote:
+            quote = "" if character == quote and text[place - 1] != "\\" else quote
+        elif character in "'\"":
+            quote = character
+        else:
+            depth += (character == "(") - (character == ")")
+            if depth == 0 and place < len(text) - 1:
+                return text
+    return text[1:-1]
+
+
+def _merged(sections: list[Section]) -> list[Section]:
+    """Give a list the heading right above it."""
+    found: list[Section] = []
+    for section in sections:
+        above = found[-1] if found else None
+        if (
+            section.each is not None
+            and above is not None
+            and above.heading is not None
+            and not above.text
+            and above.each is None
+            and above.conditions == section.conditions
+        ):
+            section.heading, section.level, section.title = (
+                above.heading,
+                above.level,
+                above.title,
+            )
+            found[-1] = section
+        else:
+            found.append(section)
+    return found
+
+
+def _nested(sections: list[Section]) -> list[Section]:
+    top: list[Section] = []
+    open_: list[Section] = []
+    for section in sections:
+        while open_ and not (
+            open_[-1].level < section.level
+            and open_[-1].heading is not None
+            and section.conditions[: len(open_[-1].conditions)] == open_[-1].conditions
+        ):
+            open_.pop()
+        (open_[-1].children if open_ else top).append(section)
+        open_.append(section)
+    return top

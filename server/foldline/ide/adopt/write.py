@@ -1,0 +1,212 @@
+"""Writes the module of an adopted prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.ide.adopt.model import Kind
+from foldline.ide.adopt.quoting import INDENT, comment, one_line, quoted, sentence_comment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from foldline.ide.adopt.fields import Field
+    from foldline.ide.adopt.plan import Plan
+    from foldline.ide.adopt.sections import Condition, Section
+
+
+def module_text(plan: Plan) -> str:
+    """Return the module's text."""
+    parts = [_docstring(plan), _imports(plan), *_classes(plan), *_headings(plan), _template(plan)]
+    if plan.fields:
+        parts.append(_preview(plan))
+    return "\n\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+
+
+def _docstring(plan: Plan) -> str:
+    original = plan.original
+    name = plan.variable
+    source = plan.original.name
+    shown = f" `{source}`" if source.replace(".", "_").isidentifier() else ""
+    lines = [f'"""The prompt `{name}`, adopted from the {original.style.label}{shown}."""']
+    for lost in original.lost:
+        head, _, rest = lost.strip().partition("\n")
+        lines += ["", *sentence_comment(f"LEFT OUT: {head}")]
+        lines += comment(rest, prefix="#     ") if rest else []
+    return "\n".join(lines)
+
+
+def _imports(plan: Plan) -> str:
+    used = {"PromptTemplate"}
+    if plan.has_headings:
+        used.add("Heading")
+    for section in plan.walk():
+        used.add("EachSection" if section.each is not None else "MarkdownSection")
+    lines = []
+    typing = set()
+    for known in plan.all_fields():
+        if known.type.startswith("Annotated["):
+            typing.add("Annotated")
+            used.add("joined" if " joined(" in known.type else "or_else")
+    if plan.fields:
+        lines.append("from dataclasses import dataclass")
+    if typing:
+        lines.append("from typing import Annotated")
+    names = sorted(used, key=lambda name: (name[0].islower(), name))
+    line = f"from foldline.prompts import {', '.join(names)}"
+    return "\n".join([*lines, *([""] if lines else []), line])
+
+
+def _classes(plan: Plan) -> Iterator[str]:
+    for known in plan.fields:
+        if known.items is not None:
+            doc = f"One item of `{known.source}`."
+            yield _class(known.items.class_name, known.items.fields.all, doc)
+    if plan.fields:
+        yield _class(plan.class_name, plan.fields, "What changes from one request to the next.")
+
+
+def _class(name: str, fields: Sequence[Field], doc: str) -> str:
+    shown = doc if doc.isprintable() and '"' not in doc and "\\" not in doc else "One item."
+    lines = ["@dataclass(frozen=True)", f"class {name}:", f'{INDENT}"""{shown}"""', ""]
+    if not fields:
+        return "\n".join(lines[:-1])
+    for known in sorted(fields, key=lambda known: known.default is not None):
+        lines += _field_comment(known)
+        default = "" if known.default is None else f" = {known.default}"
+        lines.append(f"{INDENT}{known.name}: {known.type}{default}")
+    return "\n".join(lines)
+
+
+def _field_comment(known: Field) -> list[str]:
+    if known.kind is Kind.REMAINDER:
+        reason = f"REMAINDER: {known.reason}. Make this text at the call site:"
+        lines = sentence_comment(reason, INDENT)
+        return lines + comment(known.source, INDENT, "#     ")
+    if known.kind is Kind.COMPUTED:
+        lead = "Compute at the call site:"
+        if "\n" in known.source or len(known.source) > 60:
+            return comment(lead, INDENT) + comment(known.source, INDENT, "#     ")
+        return comment(f"{lead} {known.source}", INDENT)
+    return []
+
+
+def _headings(plan: Plan) -> Iterator[str]:
+    if not plan.has_headings:
+        return
+    lines = [
+        "# The headings as they were. Without `heading=`, they are numbered: `## 1. Title`.",
+        "HEADINGS = {",
+    ]
+    titled = [section for section in plan.walk() if section.heading is not None]
+    if not titled:
+        yield (
+            "def heading(section: Heading) -> str:\n"
+            f'{INDENT}"""The text has no headings. Without this, sections have `## 1. Title`."""\n'
+            f'{INDENT}return ""'
+        )
+        return
+    lines += [
+        f"{INDENT}{one_line(section.key)}: {one_line(section.heading or '')}," for section in titled
+    ]
+    yield "\n".join([*lines, "}"])
+    yield (
+        "def heading(section: Heading) -> str:\n"
+        f'{INDENT}"""Return the heading that the text had before it was adopted."""\n'
+        f'{INDENT}return HEADINGS.get(section.path[-1], "")'
+    )
+
+
+def _template(plan: Plan) -> str:
+    lines = [
+        f"{plan.variable} = PromptTemplate(",
+        f'{INDENT}ns="prompts",',
+        f"{INDENT}key={one_line(plan.key)},",
+    ]
+    if plan.has_headings:
+        lines.append(f"{INDENT}heading=heading,")
+    lines.append(f"{INDENT}sections=[")
+    for section in plan.sections:
+        lines += _section(plan, section, INDENT * 2)
+    return "\n".join([*lines, f"{INDENT}],", ")"])
+
+
+def _section(plan: Plan, section: Section, indent: str) -> list[str]:
+    inner = indent + INDENT
+    each = section.each
+    needs_params = bool(section.fields) or bool(section.conditions) or each is not None
+    params = plan.class_name if needs_params else "None"
+    lines: list[str] = []
+    if each is not None and each.items.items is not None:
+        lines.append(f"{indent}EachSection[{params}, {each.items.items.class_name}](")
+    else:
+        lines.append(f"{indent}MarkdownSection[{params}](")
+    lines += [
+        f"{inner}title={one_line(section.title)},",
+        f"{inner}key={one_line(section.key)},",
+    ]
+    if section.role is not None:
+        lines.append(f'{inner}role="{section.role}",')
+    if section.conditions:
+        lines += _enabled(section.conditions, inner)
+    if each is not None:
+        lines.append(f'{inner}items="{each.items.name}",')
+    lines.append(f"{inner}template={quoted(section.text, inner)},")
+    if each is not None:
+        lines.append(f"{inner}separator={one_line(each.separator)},")
+        lines.append(f"{inner}empty={quoted(each.empty, inner)},")
+    if section.summary is not None:
+        lines.append(
+            f"{inner}# PROPOSED: the first sentence. Say what the section is for, and let the model"
+        )
+        lines.append(f"{inner}# open it: `visibility=SectionVisibility.SUMMARY`.")
+        lines.append(f"{inner}summary={one_line(section.summary)},")
+    if section.children:
+        lines.append(f"{inner}children=[")
+        for child in section.children:
+            lines += _section(plan, child, inner + INDENT)
+        lines.append(f"{inner}],")
+    return [*lines, f"{indent}),"]
+
+
+def _enabled(conditions: Sequence[Condition], indent: str) -> list[str]:
+    text = " and ".join(
+        f"({condition.text})" if _needs_parentheses(condition.text, conditions) else condition.text
+        for condition in conditions
+    )
+    source = " and ".join(
+        f"({condition.source})" if len(conditions) > 1 else condition.source
+        for condition in conditions
+    )
+    return [
+        *comment(f"REVIEW: it was shown if {source}", indent),
+        f"{indent}enabled=lambda params: {text},",
+    ]
+
+
+def _needs_parentheses(text: str, conditions: Sequence[Condition]) -> bool:
+    return len(conditions) > 1 and " or " in text
+
+
+def _preview(plan: Plan) -> str:
+    lines = [
+        f"def preview_{plan.variable.lower()}() -> {plan.class_name}:",
+        f'{INDENT}"""Values for previews; write one such function for each case to look at."""',
+        f"{INDENT}return {plan.class_name}(",
+    ]
+    lines += [
+        f"{INDENT * 2}{known.name}={_sample(known)},"
+        for known in plan.fields
+        if known.default is None
+    ]
+    return "\n".join([*lines, f"{INDENT})"])
+
+
+def _sample(known: Field) -> str:
+    if known.items is not None:
+        inner = ", ".join(f"{part.name}={_sample(part)}" for part in known.items.fields.all)
+        return f"({known.items.class_name}({inner}),)"
+    if known.type.startswith("Annotated[tuple"):
+        return '("one", "two")'
+    shown = known.name.replace("_", " ").strip()
+    return {"int": "3", "float": "2.5", "bool": "True"}.get(known.type, one_line(shown))

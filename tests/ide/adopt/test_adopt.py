@@ -1,0 +1,224 @@
+"""Prompts in the styles of public code are adopted: whole, or with what is left marked."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foldline.ide.adopt import load, proof
+from foldline.ide.adopt.adoption import Adoption, adopt, read
+from foldline.ide.adopt.candidates_at import candidates_at
+from foldline.ide.adopt.model import AdoptError, Kind, Style
+from foldline.ide.adopt.proof import matches, prove
+
+PROMPTS = Path(__file__).with_name("prompts.txt")
+
+
+@dataclass(frozen=True)
+class Case:
+    file: str
+    name: str | None
+    outcome: str
+    text: str
+
+
+def cases() -> list[Case]:
+    found = []
+    for entry in PROMPTS.read_text(encoding="utf-8").split("#- ")[1:]:
+        head, _, text = entry.partition("\n")
+        target, outcome = head.split()
+        file, _, name = target.partition(":")
+        found.append(Case(file, name or None, outcome, text))
+    return found
+
+
+CASES = cases()
+
+
+def adopted(text: str, name: str | None = None, file: str = "p.py", **more: Any) -> Adoption:
+    path = Path(file)
+    return adopt(read(text, stem=path.stem, is_python=path.suffix == ".py", name=name, **more))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.file)
+def test_a_prompt_is_adopted_and_shows_the_same_text(case: Case) -> None:
+    adoption = adopted(case.text, case.name, case.file)
+    assert adoption.proof.is_same, adoption.proof
+    assert adoption.proof.count > 0
+    assert ("whole" if adoption.is_whole else "remainder") == case.outcome, adoption.text
+    # Each remainder is in the module with its source, and why it is one.
+    for field in adoption.plan.of_kind(Kind.REMAINDER):
+        assert f"# REMAINDER: {field.reason}"[:60] in adoption.text
+        assert field.source.strip().split("\n")[0] in adoption.text
+    if case.outcome == "remainder":
+        assert "# REMAINDER: " in adoption.text or "# LEFT OUT: " in adoption.text
+    ast.parse(adoption.text)
+
+
+def test_most_prompts_are_adopted_whole() -> None:
+    counts = Counter(case.outcome for case in CASES)
+    assert len(CASES) >= 50
+    assert counts == {"whole": 45, "remainder": 7}
+
+
+def test_the_modules_are_python_that_check_finds_nothing_in(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from foldline.agent.cli import main
+
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'adopted'\nversion = '1'\n")
+    for case in CASES:
+        adoption = adopted(case.text, case.name, case.file)
+        (tmp_path / f"p{Path(case.file).stem}.py").write_text(adoption.text, encoding="utf-8")
+        scope: dict[str, Any] = {"__name__": "adopted"}
+        exec(compile(adoption.text, case.file, "exec", dont_inherit=True), scope)
+        preview = scope.get(f"preview_{adoption.plan.variable}")
+        assert (preview is not None) == bool(adoption.plan.fields)
+        if preview is not None:
+            assert scope[adoption.plan.variable].render(preview()).text
+    status = main(["check", str(tmp_path), "--fail-on", "hint"])
+    assert (status, capsys.readouterr().out) == (
+        0,
+        f"{len(CASES)} prompt modules: no diagnostics\n",
+    )
+
+
+def test_a_module_that_shows_another_text_is_told_with_the_difference() -> None:
+    adoption = adopted("You are {{ name }}.\n\n# Rules\nBe brief.\n", file="p.j2")
+    for wrong in ("Be long.", "", "Be brief. Be kind."):
+        changed = prove(adoption.plan, adoption.text.replace("Be brief.", wrong))
+        assert not changed.is_same
+        assert "-Be brief." in changed.difference
+
+
+def test_a_condition_that_is_turned_round_is_told() -> None:
+    adoption = adopted("Hello.\n{% if vip %}\nGold.\n{% endif %}\n", file="p.j2")
+    changed = prove(adoption.plan, adoption.text.replace("params.vip", "not params.vip"))
+    assert "Gold." in changed.difference
+
+
+@pytest.mark.parametrize(
+    ("original", "pieces", "same"),
+    [
+        ("# A\nb", ["# A", "b"], True),
+        ("\n# A\n\n\nb  \n", ["# A", "b"], True),
+        ("# A b", ["# A", "b"], False),
+        ("# A\n  b", ["# A", "b"], False),
+        ("a\nb", ["a\n\nb"], False),
+        ("a\n\nb", ["a", "", "b"], True),
+        ("a\nb\nc", ["a", "b"], False),
+        ("a", ["a", "b"], False),
+    ],
+)
+def test_only_blank_lines_between_sections_are_not_compared(
+    original: str, pieces: list[str], same: bool
+) -> None:
+    assert matches(original, pieces) is same
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import os",
+        "x = __import__('os').system('true')",
+        "x = open('/etc/passwd')",
+        "x = (lambda params: params.__class__)(1)",
+        "x = 'a' * 10**9",
+        "x = [y for y in ()]",
+        "from foldline.prompts import Prompt",
+        "class X:\n    def __init__(self): pass",
+        "def f(x):\n    while True: pass",
+    ],
+)
+def test_the_proof_reads_nothing_but_prompts(statement: str) -> None:
+    text = adopted("PROMPT = 'You are a friendly assistant, and answer briefly.'").text
+    load.load(text)
+    with pytest.raises(load.LoadError):
+        load.load(f"{text}\n{statement}\n")
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}x",
+        "{{ 'x' * 9999999999 }}",
+        "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+        "{% set x = 'abcdefgh' %}" + "{% set x = x ~ x %}" * 40 + "{{ x }}",
+    ],
+)
+def test_a_hostile_template_ends_without_a_proof(
+    hostile: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proof, "SECONDS", 2.0)
+    adoption = adopted(hostile, file="p.j2", style=Style.JINJA)
+    assert adoption.proof.failure.startswith("Jinja ")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        ("x = (", None, "line 1: this isn't Python"),
+        ("x = 1", None, "no string that looks like a prompt"),
+        ("PROMPT = 'You are a bot that answers questions in verse.'", "PROMT", "mean PROMPT?"),
+        (
+            "A = 'You are a bot that answers in verse, always.'\nB = A + ' Be brief.'",
+            None,
+            "several",
+        ),
+    ],
+)
+def test_what_cannot_be_adopted_is_refused(text: str, name: str | None, message: str) -> None:
+    with pytest.raises(AdoptError) as refused:
+        adopted(text, name)
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{% extends 'base.j2' %}", "extends another one"),
+        ("Hello {{ name", "this isn't a Jinja template"),
+        ("{% if %}{% endif %}", "this isn't a Jinja template"),
+        ("{# nothing #}", "the text is empty"),
+    ],
+)
+def test_a_template_that_is_none_is_refused(text: str, message: str) -> None:
+    with pytest.raises(AdoptError) as refused:
+        adopted(text, file="p.j2", style=Style.JINJA)
+    assert message in str(refused.value)
+
+
+def test_types_come_from_annotations_defaults_and_call_sites() -> None:
+    text = (
+        "ASK = 'Ask {name} for {count} items of {kind} at {rate}, and wait.'\n"
+        "def send(count: int, name='Ada'):\n"
+        "    return ASK.format(name=name, count=count, kind=f'{name}', rate=2.5)\n"
+    )
+    fields = adopted(text, "ASK").plan.fields
+    assert [(field.name, field.type) for field in fields] == [
+        ("name", "str"),
+        ("count", "int"),
+        ("kind", "str"),
+        ("rate", "float"),
+    ]
+
+
+def test_a_long_section_gets_a_proposal_for_its_summary() -> None:
+    adoption = adopted(next(case.text for case in CASES if case.file == "09_long.py"), "HANDBOOK")
+    first = next(adoption.plan.walk())
+    assert first.summary is not None
+    assert first.summary.startswith("This handbook says how we answer people who write to the shop")
+    assert "# PROPOSED: the first sentence." in adoption.text
+    assert "visibility=" not in adoption.text.replace("`visibility=", "")
+
+
+def test_candidates_are_found_at_a_place() -> None:
+    text = "A = 'You are a bot that answers in verse, always.'\n\nB = 1\n"
+    assert [found.name for found in candidates_at(text, 3, 3)] == ["A"]
+    assert candidates_at(text, text.index("B"), len(text)) == []
+    assert candidates_at("A = (", 0, 0) == []

@@ -1,0 +1,200 @@
+"""Random prompts of each style show the same text after they are adopted, for random values."""
+
+from __future__ import annotations
+
+import string
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from foldline.ide.adopt import proof, sandbox
+from foldline.ide.adopt.adoption import adopt, read
+from foldline.ide.adopt.model import JinjaOptions, Style
+from foldline.ide.adopt.proof import matches
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pytest
+
+    from foldline.ide.adopt.adoption import Adoption
+
+SLOW = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+WORDS = st.sampled_from(
+    [
+        "Answer briefly.",
+        "It costs $5 or $$6.",
+        "Write {json} and [list].",
+        "",
+        "  - an indented item",
+        "- an item",
+        "# Heading",
+        "## Deeper",
+        "### Deepest #",
+        "#No heading",
+        "```",
+        "# within a fence?",
+        "a \\ backslash and \"quotes\" '''",
+        '"""',
+        "trailing blanks  ",
+        "\ttab",
+        "   ",
+        "naïve 漢字 🙂",
+        "Title",
+        "=====",
+    ]
+)
+NAMES = ("name", "city", "tone")
+VALUES = st.sampled_from(["", "Ada", "two\nlines", "${name}", "{tone}", "# no heading", "$", " x "])
+LINES = st.lists(st.tuples(WORDS, st.sampled_from(["", *NAMES])), min_size=1, max_size=14)
+
+
+def shown(adoption: Adoption, values: Mapping[str, object]) -> list[str]:
+    """The headings and bodies of the new prompt, which is executed as a module would be."""
+    scope: dict[str, Any] = {"__name__": "adopted"}
+    exec(compile(adoption.text, "adopted.py", "exec", dont_inherit=True), scope)
+    plan = adoption.plan
+    template = scope[plan.variable]
+    given = {field.name: values[field.source] for field in plan.fields}
+    rendered = template.render(scope[plan.class_name](**given)) if given else template.render()
+    return [piece for block in rendered.blocks for piece in proof._pieces(block)]
+
+
+def is_flat(adoption: Adoption) -> bool:
+    """True if no value stands on an indented line, whose indentation further lines get."""
+    return not any("indented line" in note for note in adoption.plan.notes)
+
+
+@SLOW
+@given(LINES, st.fixed_dictionaries(dict.fromkeys(NAMES, VALUES)), st.data())
+def test_strings_f_strings_and_templates(
+    lines: list[tuple[str, str]], values: dict[str, str], data: st.DataObject
+) -> None:
+    style = data.draw(st.sampled_from([Style.TEXT, Style.FSTRING, Style.FORMAT, Style.TEMPLATE]))
+    source = data.draw(st.sampled_from(["Begin.\n", "\n    Begin.\n", "  Begin."]))
+    for words, name in lines:
+        if style in (Style.FSTRING, Style.FORMAT):
+            literal = words.replace("{", "{{").replace("}", "}}")
+            source += literal + (f"{{{name}}}" if name else "") + "\n"
+        elif style is Style.TEMPLATE:
+            source += words.replace("$", "$$") + (f"${{{name}}}" if name else "") + "\n"
+        else:
+            source += words + "\n"
+    if style is Style.FSTRING:
+        # Before Python 3.12 an f-string's expressions have no backslashes; these have names alone.
+        constant = "f" + repr(source)
+        module = f"def build(name: str, city: str, tone: str) -> str:\n    return {constant}\n"
+        original = eval(constant, dict(values))
+        names: dict[str, object] = {"name": "build"}
+    elif style is Style.TEMPLATE:
+        module = f"from string import Template\nPROMPT = Template({source!r})\n"
+        original = string.Template(source).substitute(values)
+        names = {"name": "PROMPT"}
+    elif style is Style.FORMAT:
+        module = f"PROMPT = {source!r}\nprint(PROMPT.format(name=1))\n".replace("name=1", "**x")
+        original = source.format(**values)
+        names = {"name": "PROMPT"}
+    else:
+        module, original, names = source, source, {}
+    is_python = style is not Style.TEXT
+    adoption = adopt(
+        read(module, stem="p", is_python=is_python, style=style, **names)  # type: ignore[arg-type]
+    )
+    assert adoption.proof.is_same, adoption.proof
+    # What was changed has been said, and the rest is the same.
+    if not adoption.plan.original.notes and is_flat(adoption):
+        assert matches(original, shown(adoption, values)), (original, adoption.text)
+
+
+TESTS = (
+    "vip",
+    "not vip",
+    "count > 3",
+    "tone == 'formal'",
+    "user.plan in ['a', 'b']",
+    "vip and not docs",
+    "docs | length > 1",
+    "city is defined",
+    "(vip or count < 2) and city",
+)
+EXPRESSIONS = (
+    "name",
+    "user.plan",
+    "count",
+    "city | upper",
+    "name or 'you'",
+    "tags | join(', ')",
+    "city | default('here', true)",
+    "docs[0].title if docs else '-'",
+)
+
+
+def jinja_lines(depth: int, in_loop: bool = False) -> st.SearchStrategy[str]:
+    expressions = EXPRESSIONS + (("doc.title", "doc.text | title", "loop.index") if in_loop else ())
+    text = st.one_of(
+        WORDS,
+        st.sampled_from(expressions).map(lambda inner: f"Value: {{{{ {inner} }}}}"),
+        st.sampled_from(expressions).map(lambda inner: f"{{{{ {inner} }}}} is it."),
+        st.sampled_from(TESTS).map(lambda test: f"In {{% if {test} %}}one{{% endif %}} line"),
+        st.just("{# a comment #}"),
+        st.just("{% raw %}{{ raw }}{% endraw %}"),
+        st.just("{% for tag in tags %}{{ tag }}{% if not loop.last %}, {% endif %}{% endfor %}"),
+    ).map(lambda line: f"{line}\n")
+    if depth == 0:
+        return text
+    inner = st.lists(jinja_lines(depth - 1, in_loop), max_size=4).map("".join)
+    items = st.lists(jinja_lines(depth - 1, in_loop=True), max_size=3).map("".join)
+    ends = st.sampled_from(["\n", "", "\n\n"])
+    dash = st.sampled_from(["", "", "-"])
+    condition = st.tuples(st.sampled_from(TESTS), inner, inner, ends, ends, dash).map(
+        lambda parts: (
+            f"{{% if {parts[0]} %}}{parts[3]}{parts[1]}{{%{parts[5]} else %}}{parts[3]}"
+            f"{parts[2]}{{% endif {parts[5]}%}}{parts[4]}"
+        )
+    )
+    gate = st.tuples(st.sampled_from(TESTS), inner, ends, ends).map(
+        lambda parts: f"{{% if {parts[0]} %}}{parts[2]}{parts[1]}{{% endif %}}{parts[3]}"
+    )
+    loop = st.tuples(items, ends, ends, dash).map(
+        lambda parts: (
+            f"{{%{parts[3]} for doc in docs %}}{parts[1]}{parts[0]}{{% endfor %}}{parts[2]}"
+        )
+    )
+    return st.one_of(text, text, condition, gate, loop)
+
+
+JINJA = st.lists(jinja_lines(2), min_size=1, max_size=7).map(
+    lambda lines: "".join(["Begin.\n", *lines])
+)
+
+
+def rendered_here(
+    sources: Sequence[str], contexts: Sequence[Mapping[str, Any]], options: JinjaOptions
+) -> list[list[list[Any]]]:
+    """`proof.render_all` without a process."""
+    return [
+        sandbox.render(
+            {
+                "source": source,
+                "trim_blocks": options.trim_blocks,
+                "lstrip_blocks": options.lstrip_blocks,
+                "contexts": contexts,
+            }
+        )
+        for source in sources
+    ]
+
+
+@SLOW
+@given(JINJA, st.booleans(), st.booleans())
+def test_jinja_templates(
+    monkeypatch: pytest.MonkeyPatch, source: str, trim_blocks: bool, lstrip_blocks: bool
+) -> None:
+    monkeypatch.setattr(proof, "render_all", rendered_here)
+    options = JinjaOptions(trim_blocks, lstrip_blocks)
+    adoption = adopt(read(source, stem="p", is_python=False, style=Style.JINJA, options=options))
+    assert adoption.proof.is_same, (adoption.proof, adoption.text)
