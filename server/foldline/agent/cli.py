@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if missing == "foldline":
             raise
         extra = EXTRAS.get(missing, "server")
-        _complain(f"foldline: this command needs {missing!r}: pip install 'foldline[{extra}]'")
+        _complain(f"foldline: this command needs {missing!r}: install foldline[{extra}]")
         return 2
     except KeyboardInterrupt:
         return 130
