@@ -1,36 +1,49 @@
-"""Writes `docs/commands.md` from the operations, the server's commands and the command line.
+"""Writes `commands.md`, `settings.md` and `diagnostics.md` from what they list.
 
     uv run python docs/make_tables.py
 
-A test fails while the page is older than what it tells.
+A test fails while a page is older than its sources.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
+import inspect
+import json
 import re
 import sys
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.cli import add_verbs
 from foldline.agent.exit_statuses import STATUSES
+from foldline.backends.lsp import configuration
+from foldline.ide.checks import Code
+from foldline.ide.checks.diagnostic import default_severity
+from foldline.ide.config import PromptOptions
 from foldline.ide.errors import RENDER_KINDS, IdeError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.answer_sizes import CORPUS, DATE, SIZES
 from foldline.ide.operations.operation import Role
+from foldline.ide.render import options
+from foldline.ide.settings import Settings
 from foldline.server.app import COMMANDS
 from foldline.server.operation_commands import OperationCommand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from _typeshed import DataclassInstance
+
     from foldline.ide.operations.operation import Argument, Operation
 
-PAGE = Path(__file__).with_name("commands.md")
+DOCS = Path(__file__).parent
+EXTENSION = DOCS.parent / "editors" / "vscode" / "package.json"
 
-HEAD = """\
+COMMANDS_HEAD = """\
 # Commands, tools and verbs
 
 Made by `docs/make_tables.py`; don't edit it.
@@ -39,10 +52,104 @@ An operation is written once, in `foldline.ide.operations`, and each shell adapt
 server (`foldline.server.NAME`), MCP and Python (a tool), the command line (a verb).
 """
 
+SETTINGS_HEAD = """\
+# Settings
 
-def page() -> str:
-    """The whole page."""
-    parts = [HEAD, "## Operations\n"]
+Made by `docs/make_tables.py`; don't edit it.
+
+A project sets what everybody who works on it shares, in its `pyproject.toml`. A client sets what
+belongs to a person or a machine, trust above all.
+"""
+
+DIAGNOSTICS_HEAD = """\
+# Diagnostics
+
+Made by `docs/make_tables.py`; don't edit it.
+
+What `foldline check` and the language server report. `foldline check --explain CODE` prints a
+code's page in the terminal. [Checking prompts](checking-prompts.md) says how to change a severity,
+and how to silence one finding.
+"""
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Each page with its text."""
+    yield DOCS / "commands.md", commands_page()
+    yield DOCS / "settings.md", settings_page()
+    yield DOCS / "diagnostics.md", diagnostics_page()
+
+
+def settings_page() -> str:
+    client = [
+        (f"`{name}`", f"`{json.dumps(default)}`", doc)
+        for name, default, doc in _attributes(Settings)
+    ]
+    project = [
+        (f"`{name.replace('_', '-')}`", f"`{json.dumps(default)}`", doc)
+        for name, default, doc in _attributes(PromptOptions)
+    ]
+    columns = ("setting", "default", "meaning")
+    return "\n".join(
+        [
+            SETTINGS_HEAD,
+            "## Of a project: `[tool.foldline]`\n",
+            *_table(columns, project),
+            "## Of a project's previews: `[tool.foldline.preview]`\n",
+            _module_page(options),
+            "## Of a project's language servers: `[tool.foldline.lsp]`\n",
+            _module_page(configuration),
+            "## Of a client: `initializationOptions`\n",
+            *_table(columns, client),
+            "## Of VS Code\n",
+            *_table(columns, _extension_settings()),
+        ]
+    )
+
+
+def _attributes(kind: type[DataclassInstance]) -> Iterator[tuple[str, Any, str]]:
+    """Name, default and documentation of the fields of a dataclass, in their order."""
+    documented = dedent(inspect.getdoc(kind) or "").partition("Attributes:\n")[2]
+    docs = {
+        name: re.sub(r"\s+", " ", text).strip().rstrip(".")
+        for name, text in re.findall(r"^ +(\w+): (.*?)(?=^ +\w+: |\Z)", documented, re.M | re.S)
+    }
+    for field in fields(kind):
+        default = field.default
+        if default is MISSING:
+            default = field.default_factory() if field.default_factory is not MISSING else None
+        if is_dataclass(default):
+            default = {one.name: getattr(default, one.name) for one in fields(default)}
+        yield field.name, default, docs[field.name]
+
+
+def _module_page(module: Any) -> str:
+    """What a module's docstring says of the table that it reads."""
+    text = ast.get_docstring(ast.parse(inspect.getsource(module))) or ""
+    return text.partition("\n\n")[2] + "\n"
+
+
+def _extension_settings() -> Iterator[tuple[str, ...]]:
+    contributed = json.loads(EXTENSION.read_text(encoding="utf-8"))["contributes"]["configuration"]
+    sections = contributed if isinstance(contributed, list) else [contributed]
+    for section in sections:
+        for name, schema in section["properties"].items():
+            doc = schema.get("markdownDescription") or schema["description"]
+            default = json.dumps(schema.get("default"), ensure_ascii=False)
+            yield (f"`{name}`", f"`{default}`", doc.rstrip("."))
+
+
+def diagnostics_page() -> str:
+    rows = []
+    for code in Code:
+        page = DOCS.parent / "server/foldline/ide/checks/pages" / f"{code}.md"
+        title = page.read_text(encoding="utf-8").partition("\n")[0].partition(": ")[2]
+        link = f"[`{code}`](../{page.relative_to(DOCS.parent).as_posix()})"
+        rows.append((link, default_severity(code).value, title))
+    return "\n".join([DIAGNOSTICS_HEAD, *_table(("code", "severity", "finding"), rows)])
+
+
+def commands_page() -> str:
+    parts = [COMMANDS_HEAD, "## Operations\n"]
     parts += [_operation(operation) for operation in OPERATIONS]
     parts += ["## Costs\n", _costs()]
     parts += ["## Commands of the language server\n", _commands()]
@@ -164,5 +271,6 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    sys.stdout.write(f"{PAGE}\n")
+    for path, text in pages():
+        path.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{path}\n")

@@ -2,8 +2,10 @@
 
 import contextlib
 import io
+import json
 import re
-from dataclasses import fields
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,6 @@ import pytest
 from foldline.agent.cli import main
 from foldline.backends.lsp.configuration import read_configuration
 from foldline.ide.render.options import read_preview_options
-from foldline.ide.settings import Settings
-from foldline.server.app import COMMANDS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -32,15 +32,22 @@ def test_an_example_prints_what_is_shown(
     assert printed.getvalue() == shown
 
 
-def test_every_setting_is_listed() -> None:
-    listed = re.findall(r"^\| `(\w+)` \|", README, re.MULTILINE)
-    assert listed == [field.name for field in fields(Settings)]
-
-
-def test_every_command_is_listed() -> None:
-    for command in COMMANDS:
-        family, _, name = command.COMMAND.rpartition(".")
-        assert command.COMMAND in README or f"`.{name}`" in README, f"{family}.{name}"
+def test_the_gains_are_those_of_the_tour() -> None:
+    done = subprocess.run(
+        (sys.executable, "-m", "foldline.agent", "tour", "--json"),
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=120,
+    )
+    prompt, _, tree, outline, symbol = json.loads(done.stdout)["steps"]
+    code = sum(step["bytes"] for step in (tree, outline, symbol)) / tree["whole"][0]
+    folded = prompt["bytes"] / prompt["whole"][0]
+    gains = f"-{1 - folded:.0%} on the example prompt, -{1 - code:.0%} on the way"
+    said = re.sub(r"\s+", " ", README).replace("\N{MINUS SIGN}", "-")
+    assert gains.replace("%", " %") in said
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert f"takes {folded:.0%} of its bytes".replace("%", " %") in page
+    assert f"in its code {code:.0%}.".replace("%", " %") in page
 
 
 def test_every_path_of_the_architecture_exists() -> None:

@@ -128,4 +128,4 @@ def test_a_jinja_template_names_the_extra_that_is_missing(
     source = tmp_path / "hello.j2"
     source.write_text("Hello {{ name }}.")
     assert main(["adopt", str(source)]) == 2
-    assert "pip install 'foldline[adopt]'" in capsys.readouterr().err
+    assert "install foldline[adopt]" in capsys.readouterr().err

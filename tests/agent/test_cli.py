@@ -46,7 +46,7 @@ def test_a_missing_extra_says_how_to_install_it() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 2
-    assert "pip install 'foldline[server]'" in done.stderr
+    assert "install foldline[server]" in done.stderr
 
 
 def loaded_by(*words: str) -> set[str]:

@@ -401,4 +401,4 @@ def test_a_missing_textual_names_the_extra(prompt_file: Path) -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert "pip install 'foldline[tui]'" in done.stderr
+    assert "install foldline[tui]" in done.stderr

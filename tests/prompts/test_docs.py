@@ -29,6 +29,7 @@ NAMES = (
     "testing-prompts",
     "overrides",
     "prompt-caching",
+    "language-servers",
 )
 PAGES = [*(DOCS / f"{name}.md" for name in NAMES), ROOT / "llms.md"]
 

@@ -70,7 +70,7 @@ class OpenTelemetryExporter:
         if importlib.util.find_spec("opentelemetry") is None:
             raise PromptConfigurationError(
                 "OpenTelemetryExporter needs the package 'opentelemetry-api': "
-                "pip install 'foldline[otel]'."
+                "install foldline[otel]."
             )
         from opentelemetry.trace import get_tracer
 

@@ -57,7 +57,7 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: Namespace) -> int:
-    from foldline.agent.targets import file_and_name
+    from foldline.agent.targets import file_and_name, path_from_here
     from foldline.ide.adopt.adoption import adopt, output_path, read_file
     from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style
     from foldline.ide.adopt.report import as_data, report
@@ -73,10 +73,7 @@ def run(options: Namespace) -> int:
     except AdoptError as error:
         raise _refused(options.target, error) from error
     output = options.output or output_path(file, adoption)
-    try:
-        written = Path(output).resolve().relative_to(Path.cwd()).as_posix()
-    except ValueError:
-        written = str(output)
+    written = path_from_here(output)
     if not options.dry_run:
         try:
             output.parent.mkdir(parents=True, exist_ok=True)

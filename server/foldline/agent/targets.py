@@ -1,4 +1,4 @@
-"""The `FILE[:NAME]` of a command line."""
+"""The files of a command line, as it names them and as it shows them."""
 
 from __future__ import annotations
 
@@ -20,3 +20,11 @@ def file_and_name(target: str) -> tuple[Path, str | None]:
     if not path.is_file():
         raise Refused(f"{target}: there is no such file; give FILE or FILE:NAME")
     return path.resolve(), name if separator else None
+
+
+def path_from_here(path: Path) -> str:
+    """Return how to name a path in the working folder; of others the whole path."""
+    try:
+        return path.resolve().relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return str(path)

@@ -37,7 +37,8 @@ class Settings:
 
     Attributes:
         trusted: Prompts of this workspace may be executed.
-        interpreter: The Python that renders prompts; None to find one.
+        interpreter: The Python that renders prompts. By default an activated environment, else the
+            nearest `.venv` upward from the file, else the server's own.
         render_deadline: Seconds that importing and rendering a prompt may take.
         preview: Restrictions on rendered prompts.
         client_commands: The client's own `foldline.*` commands, for code actions.

@@ -108,7 +108,7 @@ def test_pm_02_a_missing_sdk_is_named(
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     assert main(["context", QUESTION, *ROOT, "--model", "anthropic:a-model"]) == 2
-    assert "pip install 'foldline[anthropic]'" in capsys.readouterr().err
+    assert "install foldline[anthropic]" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

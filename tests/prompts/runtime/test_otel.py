@@ -286,5 +286,5 @@ def test_closing_ends_what_still_runs_and_unsubscribes(
 
 def test_a_missing_package_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(PromptConfigurationError, match=r"pip install 'foldline\[otel\]'"):
+    with pytest.raises(PromptConfigurationError, match=r"install foldline\[otel\]"):
         OpenTelemetryExporter()

@@ -178,7 +178,7 @@ SERVERS = (
             Hiding("ty.toml", "src.include"),
             Hiding("ty.toml", "src.exclude"),
         ),
-        install="pip install 'foldline[server]'",
+        install="install foldline[server]",
     ),
     ServerSpec(
         "basedpyright",

@@ -147,7 +147,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         if importlib.util.find_spec(self.sdk) is None:
             raise PromptConfigurationError(
                 f"{type(self).__name__} needs the package {self.sdk!r}: "
-                f"pip install 'foldline[{self.sdk}]'."
+                f"install foldline[{self.sdk}]."
             )
         self.options: dict[str, Any] = dict(options or {})
         taken = sorted(self.own_options & self.options.keys())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from foldline.agent.refusals import Refused
 
-class InstallError(Exception):
+
+class InstallError(Refused):
     """The configuration isn't changed; the message says why, and what to do."""
 
 

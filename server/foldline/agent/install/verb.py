@@ -44,19 +44,9 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: Namespace) -> int:
-    from foldline.agent.install.errors import InstallError
-    from foldline.agent.terminal import complain
-
-    try:
-        return _run(options)
-    except InstallError as error:
-        complain(f"foldline install: {error}")
-        return 2
-
-
-def _run(options: Namespace) -> int:
     from foldline.agent.install import files
     from foldline.agent.install.errors import InstallError, UnparsableError
+    from foldline.agent.targets import path_from_here
     from foldline.agent.terminal import show
 
     if options.trust and options.project is None:
@@ -74,12 +64,13 @@ def _run(options: Namespace) -> int:
         raise InstallError(
             f"{file}: {error}. The file stays as it is: mend it, and run this again"
         ) from error
+    shown = path_from_here(file)
     if after == (before or ""):
         state = "is not in" if options.remove else "is in"
-        show(f"foldline {state} {file} already")
+        show(f"foldline {state} {shown} already")
         return 0
     gone = options.remove and after.strip() in ("", "{}")
-    show(_diff(file, before, None if gone else after), end="")
+    show(_diff(shown, before, None if gone else after), end="")
     if options.dry_run:
         show("Nothing is written: --dry-run.")
         return 0
@@ -87,7 +78,7 @@ def _run(options: Namespace) -> int:
         files.delete(file, root)
     else:
         files.replace(file, after, root)
-    show(f"{'Removed from' if options.remove else 'Written to'} {file}. {client.note}")
+    show(f"{'Removed from' if options.remove else 'Written to'} {shown}. {client.note}")
     return 0
 
 
@@ -159,10 +150,10 @@ def _command(options: Namespace) -> list[str]:
     return [program, *words] if program else [sys.executable, "-m", "foldline.agent", *words]
 
 
-def _diff(file: Path, before: str | None, after: str | None) -> str:
+def _diff(file: str, before: str | None, after: str | None) -> str:
     from difflib import unified_diff
 
-    old, new = ("/dev/null" if text is None else str(file) for text in (before, after))
+    old, new = ("/dev/null" if text is None else file for text in (before, after))
     lines = unified_diff(
         (before or "").splitlines(), (after or "").splitlines(), old, new, lineterm=""
     )

@@ -42,9 +42,7 @@ class Pages:
             from foldline.server.page.app import Page, Shown, create_app
             from foldline.server.page.listener import Listener
         except ModuleNotFoundError as error:
-            raise MissingExtra(
-                f"A web page needs {error.name!r}: pip install 'foldline[web]'"
-            ) from error
+            raise MissingExtra(f"A web page needs {error.name!r}: install foldline[web]") from error
         if self._listener is None:
             shown = Shown(self._previews, self._editor)
             self._listener = Listener(lambda authority: create_app(shown, authority, self._pages))

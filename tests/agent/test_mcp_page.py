@@ -1,4 +1,4 @@
-"""What the README says of the MCP server is so."""
+"""The page on MCP says what is so."""
 
 import asyncio
 import json
@@ -17,8 +17,7 @@ from foldline.ide.workspace import Workspace
 from .mcp_process import EXAMPLE
 
 TOOLS = Tools()
-README = Path(__file__).parents[2] / "README.md"
-SECTION = README.read_text(encoding="utf-8").partition("## Agents (MCP)")[2].partition("\n## ")[0]
+SECTION = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
 
 
 def test_every_answer_that_is_shown_is_given(open_folders: Callable[..., Folders]) -> None:

@@ -1,0 +1,40 @@
+"""The documentation as a site: `uv run poe docs`.
+
+Sources are the repository's own Markdown files, which read the same beside the code. Links between
+them become links between pages.
+"""
+
+project = "foldline"
+html_title = "foldline"
+language = "en"
+
+extensions = ["myst_parser"]
+myst_heading_anchors = 4
+# Texts of prompts have braces before code.
+myst_disable_syntax = ["myst_role"]
+
+root_doc = "docs/index"
+include_patterns = [
+    "docs/**.md",
+    "editors/README.md",
+    "editors/*/README.md",
+    "examples/*/README.md",
+    "server/foldline/ide/checks/pages/*.md",
+    "tests/benchmarks/DATA.md",
+    "llms.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+]
+exclude_patterns = [".*", "**/.*", "**/node_modules", "**/__pycache__"]
+
+html_theme = "furo"
+html_copy_source = False
+html_show_copyright = False
+html_show_sphinx = False
+html_additional_pages = {"index": "redirect.html"}
+templates_path = ["templates"]
+# In prose that shows code, … stands for what is left out.
+suppress_warnings = ["misc.highlighting_failure"]
+pygments_style = "friendly"
+pygments_dark_style = "monokai"
