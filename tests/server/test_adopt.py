@@ -36,7 +36,7 @@ async def test_a_text_under_the_cursor_becomes_a_module(
     )
     applied: list[types.ApplyWorkspaceEditParams] = []
 
-    @client.feature(types.WORKSPACE_APPLY_EDIT)
+    @client.feature(types.WORKSPACE_APPLY_EDIT)  # type: ignore[untyped-decorator]
     def apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
         applied.append(params)
         return types.ApplyWorkspaceEditResult(applied=True)

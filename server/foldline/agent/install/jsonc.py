@@ -69,7 +69,9 @@ def with_value(text: str, keys: Sequence[str], value: object) -> str:
 
 
 def without(text: str, keys: Sequence[str]) -> str:
-    """Return the text without the member at `keys`, and without objects that it leaves empty.
+    """Return the text without the member at `keys`.
+
+    Objects that it leaves without values and comments go, too.
 
     Raises:
         UnparsableError: As `with_value`.
@@ -86,7 +88,7 @@ def without(text: str, keys: Sequence[str]) -> str:
             return text
         found.append(pair)
         node = _value_node(pair)
-    while len(found) > 1 and _is_only_child(found[-1]):
+    while len(found) > 1 and _is_all_of(found[-2], found[-1]):
         found.pop()
     return _removed(parsed, found[-1]).decode()
 
@@ -186,8 +188,11 @@ def _check_object(node: Node) -> None:
         raise UnparsableError("an object is expected", *_place(node))
 
 
-def _is_only_child(pair: Node) -> bool:
-    return pair.parent is not None and pair.parent.named_child_count == 1
+def _is_all_of(outer: Node, pair: Node) -> bool:
+    """Return whether a member's value holds nothing but `pair`, not even a comment."""
+    within = pair.parent
+    comments = [child for child in outer.children if child.type == "comment"]
+    return not comments and within is not None and within.named_child_count == 1
 
 
 def _comma_after(text: _Text, pair: Node) -> int | None:
