@@ -46,14 +46,14 @@ test('sections open and close, and what that costs is shown', async () => {
   });
   assert.match(await page.locator('.fidelity').innerText(), /executed/);
   const docs = page.locator('[data-id="reference-docs"]');
-  assert.match(await docs.locator('.costs').innerText(), /^\d+ tokens\s*\d+ opened$/);
+  assert.match(await docs.locator('.costs').innerText(), /^\d+ tokens\s*\+\d+ if opened$/);
   const before = await total(page);
   await screenshot(page, 'folded');
   await page.getByRole('button', { name: 'Open 2 Reference Documentation' }).click();
   await page.getByRole('button', { name: 'Close 2 Reference Documentation' }).waitFor();
   assert.match(await docs.locator('.costs').innerText(), /^\d+ tokens\s*\d+ in all$/);
   assert.ok((await total(page)) > before);
-  assert.match(await page.locator('.kept').innerText(), /cache keeps/);
+  assert.match(await page.locator('.words').innerText(), /\d cached/);
   assert.equal(await page.locator('.piece').count(), 8);
   await screenshot(page, 'opened');
   await page.emulateMedia({ colorScheme: 'dark' });
@@ -70,7 +70,7 @@ test('parts show their roles, and the plan what a cache can keep', async () => {
   });
   const roles = await page.locator('.role:visible').allInnerTexts();
   assert.deepEqual(roles, ['system message', 'user message']);
-  await page.locator('.plan > summary').click();
+  await page.getByRole('tab', { name: 'Costs' }).click();
   const plan = await page.locator('.stages').innerText();
   assert.match(plan, /per request: turns/);
   assert.match(plan, /no breakpoint: [\d,]+ tokens are too short to be cached/);
@@ -121,7 +121,10 @@ test('what is broken from the start is shown by its source, and runs once it is 
     files: { 'prompt.py': `${PROMPT}\nraise RuntimeError("not yet")` },
   });
   assert.equal(await page.locator('.fidelity').innerText(), 'static');
-  assert.match(await page.getByRole('status').innerText(), /source alone.*not yet/s);
+  assert.match(
+    await page.getByRole('status').innerText(),
+    /Showing the source, not executed\..*not yet/s,
+  );
   assert.equal(await text(page, 'first'), 'One.');
   writeFileSync(join(folder, 'prompt.py'), PROMPT);
   await page.getByRole('status').waitFor({ state: 'hidden' });
@@ -161,7 +164,7 @@ test('a broken file keeps the last good text below what is wrong, until it is me
   writeFileSync(join(folder, 'prompt.py'), `${PROMPT}\nbroken = (`);
   const notice = page.getByRole('status');
   await notice.waitFor();
-  assert.match(await notice.innerText(), /last good text.*prompt\.py:13: SyntaxError/s);
+  assert.match(await notice.innerText(), /Showing the last version that rendered\. Line 13: /);
   assert.equal(await text(page, 'first'), 'One.');
   await screenshot(page, 'stale');
   writeFileSync(join(folder, 'prompt.py'), PROMPT);

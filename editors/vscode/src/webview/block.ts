@@ -132,7 +132,7 @@ export class BlockView {
     this.change.setAttribute('aria-label', `${block.opened ? 'Close' : 'Open'} ${label}`);
     this.peek.hidden = this.why.hidden = !(block.enabled && summary);
     this.peek.setAttribute('aria-label', `Peek ${label}`);
-    this.why.setAttribute('aria-label', `Open ${label} with a reason`);
+    this.why.setAttribute('aria-label', `Reason for opening ${label}`);
     if (!summary) {
       this.closeAside();
     }
@@ -248,8 +248,8 @@ export function textOf(block: Block, part: Part): string {
 }
 
 /** What the block costs: itself, with what is shown below it, and what opening it adds. */
-function costsOf({ tokens, error }: Block): Node[] {
-  if (tokens === undefined || error) {
+function costsOf({ tokens, enabled, error }: Block): Node[] {
+  if (tokens === undefined || !enabled || error) {
     return [];
   }
   const parent = tokens.subtree !== tokens.self;

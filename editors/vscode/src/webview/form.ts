@@ -166,7 +166,7 @@ class FieldView {
         'div.name',
         {},
         element('label', { for: id }, field.name),
-        element('span.type', {}, field.type.replace(/^typing\./, '')),
+        element('span.type', {}, typeOf(field)),
       ),
       element('div.value', {}, this.input, this.fixed, this.reset),
       element('div.about', { id: doc }, this.origin, said !== '' && element('span.doc', {}, said)),
@@ -179,7 +179,7 @@ class FieldView {
     this.reset.hidden = !own;
     this.input.hidden = !field.editable;
     this.fixed.hidden = field.editable;
-    this.fixed.textContent = field.shown ?? '';
+    this.fixed.textContent = field.editable ? '' : field.shown;
     const made = field.origin?.source === 'generated';
     this.root.classList.toggle('made-up', made);
     this.origin.replaceChildren(this.originOf(field.origin, reveals));
@@ -268,4 +268,9 @@ function inputOf(
     case 'json':
       return element('textarea', { rows: '1', spellcheck: 'false', ...attributes });
   }
+}
+
+/** The type as people write it; of choices, the list is the type. */
+function typeOf({ type, choices }: ParameterField): string {
+  return choices !== null && type !== 'bool' ? 'choice' : type.replaceAll('typing.', '');
 }

@@ -106,7 +106,7 @@ export class Page {
         this.mode = this.mode === 'text' ? 'markdown' : 'text';
         this.keepingPlace(() => this.draw());
       },
-      'Raw',
+      'Text',
     );
     this.foldButton = button('', {}, () => this.foldAll());
     this.tabs = new Tabs((name) => {
@@ -115,7 +115,7 @@ export class Page {
       this.save();
     });
     this.tabs.add(TEXT, this.text);
-    this.tabs.label(TEXT, 'Text');
+    this.tabs.label(TEXT, 'Prompt');
     for (const [name, panel] of Object.entries(this.sheets)) {
       this.tabs.add(name, panel);
     }

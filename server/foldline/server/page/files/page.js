@@ -293,7 +293,7 @@ var BlockView = class {
     this.change.setAttribute("aria-label", `${block.opened ? "Close" : "Open"} ${label}`);
     this.peek.hidden = this.why.hidden = !(block.enabled && summary);
     this.peek.setAttribute("aria-label", `Peek ${label}`);
-    this.why.setAttribute("aria-label", `Open ${label} with a reason`);
+    this.why.setAttribute("aria-label", `Reason for opening ${label}`);
     if (!summary) {
       this.closeAside();
     }
@@ -388,8 +388,8 @@ function badgeOf(block) {
   }
   return block.visibility === "SUMMARY" ? "summarized" : block.opened ? "opened" : "";
 }
-function costsOf({ tokens, error }) {
-  if (tokens === void 0 || error) {
+function costsOf({ tokens, enabled, error }) {
+  if (tokens === void 0 || !enabled || error) {
     return [];
   }
   const parent = tokens.subtree !== tokens.self;
@@ -801,7 +801,7 @@ var FieldView = class {
         "div.name",
         {},
         element("label", { for: id }, field.name),
-        element("span.type", {}, field.type.replace(/^typing\./, ""))
+        element("span.type", {}, typeOf(field))
       ),
       element("div.value", {}, this.input, this.fixed, this.reset),
       element("div.about", { id: doc }, this.origin, said2 !== "" && element("span.doc", {}, said2)),
@@ -899,6 +899,9 @@ function inputOf(field, attributes) {
     case "json":
       return element("textarea", { rows: "1", spellcheck: "false", ...attributes });
   }
+}
+function typeOf({ type, choices }) {
+  return choices !== null && type !== "bool" ? "choice" : type.replaceAll("typing.", "");
 }
 
 // src/webview/history.ts
@@ -1455,7 +1458,7 @@ var Page = class {
         this.mode = this.mode === "text" ? "markdown" : "text";
         this.keepingPlace(() => this.draw());
       },
-      "Raw"
+      "Text"
     );
     this.foldButton = button("", {}, () => this.foldAll());
     this.tabs = new Tabs((name) => {
@@ -1464,7 +1467,7 @@ var Page = class {
       this.save();
     });
     this.tabs.add(TEXT, this.text);
-    this.tabs.label(TEXT, "Text");
+    this.tabs.label(TEXT, "Prompt");
     for (const [name, panel] of Object.entries(this.sheets)) {
       this.tabs.add(name, panel);
     }
