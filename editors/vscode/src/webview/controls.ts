@@ -25,7 +25,7 @@ export interface Copies {
 }
 
 export class Controls {
-  readonly drawers = new Drawers();
+  readonly drawers: Drawers;
   readonly sets = element('select', {
     'aria-label': 'Parameter set',
     title: 'The values that the prompt is rendered with',
@@ -55,7 +55,9 @@ export class Controls {
     inEditor: boolean,
     copies: Copies,
     private readonly report: (reason: string) => void,
+    changed: () => void,
   ) {
+    this.drawers = new Drawers(changed);
     const act = (action: Action) => (): void => void this.attempt(action);
     this.undo = button(
       '',

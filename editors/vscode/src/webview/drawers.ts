@@ -7,6 +7,14 @@ export class Drawers {
   readonly root = element('div.drawers');
   private readonly drawers = new Map<string, Drawer>();
 
+  /** `changed` is called when one opens or closes. */
+  constructor(private readonly changed: () => void) {}
+
+  /** The drawer that is open. */
+  get opened(): string | null {
+    return [...this.drawers].find(([, { panel }]) => !panel.hidden)?.[0] ?? null;
+  }
+
   /** Adds a drawer with its button; `opened` is called whenever it opens. */
   add(name: string, label: string, content: HTMLElement, opened?: () => void): Drawer {
     const drawer = new Drawer(name, label, content, () => {
@@ -27,10 +35,15 @@ export class Drawers {
     return drawer;
   }
 
+  open(name: string): void {
+    this.toggle(name, true);
+  }
+
   private toggle(name: string, open?: boolean): void {
     for (const [known, drawer] of this.drawers) {
       drawer.setOpen(known === name && (open ?? Boolean(drawer.panel.hidden)));
     }
+    this.changed();
   }
 }
 

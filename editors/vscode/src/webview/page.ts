@@ -28,6 +28,7 @@ export interface PageState {
   folded: string[];
   mode: Mode;
   tab: string;
+  drawer: string | null;
   scroll: number;
   chosen: Choices;
 }
@@ -98,7 +99,11 @@ export class Page {
         shown: () => this.textOf((block) => this.isShown(block)),
       },
       (reason) => this.refuse(reason),
+      () => this.save(),
     );
+    if (state.drawer) {
+      this.controls.drawers.open(state.drawer);
+    }
     this.modeButton = button(
       '',
       { title: 'The exact text that the model gets' },
@@ -333,7 +338,10 @@ export class Page {
     const actions = (notice?.actions ?? []).map(({ id, title }) =>
       button('', {}, () => void this.attempt({ action: 'notice', id }), title),
     );
-    this.notice.replaceChildren(element('span', {}, notice?.text ?? ''), ...actions);
+    this.notice.replaceChildren(
+      element('span', {}, notice?.text ?? ''),
+      element('div.controls', {}, ...actions),
+    );
   }
 
   private showFoot({ interpreter, milliseconds }: View): void {
@@ -406,6 +414,7 @@ export class Page {
       folded: [...this.folded],
       mode: this.mode,
       tab: this.tab,
+      drawer: this.controls.drawers.opened,
       scroll: scrollY,
       chosen: {
         opened: blocks.filter((block) => block.opened).map((block) => block.key),

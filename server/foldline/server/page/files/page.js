@@ -570,9 +570,18 @@ var Compare = class {
 
 // src/webview/drawers.ts
 var Drawers = class {
+  /** `changed` is called when one opens or closes. */
+  constructor(changed) {
+    this.changed = changed;
+  }
+  changed;
   buttons = element("span.controls");
   root = element("div.drawers");
   drawers = /* @__PURE__ */ new Map();
+  /** The drawer that is open. */
+  get opened() {
+    return [...this.drawers].find(([, { panel }]) => !panel.hidden)?.[0] ?? null;
+  }
   /** Adds a drawer with its button; `opened` is called whenever it opens. */
   add(name, label, content, opened) {
     const drawer = new Drawer(name, label, content, () => {
@@ -592,10 +601,14 @@ var Drawers = class {
     });
     return drawer;
   }
+  open(name) {
+    this.toggle(name, true);
+  }
   toggle(name, open) {
     for (const [known, drawer] of this.drawers) {
       drawer.setOpen(known === name && (open ?? Boolean(drawer.panel.hidden)));
     }
+    this.changed();
   }
 };
 var Drawer = class {
@@ -823,7 +836,7 @@ var FieldView = class {
     this.reset.hidden = !own;
     this.input.hidden = !field.editable;
     this.fixed.hidden = field.editable;
-    this.fixed.textContent = field.shown ?? "";
+    this.fixed.textContent = field.editable ? "" : field.shown;
     const made = field.origin?.source === "generated";
     this.root.classList.toggle("made-up", made);
     this.origin.replaceChildren(this.originOf(field.origin, reveals));
@@ -978,9 +991,10 @@ function said({ action, section_keys, reason, parameter_set }) {
 // src/webview/controls.ts
 var NO_SET = "none";
 var Controls = class {
-  constructor(perform, inEditor, copies, report) {
+  constructor(perform, inEditor, copies, report, changed) {
     this.perform = perform;
     this.report = report;
+    this.drawers = new Drawers(changed);
     const act = (action) => () => void this.attempt(action);
     this.undo = button(
       "",
@@ -1034,7 +1048,7 @@ var Controls = class {
   }
   perform;
   report;
-  drawers = new Drawers();
+  drawers;
   sets = element("select", {
     "aria-label": "Parameter set",
     title: "The values that the prompt is rendered with"
@@ -1449,8 +1463,12 @@ var Page = class {
         messages: () => JSON.stringify(messagesOf(this.blocks.all()), null, 2),
         shown: () => this.textOf((block) => this.isShown(block))
       },
-      (reason) => this.refuse(reason)
+      (reason) => this.refuse(reason),
+      () => this.save()
     );
+    if (state.drawer) {
+      this.controls.drawers.open(state.drawer);
+    }
     this.modeButton = button(
       "",
       { title: "The exact text that the model gets" },
@@ -1691,7 +1709,10 @@ var Page = class {
     const actions = (notice?.actions ?? []).map(
       ({ id, title }) => button("", {}, () => void this.attempt({ action: "notice", id }), title)
     );
-    this.notice.replaceChildren(element("span", {}, notice?.text ?? ""), ...actions);
+    this.notice.replaceChildren(
+      element("span", {}, notice?.text ?? ""),
+      element("div.controls", {}, ...actions)
+    );
   }
   showFoot({ interpreter, milliseconds }) {
     const said2 = [];
@@ -1760,6 +1781,7 @@ var Page = class {
       folded: [...this.folded],
       mode: this.mode,
       tab: this.tab,
+      drawer: this.controls.drawers.opened,
       scroll: scrollY,
       chosen: {
         opened: blocks.filter((block) => block.opened).map((block) => block.key),
