@@ -10,9 +10,9 @@ import { assertAccessible } from './axe.mjs';
 import { SCREENSHOTS, runCommand, startWorkbench, webview } from './workbench.mjs';
 
 const THEMES = {
-  'dark-modern': 'Default Dark Modern',
-  'dark-plus': 'Default Dark+',
-  'light-modern': 'Default Light Modern',
+  'dark-modern': 'Dark Modern',
+  'dark-plus': 'Dark+',
+  'light-modern': 'Light Modern',
   'high-contrast': 'Default High Contrast',
   'high-contrast-light': 'Default High Contrast Light',
 };

@@ -26,6 +26,7 @@ export class PreviewPanel implements vscode.Disposable {
   private about: Partial<About> = {};
   /** What was chosen in the panel before the window was reloaded, until it is chosen again. */
   private wanted: Choices | null = null;
+  private seen = false;
   private notice: Notice | null = LOADING;
   private problem: Problem | null = null;
   private retry: NodeJS.Timeout | undefined;
@@ -65,7 +66,7 @@ export class PreviewPanel implements vscode.Disposable {
   /** Asks the server for the preview, and opens again what was open. */
   async load(): Promise<void> {
     const attempt = ++this.attempt;
-    const chosen = this.wanted ?? this.chosen;
+    const { wanted } = this;
     if (this.session !== null) {
       void this.leave(this.session);
       this.session = null;
@@ -73,7 +74,7 @@ export class PreviewPanel implements vscode.Disposable {
     try {
       const { uri, name } = this.shown;
       const started = await this.server.execute<Preview>('prompt.preview', { uri, name });
-      const preview = await this.restored(started, chosen);
+      const preview = await this.restored(started, wanted ?? this.chosen);
       if (attempt !== this.attempt) {
         await this.leave(preview.sessionId);
         return;
@@ -86,10 +87,15 @@ export class PreviewPanel implements vscode.Disposable {
         this.show([], false);
         return;
       }
-      this.wanted = null;
       this.session = preview.sessionId;
       this.shown = { uri: preview.uri, name: preview.name };
       this.update(preview);
+      if (this.wanted === wanted) {
+        this.wanted = null;
+      } else {
+        // The page has told in between what it knows from before.
+        await this.load();
+      }
     } catch (error) {
       if (attempt === this.attempt) {
         this.failed(error);
@@ -250,7 +256,9 @@ export class PreviewPanel implements vscode.Disposable {
 
   private receive(message: FromPage): void {
     if (message.type === 'ready') {
-      this.wanted ??= this.blocks.order.length === 0 ? message.chosen : null;
+      // A page that was hidden meanwhile shows what is chosen; a new one may know it from before.
+      this.wanted = this.seen ? null : message.chosen;
+      this.seen = true;
       this.show(this.blocks.all(), true);
       if (this.wanted !== null && this.session !== null) {
         void this.load();

@@ -20,7 +20,12 @@ export class Compare {
     private readonly perform: (action: AnyAction) => Promise<unknown>,
     private readonly inEditor: boolean,
   ) {
-    const chosen = button('', {}, () => this.withRevision(this.revision.value), 'Compare');
+    const chosen = button(
+      '',
+      {},
+      () => this.withRevision(this.revision.value),
+      'Compare with Revision',
+    );
     this.revision.addEventListener('keydown', (event) => {
       if (event.key === 'Enter') {
         this.withRevision(this.revision.value);

@@ -508,7 +508,12 @@ var Compare = class {
   constructor(perform, inEditor) {
     this.perform = perform;
     this.inEditor = inEditor;
-    const chosen = button("", {}, () => this.withRevision(this.revision.value), "Compare");
+    const chosen = button(
+      "",
+      {},
+      () => this.withRevision(this.revision.value),
+      "Compare with Revision"
+    );
     this.revision.addEventListener("keydown", (event) => {
       if (event.key === "Enter") {
         this.withRevision(this.revision.value);
