@@ -1,7 +1,7 @@
 // Every control of the panel, driven in a real VS Code with a company's prompts.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
@@ -13,8 +13,8 @@ const THEMES = {
   'dark-modern': 'Dark Modern',
   'dark-plus': 'Dark+',
   'light-modern': 'Light Modern',
-  'high-contrast': 'Default High Contrast',
-  'high-contrast-light': 'Default High Contrast Light',
+  'high-contrast': 'Dark High Contrast',
+  'high-contrast-light': 'Light High Contrast',
 };
 /** Where the screenshots of the themes go. */
 const FOLDER = process.env.FOLDLINE_SCREENSHOTS ?? SCREENSHOTS;
@@ -172,9 +172,12 @@ test('what was chosen comes back after the window was reloaded', async () => {
   await button('Open 4 Policies').click();
   await button('Close 4 Policies').waitFor();
   // The file that the address names would be opened in place of what was open.
-  const address = new URL(page.url());
-  address.searchParams.delete('payload');
-  await page.goto(address.href);
+  await page.evaluate(() => {
+    const address = new URL(location.href);
+    address.searchParams.delete('payload');
+    history.replaceState(null, '', address);
+  });
+  await Promise.all([page.waitForEvent('load'), runCommand(page, 'Developer: Reload Window')]);
   await button('Close 4 Policies').waitFor();
   await shown('Grace').waitFor();
   assert.equal(await sets().inputValue(), 'team_user');
@@ -183,13 +186,22 @@ test('what was chosen comes back after the window was reloaded', async () => {
 test('the panel can be read and used in every theme', async () => {
   await button('Values').click();
   mkdirSync(FOLDER, { recursive: true });
-  const file = join(session.data, 'User/settings.json');
   for (const [name, theme] of Object.entries(THEMES)) {
-    const settings = JSON.parse(readFileSync(file, 'utf8'));
-    writeFileSync(file, JSON.stringify({ ...settings, 'workbench.colorTheme': theme }));
-    await preview.locator(`body[data-vscode-theme-id="${theme}"]`).waitFor();
+    await page.keyboard.press('F1');
+    const input = page.locator('.quick-input-widget input').first();
+    await input.fill('>Preferences: Color Theme');
+    await page.getByRole('option', { name: /^Preferences: Color Theme/ }).click();
+    await page
+      .getByRole('option', { name: /^(Light|Dark)/ })
+      .first()
+      .waitFor();
+    await input.fill(theme);
+    await page.locator('.quick-input-list .monaco-list-row.focused', { hasText: theme }).waitFor();
+    await page.keyboard.press('Enter');
+    await preview.locator(`body[data-vscode-theme-name="${theme}"]`).waitFor();
     await page.screenshot({ path: join(FOLDER, `controls-${name}.png`) });
-    await assertAccessible(preview, theme);
+    const handle = await preview.locator('body').elementHandle();
+    await assertAccessible(await handle.ownerFrame(), theme);
   }
   await button('Values').click();
 });

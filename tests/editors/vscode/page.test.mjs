@@ -380,6 +380,87 @@ test('a notice says why the text is old, beside the text, and offers what to do'
   assert.equal(await page.getByRole('status').isVisible(), false);
 });
 
+test('the form keeps what was typed until it is right, and says what refused it', async () => {
+  const field = (name, type, value, rest = {}) => ({
+    ...{ name, type, value, doc: '', required: false, default: null, choices: null },
+    ...{ editable: true, shown: String(value), origin: { source: 'default' }, ...rest },
+  });
+  const fields = [
+    field('seats', 'int', 1),
+    field('vip', 'bool', false, { choices: [false, true] }),
+    field('tags', 'list[str]', ['a']),
+    field('nick', 'str | None', null),
+    field('plan', "Literal['free', 'team']", 'free', { choices: ['free', 'team'] }),
+    field('made', 'str', '‹made›', { origin: { source: 'generated' } }),
+    field('when', 'datetime', null, { editable: false, shown: 'datetime(2020, 1, 1)' }),
+  ];
+  const parameters = [{ type: 'Who', section: null, doc: 'Somebody.', fields }];
+  const rest = { parameters, params: {}, generated: ['Who.made'] };
+  await show([block('a')], rest);
+  await page.getByRole('button', { name: 'Values 1 made up' }).click();
+  assert.equal(await page.locator('.made-up .made').innerText(), 'made up');
+  assert.equal(await page.locator('.fixed:visible').innerText(), 'datetime(2020, 1, 1)');
+  const type = async (name, text) => {
+    await page.getByLabel(name, { exact: true }).fill(text);
+    await page.keyboard.press('Tab');
+  };
+  await type('seats', '1.5');
+  assert.equal(
+    await page.locator('.problem:visible').innerText(),
+    'Type a whole number, such as 3.',
+  );
+  await show([block('a', { text: 'other' })], rest);
+  assert.equal(await page.getByLabel('seats', { exact: true }).inputValue(), '1.5', 'an update takes nothing away');
+  assert.deepEqual(await actions(), []);
+  await type('seats', '4');
+  await refuse('seats: too many');
+  assert.equal(await page.locator('.problem:visible').innerText(), 'seats: too many');
+  assert.equal(await page.getByLabel('seats', { exact: true }).getAttribute('aria-invalid'), 'true');
+  await type('tags', '["b"]');
+  await type('nick', 'Al');
+  await page.getByLabel('vip', { exact: true }).check();
+  await page.getByLabel('plan', { exact: true }).selectOption('team');
+  assert.deepEqual(
+    (await actions()).map(({ params }) => params.Who),
+    [{ seats: 4 }, { tags: ['b'] }, { nick: 'Al' }, { vip: true }, { plan: 'team' }],
+  );
+  const set = { Who: { seats: 4, vip: true } };
+  await show([block('a')], { ...rest, params: set });
+  await page.getByRole('button', { name: 'Reset vip' }).click();
+  assert.deepEqual((await actions()).at(-1), { action: 'params', params: { Who: { seats: 4 } } });
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('.drawer:visible').count(), 0);
+});
+
+test('the text, the messages and what is shown are copied', async () => {
+  await show([block('a', { role: 'system' }), block('b'), block('c')]);
+  await page.getByRole('button', { name: '3 c' }).click();
+  const copied = async (name) => {
+    await page.locator('.menu > summary').click();
+    await page.getByRole('button', { name }).click();
+    return (await actions()).at(-1).text;
+  };
+  assert.match(await copied('Copy Text'), /text of a[^]*text of b[^]*text of c/);
+  assert.doesNotMatch(await copied('Copy as Shown'), /text of c/);
+  const messages = JSON.parse(await copied('Copy as Messages'));
+  assert.deepEqual(
+    messages.map(({ role }) => role),
+    ['system', 'user'],
+  );
+});
+
+test('a folded parent costs what it hides, however narrow the panel is', async () => {
+  await page.setViewportSize({ width: 360, height: 400 });
+  await show([
+    block('a', { tokens: { self: 5, subtree: 35, if_opened: null } }),
+    block('a/b', { depth: 1, tokens: { self: 30, subtree: 30, if_opened: null } }),
+  ]);
+  const cost = () => page.locator('[data-id="a"] .cost:visible').allInnerTexts();
+  assert.deepEqual(await cost(), ['5 tokens']);
+  await page.getByRole('button', { name: 'Fold All' }).click();
+  assert.deepEqual(await cost(), ['35 in all']);
+});
+
 test('the page works under the policy that the panel sets', async () => {
   await show([block('a', { text: '| x |\n|:-:|\n| 1 |' }), block('a/b', { depth: 1 })]);
   const indent = await page

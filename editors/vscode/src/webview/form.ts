@@ -116,7 +116,7 @@ export class ParameterForm {
     } catch (error) {
       const reason = reasonOf(error);
       field?.refuse(reason);
-      this.refusal.textContent = reason;
+      this.refusal.textContent = field === undefined ? reason : '';
       this.refusal.hidden = field !== undefined;
     }
   }
