@@ -787,7 +787,7 @@ var ParameterForm = class {
     } catch (error) {
       const reason = reasonOf(error);
       field?.refuse(reason);
-      this.refusal.textContent = reason;
+      this.refusal.textContent = field === void 0 ? reason : "";
       this.refusal.hidden = field !== void 0;
     }
   }
