@@ -42,7 +42,7 @@ def environment(chromium: str) -> dict[str, str]:
     return environment
 
 
-@pytest.mark.parametrize("part", ["launch", "page", "workbench", "untrusted"])
+@pytest.mark.parametrize("part", ["launch", "page", "workbench", "untrusted", "controls"])
 def test_the_extension_passes(part: str, environment: dict[str, str]) -> None:
     run(
         find("node"),

@@ -279,6 +279,8 @@ async def test_clients_get_the_same_fields_of_every_preview(editor: Viewer) -> N
             "generated",
             "effects",
             "interpreter",
+            "steps",
+            "milliseconds",
             "stale",
         ]
     )
@@ -291,3 +293,20 @@ async def test_clients_get_the_same_fields_of_every_preview(editor: Viewer) -> N
     static = await editor.command("prompt.render", fidelity="static")
     assert sorted(static["blocks"][0]["segments"][0]) == ["field", "kind", "known", "text"]
     assert (render.get("certain"), static["certain"]) == (None, True)
+
+
+async def test_a_preview_is_read_and_rendered_once_and_stays_as_it_is(editor: Viewer) -> None:
+    editor.open("reviewer_prompt.py")
+    session = (await editor.command("prompt.preview"))["sessionId"]
+    values = {"Project": {"language": "Cobol"}}
+    shown = await editor.command("prompt.setParams", sessionId=session, params=values)
+    assert (shown["steps"], shown["milliseconds"] > 0) == (2, True)
+    read = await editor.command(
+        "prompt.readSection", sessionId=session, section_key="reference-docs"
+    )
+    assert len(read["text"]) > 100
+    other = {"Project": {"language": "Ada 83"}}
+    once = await editor.command("prompt.render", sessionId=session, params=other)
+    assert ("Ada 83" in once["text"], "Cobol" in once["text"]) == (True, False)
+    history = await editor.command("prompt.history", sessionId=session)
+    assert [step["action"] for step in history["steps"]] == ["start", "params"]

@@ -156,8 +156,10 @@ async def test_a_preview_is_a_document_too(reader: Reader) -> None:
     await reader.editor.command("prompt.openSections", sessionId=session, section_keys=["second"])
     assert await reader.told() == address
     assert (await reader.text(address)).endswith("Two.")
+    earlier = f"{address}&version=1"
+    assert "A summary." in await reader.text(earlier)
     await reader.editor.command("prompt.closePreview", sessionId=session)
-    assert await reader.told() == address
+    assert {await reader.told(), await reader.told()} == {address, earlier}
     assert "There is no preview" in (await reader.refusal(address)).message
 
 

@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 
+import { ACME } from './acme.mjs';
+import { assertAccessible } from './axe.mjs';
 import { ROOT, SCREENSHOTS, launchBrowser, until } from './workbench.mjs';
 
 const PROMPT = `
@@ -46,14 +48,14 @@ test('sections open and close, and what that costs is shown', async () => {
   });
   assert.match(await page.locator('.fidelity').innerText(), /executed/);
   const docs = page.locator('[data-id="reference-docs"]');
-  assert.match(await docs.locator('.costs').innerText(), /^\d+ tokens\s*\d+ opened$/);
+  assert.match(await docs.locator('.costs').innerText(), /^\d+ tokens\s*\+\d+ if opened$/);
   const before = await total(page);
   await screenshot(page, 'folded');
   await page.getByRole('button', { name: 'Open 2 Reference Documentation' }).click();
   await page.getByRole('button', { name: 'Close 2 Reference Documentation' }).waitFor();
   assert.match(await docs.locator('.costs').innerText(), /^\d+ tokens\s*\d+ in all$/);
   assert.ok((await total(page)) > before);
-  assert.match(await page.locator('.kept').innerText(), /cache keeps/);
+  assert.match(await page.locator('.words').innerText(), /\d cached/);
   assert.equal(await page.locator('.piece').count(), 8);
   await screenshot(page, 'opened');
   await page.emulateMedia({ colorScheme: 'dark' });
@@ -70,7 +72,7 @@ test('parts show their roles, and the plan what a cache can keep', async () => {
   });
   const roles = await page.locator('.role:visible').allInnerTexts();
   assert.deepEqual(roles, ['system message', 'user message']);
-  await page.locator('.plan > summary').click();
+  await page.getByRole('tab', { name: 'Costs' }).click();
   const plan = await page.locator('.stages').innerText();
   assert.match(plan, /per request: turns/);
   assert.match(plan, /no breakpoint: [\d,]+ tokens are too short to be cached/);
@@ -121,11 +123,74 @@ test('what is broken from the start is shown by its source, and runs once it is 
     files: { 'prompt.py': `${PROMPT}\nraise RuntimeError("not yet")` },
   });
   assert.equal(await page.locator('.fidelity').innerText(), 'static');
-  assert.match(await page.getByRole('status').innerText(), /source alone.*not yet/s);
+  assert.match(
+    await page.getByRole('status').innerText(),
+    /Showing the source, not executed\..*not yet/s,
+  );
   assert.equal(await text(page, 'first'), 'One.');
   writeFileSync(join(folder, 'prompt.py'), PROMPT);
   await page.getByRole('status').waitFor({ state: 'hidden' });
   assert.equal(await page.locator('.fidelity').innerText(), 'executed');
+});
+
+test('the controls of the page do what those of the panel do', async () => {
+  const { page } = await open({
+    files: { 'prompt.py': ACME['prompts/triage.py'] },
+  });
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const press = (name) => page.getByRole('button', { name, exact: true }).click();
+  await press('Values');
+  await page.getByLabel('seats', { exact: true }).fill('0');
+  await page.keyboard.press('Tab');
+  await page.getByText('at least one seat').waitFor();
+  await page.getByLabel('seats', { exact: true }).fill('7');
+  await page.keyboard.press('Tab');
+  await page.getByText('7 seats').waitFor();
+  await page.getByLabel('Render once').check();
+  await page.getByLabel('name', { exact: true }).fill('Eve');
+  await page.keyboard.press('Tab');
+  await page.locator('.once pre').getByText('Eve').waitFor();
+  await page.getByRole('button', { name: /^Chapters/ }).click();
+  await page.getByText('forbids it').waitFor();
+  await press('Open chapter Tone');
+  await page.getByText('Be kind.').waitFor();
+  await press('Peek 4 Policies');
+  await page.locator('.peeked').getByText('Refunds within 30 days').waitFor();
+  await page.getByRole('button', { name: /^History/ }).click();
+  await page.getByText('Step 3 of 3: Opened tone: Opened in the browser').waitFor();
+  await page.getByRole('slider', { name: 'Step' }).press('ArrowLeft');
+  await page.locator('.diff .added').getByText('7 seats').waitFor();
+  await press('Go Back to This Step');
+  await page.getByText('Be kind.').waitFor({ state: 'detached' });
+  await press('Compare');
+  await press('Previous Step');
+  await page.locator('.compare .removed').getByText('1 seats').waitFor();
+  await press('HEAD');
+  await page.locator('.compare').getByRole('alert').waitFor();
+  await page.locator('.menu > summary').click();
+  await press('Copy Text');
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^## 1\. Task/);
+});
+
+test('the page works on a phone, in both themes, and for everybody', async () => {
+  const { page } = await open({
+    files: { 'prompt.py': ACME['prompts/triage.py'] },
+  });
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.getByRole('combobox', { name: 'Parameter set' }).selectOption('team_user');
+  await page.getByText('Grace').waitFor();
+  await page.getByRole('button', { name: 'Values', exact: true }).click();
+  const beyond = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  for (const theme of ['Light', 'Dark']) {
+    await page.getByRole('combobox', { name: 'Theme' }).selectOption(theme);
+    await screenshot(page, `phone-${theme.toLowerCase()}`);
+    assert.equal(await beyond(), 0);
+    await assertAccessible(page, theme);
+  }
+  await page.reload();
+  await page.getByText('Grace').waitFor();
+  assert.equal(await page.getByRole('combobox', { name: 'Theme' }).inputValue(), 'dark');
+  assert.equal(await page.locator('h1').isVisible(), true);
 });
 
 test('the keyboard is enough', async () => {
@@ -161,7 +226,7 @@ test('a broken file keeps the last good text below what is wrong, until it is me
   writeFileSync(join(folder, 'prompt.py'), `${PROMPT}\nbroken = (`);
   const notice = page.getByRole('status');
   await notice.waitFor();
-  assert.match(await notice.innerText(), /last good text.*prompt\.py:13: SyntaxError/s);
+  assert.match(await notice.innerText(), /Showing the last version that rendered\. Line 13: /);
   assert.equal(await text(page, 'first'), 'One.');
   await screenshot(page, 'stale');
   writeFileSync(join(folder, 'prompt.py'), PROMPT);

@@ -108,9 +108,9 @@ test('Open asks for a summarized section, Close for one that was opened', async 
   assert.equal(await page.locator('.change:visible').count(), 2);
   await page.getByRole('button', { name: 'Open 1 Docs' }).click();
   await page.getByRole('button', { name: 'Close 2 Rules' }).click();
-  assert.deepEqual((await sent()).slice(1), [
-    { type: 'open', key: 'p.a' },
-    { type: 'close', key: 'b' },
+  assert.deepEqual(await actions(), [
+    { action: 'open', key: 'p.a' },
+    { action: 'close', key: 'b' },
   ]);
 });
 
@@ -119,7 +119,7 @@ test('a button that was pressed waits for its answer', async () => {
   const open = page.getByRole('button', { name: 'Open 1 Docs' });
   await open.click();
   assert.equal(await open.isDisabled(), true);
-  await post({ type: 'settled', key: 'a' });
+  await answer(undefined);
   assert.equal(await open.isDisabled(), false);
 });
 
@@ -135,28 +135,28 @@ test('each section says what it costs, and the strip what of it a cache keeps', 
   const tokens = { text: 31, tools: 20, output: 0, total: 51, encoding: 'o200k', exact: false };
   await show(blocks, {
     tokens,
-    kept: { characters: blocks[0].text.length, tokens: 1, tools: true },
+    kept: { characters: blocks[0].text.length, tokens: 1, tools: true, cached: 21 },
   });
   const costs = await page
     .locator('.costs')
     .evaluateAll((made) => made.map((each) => [...each.children].map((cost) => cost.textContent)));
   assert.deepEqual(costs, [
     ['1 token', '31 in all'],
-    ['30 tokens', '1,200 opened'],
+    ['30 tokens', '+1,170 if opened'],
   ]);
   assert.equal(
     await page.locator('.words').innerText(),
-    '51 tokens · 20 of them tools · estimated\nthe cache keeps 21 of them',
+    '31 tokens\n20 tools\n21 cached\nestimated',
   );
   assert.deepEqual(
     await page.locator('.piece').evaluateAll((made) => made.map((each) => each.className)),
     ['piece full', 'piece folded fresh'],
   );
-  await update(['a', 'a/b'], [], { tokens, kept: { characters: 0, tokens: 0, tools: false } });
-  assert.match(
-    await page.locator('.words').innerText(),
-    /the tools changed: the cache keeps nothing/,
-  );
+  await update(['a', 'a/b'], [], {
+    tokens,
+    kept: { characters: 0, tokens: 0, tools: false, cached: 0 },
+  });
+  assert.match(await page.locator('.words').innerText(), /0 cached: the tools changed/);
   await show(blocks);
   assert.equal(await page.locator('.total').isVisible(), false);
 });
@@ -173,10 +173,6 @@ test('the strip has a mark where a provider can be asked to keep what is in fron
       breakpoints: [mark, { ...mark, offset: 1, kept: false }],
     },
   });
-  assert.match(
-    await page.locator('.plan > summary').innerText(),
-    /cacheable: 1,300 tokens in every request/,
-  );
   assert.deepEqual(
     await page.locator('.piece').evaluateAll((made) => made.map((each) => each.className)),
     ['piece full', 'piece full breakpoint', 'piece full'],
@@ -202,8 +198,8 @@ test('the plan is a list of what changes, how often, and what that costs', async
   const cache = { sentence: 'cacheable: 1,300 tokens', breakpoints: [], stages };
   await show([block('a'), block('b'), block('c')], { tokens, cache });
   const list = page.locator('.stages');
-  assert.equal(await list.isVisible(), false);
-  await page.locator('.plan > summary').click();
+  assert.equal(await list.count(), 0);
+  await page.getByRole('tab', { name: 'Costs' }).click();
   const rows = () =>
     list
       .locator('tr')
@@ -215,10 +211,10 @@ test('the plan is a list of what changes, how often, and what that costs', async
     ['c', '100', 'per request: c (time)', '100'],
   ]);
   await update(['a', 'b', 'c'], [], { tokens, cache: { ...cache, stages: stages.slice(1) } });
-  assert.equal(await list.isVisible(), true, 'it stays open');
+  assert.equal(await list.isVisible(), true, 'the tab stays');
   assert.equal((await rows()).length, 2);
   await update(['a', 'b', 'c'], [], { tokens, cache: { ...cache, sentence: '', stages: [] } });
-  assert.equal(await page.locator('.plan').isVisible(), false);
+  assert.equal(await list.count(), 0);
 });
 
 test('the parts of a prompt say the role that they have', async () => {
@@ -362,9 +358,9 @@ test('the keyboard walks, folds, opens and closes sections', async () => {
   for (const key of ['o', 'ArrowDown', 'c', 'o', 'ArrowDown', 'o', 'c', 'ArrowUp', 'Enter']) {
     await page.keyboard.press(key);
   }
-  assert.deepEqual((await sent()).slice(1), [
-    { type: 'open', key: 'b' },
-    { type: 'close', key: 'c' },
+  assert.deepEqual(await actions(), [
+    { action: 'open', key: 'b' },
+    { action: 'close', key: 'c' },
   ]);
   assert.equal(await page.locator('[data-id="b"] .body').isVisible(), false);
 });
@@ -379,9 +375,90 @@ test('a notice says why the text is old, beside the text, and offers what to do'
   assert.match(await page.getByRole('status').innerText(), /Last good text\./);
   assert.equal(await page.getByText('still here').isVisible(), true);
   await page.getByRole('button', { name: 'Go to Problem' }).click();
-  assert.deepEqual((await sent()).at(-1), { type: 'action', id: 'revealProblem' });
+  assert.deepEqual((await actions()).at(-1), { action: 'notice', id: 'revealProblem' });
   await show([block('a')], { notice: null });
   assert.equal(await page.getByRole('status').isVisible(), false);
+});
+
+test('the form keeps what was typed until it is right, and says what refused it', async () => {
+  const field = (name, type, value, rest = {}) => ({
+    ...{ name, type, value, doc: '', required: false, default: null, choices: null },
+    ...{ editable: true, shown: String(value), origin: { source: 'default' }, ...rest },
+  });
+  const fields = [
+    field('seats', 'int', 1),
+    field('vip', 'bool', false, { choices: [false, true] }),
+    field('tags', 'list[str]', ['a']),
+    field('nick', 'str | None', null),
+    field('plan', "Literal['free', 'team']", 'free', { choices: ['free', 'team'] }),
+    field('made', 'str', '‹made›', { origin: { source: 'generated' } }),
+    field('when', 'datetime', null, { editable: false, shown: 'datetime(2020, 1, 1)' }),
+  ];
+  const parameters = [{ type: 'Who', section: null, doc: 'Somebody.', fields }];
+  const rest = { parameters, params: {}, generated: ['Who.made'] };
+  await show([block('a')], rest);
+  await page.getByRole('button', { name: 'Values 1 made up' }).click();
+  assert.equal(await page.locator('.made-up .made').innerText(), 'made up');
+  assert.equal(await page.locator('.fixed:visible').innerText(), 'datetime(2020, 1, 1)');
+  const type = async (name, text) => {
+    await page.getByLabel(name, { exact: true }).fill(text);
+    await page.keyboard.press('Tab');
+  };
+  await type('seats', '1.5');
+  assert.equal(
+    await page.locator('.problem:visible').innerText(),
+    'Type a whole number, such as 3.',
+  );
+  await show([block('a', { text: 'other' })], rest);
+  assert.equal(await page.getByLabel('seats', { exact: true }).inputValue(), '1.5', 'an update takes nothing away');
+  assert.deepEqual(await actions(), []);
+  await type('seats', '4');
+  await refuse('seats: too many');
+  assert.equal(await page.locator('.problem:visible').innerText(), 'seats: too many');
+  assert.equal(await page.getByLabel('seats', { exact: true }).getAttribute('aria-invalid'), 'true');
+  await type('tags', '["b"]');
+  await type('nick', 'Al');
+  await page.getByLabel('vip', { exact: true }).check();
+  await page.getByLabel('plan', { exact: true }).selectOption('team');
+  assert.deepEqual(
+    (await actions()).map(({ params }) => params.Who),
+    [{ seats: 4 }, { tags: ['b'] }, { nick: 'Al' }, { vip: true }, { plan: 'team' }],
+  );
+  const set = { Who: { seats: 4, vip: true } };
+  await show([block('a')], { ...rest, params: set });
+  await page.getByRole('button', { name: 'Reset vip' }).click();
+  assert.deepEqual((await actions()).at(-1), { action: 'params', params: { Who: { seats: 4 } } });
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('.drawer:visible').count(), 0);
+});
+
+test('the text, the messages and what is shown are copied', async () => {
+  await show([block('a', { role: 'system' }), block('b'), block('c')]);
+  await page.getByRole('button', { name: '3 c' }).click();
+  const copied = async (name) => {
+    await page.locator('.menu > summary').click();
+    await page.getByRole('button', { name }).click();
+    return (await actions()).at(-1).text;
+  };
+  assert.match(await copied('Copy Text'), /text of a[^]*text of b[^]*text of c/);
+  assert.doesNotMatch(await copied('Copy as Shown'), /text of c/);
+  const messages = JSON.parse(await copied('Copy as Messages'));
+  assert.deepEqual(
+    messages.map(({ role }) => role),
+    ['system', 'user'],
+  );
+});
+
+test('a folded parent costs what it hides, however narrow the panel is', async () => {
+  await page.setViewportSize({ width: 360, height: 400 });
+  await show([
+    block('a', { tokens: { self: 5, subtree: 35, if_opened: null } }),
+    block('a/b', { depth: 1, tokens: { self: 30, subtree: 30, if_opened: null } }),
+  ]);
+  const cost = () => page.locator('[data-id="a"] .cost:visible').allInnerTexts();
+  assert.deepEqual(await cost(), ['5 tokens']);
+  await page.getByRole('button', { name: 'Fold All' }).click();
+  assert.deepEqual(await cost(), ['35 in all']);
 });
 
 test('the page works under the policy that the panel sets', async () => {
@@ -463,8 +540,23 @@ function post(message) {
   return page.evaluate((data) => dispatchEvent(new MessageEvent('message', { data })), message);
 }
 
-function sent() {
-  return page.evaluate(() => window.sent);
+/** What the page asked for, each by its action. */
+function actions() {
+  return page.evaluate(() =>
+    window.sent.filter(({ type }) => type === 'request').map(({ action }) => action),
+  );
+}
+
+/** Answers what was asked for last. */
+async function answer(value) {
+  const id = await page.evaluate(() => window.sent.at(-1).id);
+  await post({ type: 'response', id, value });
+}
+
+/** Refuses what was asked for last. */
+async function refuse(reason) {
+  const id = await page.evaluate(() => window.sent.at(-1).id);
+  await post({ type: 'refusal', id, reason });
 }
 
 function visibleIds() {

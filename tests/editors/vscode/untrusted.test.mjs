@@ -93,9 +93,7 @@ async function openFolder(options = {}) {
 }
 
 function untrustedBanner() {
-  return preview
-    .getByRole('status')
-    .getByText('Nothing of this folder is executed before you trust it');
+  return preview.getByRole('status').getByText('Nothing of this folder runs before you trust it');
 }
 
 async function trustFolder() {

@@ -143,7 +143,7 @@ test('a syntax error keeps the last good text under a banner that leads to it', 
   await page.keyboard.press('End');
   await page.keyboard.type('==');
   const banner = preview.getByRole('status');
-  await banner.getByText('This is the last good text.').waitFor();
+  await banner.getByText('Showing the last version that rendered.').waitFor();
   await preview.getByText('Mind the tests, too.').waitFor({ state: 'attached' });
   await screenshot(page, 'stale');
   await gotoLine(page, 1);

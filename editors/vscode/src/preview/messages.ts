@@ -1,39 +1,77 @@
-// What the panel and its page say to each other.
+// What the page asks of what is around it, an editor or a server, and what it is shown.
 
-import type { Block, CachePlan, Effect, Kept, Tokens, Tool } from '../wire';
+import type { Block, Preview, PromptReference, Values } from '../wire';
 
 /** A bar above the text: why it is not the newest, and what can be done. */
 export interface Notice {
   kind: 'stale' | 'stopped' | 'untrusted' | 'failed' | 'loading';
   text: string;
-  actions: { id: Action; title: string }[];
+  actions: { id: NoticeAction; title: string }[];
 }
 
-export type Action = 'revealProblem' | 'reload' | 'restart' | 'showLog' | 'trust';
+export type NoticeAction =
+  'revealProblem' | 'reload' | 'restart' | 'showLog' | 'trust' | 'chooseInterpreter';
 
-export interface View {
-  name: string;
-  uri: string;
+/** What is shown besides the blocks. */
+export type About = Omit<
+  Preview,
+  keyof PromptReference | 'sessionId' | 'version' | 'fidelity' | 'order' | 'blocks' | 'stale'
+>;
+
+export interface View extends PromptReference, Partial<About> {
   fidelity: string;
   order: string[];
   /** All blocks when `whole`, otherwise the new and changed ones. */
   blocks: Block[];
   whole: boolean;
-  /** Whether the source of a section can be shown; it can unless said otherwise. */
+  /** Whether an editor can show sources; it can unless said otherwise. */
   reveals?: boolean;
-  tools: Tool[];
-  tokens: Tokens | null;
-  kept: Kept | null;
-  cache: CachePlan | null;
-  effects?: Effect[];
   notice: Notice | null;
 }
 
-export type ToPage = { type: 'view'; view: View } | { type: 'settled'; key: string };
+/** What a user chose in a preview; a window that is reloaded chooses it again. */
+export interface Choices {
+  opened: string[];
+  chapters: string[];
+  params: Values;
+  parameter_set: string | null;
+}
+
+/** What a user does. Those of the second group are answered with a value. */
+export type Action =
+  | { action: 'open'; key: string; reason?: string }
+  | { action: 'close'; key: string }
+  | { action: 'openChapter'; key: string; reason?: string }
+  | { action: 'closeChapter'; key: string }
+  | { action: 'set'; key: string }
+  | { action: 'params'; params: Values }
+  | { action: 'budget'; budget: number }
+  | { action: 'undo'; steps: number }
+  | { action: 'reset' }
+  | { action: 'reveal'; key: string }
+  | { action: 'go'; file: string; line: number }
+  | Question;
+
+/** History, Comparison, the text of a section, and a render with other values. */
+export type Question =
+  | { action: 'history' }
+  | { action: 'diff'; before?: number; after?: number; revision?: string }
+  | { action: 'peek'; key: string }
+  | { action: 'render'; params: Values; key?: string };
+
+/** What only an editor does. */
+export type EditorAction =
+  | { action: 'notice'; id: NoticeAction }
+  | { action: 'copy'; text: string }
+  | { action: 'document' }
+  | { action: 'compare'; before?: number; revision?: string };
+
+export type AnyAction = Action | EditorAction;
 
 export type FromPage =
-  | { type: 'ready' }
-  | { type: 'open'; key: string }
-  | { type: 'close'; key: string }
-  | { type: 'reveal'; id: string }
-  | { type: 'action'; id: Action };
+  { type: 'ready'; chosen: Choices | null } | { type: 'request'; id: number; action: AnyAction };
+
+export type ToPage =
+  | { type: 'view'; view: View }
+  | { type: 'response'; id: number; value: unknown }
+  | { type: 'refusal'; id: number; reason: string };

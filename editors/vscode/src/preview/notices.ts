@@ -3,7 +3,7 @@
 import { failureOf, messageOf } from '../failure';
 import type { ServerState } from '../server';
 import type { Notice } from './messages';
-import { LAST_GOOD, UNTRUSTED, sentence } from './stale';
+import { LAST_GOOD, UNTRUSTED, actionsOf, sentence } from './stale';
 
 export const LOADING: Notice = { kind: 'loading', text: 'Rendering…', actions: [] };
 
@@ -35,7 +35,7 @@ export function failureNotice(error: unknown, hasText: boolean): Notice {
     kind: 'failed',
     text: (hasText ? LAST_GOOD : '') + sentence(messageOf(error)),
     actions: [
-      ...(failure?.file ? [{ id: 'revealProblem' as const, title: 'Go to Problem' }] : []),
+      ...actionsOf(failure?.kind ?? '', messageOf(error), failure?.file),
       { id: 'reload', title: 'Try Again' },
     ],
   };

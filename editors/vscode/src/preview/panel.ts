@@ -4,19 +4,9 @@ import * as vscode from 'vscode';
 
 import { failureOf, messageOf } from '../failure';
 import type { Server } from '../server';
-import type {
-  Block,
-  CachePlan,
-  Effect,
-  Kept,
-  Location,
-  Preview,
-  PromptReference,
-  Stale,
-  Tokens,
-} from '../wire';
+import type { Block, Location, Preview, PromptReference, Stale } from '../wire';
 import { pageOf } from './html';
-import type { Action, FromPage, Notice, ToPage } from './messages';
+import type { About, AnyAction, Choices, FromPage, Notice, NoticeAction, ToPage } from './messages';
 import { Blocks } from './model';
 import { LOADING, failureNotice, serverNotice } from './notices';
 import { staleNotice } from './stale';
@@ -33,11 +23,10 @@ export class PreviewPanel implements vscode.Disposable {
   private session: string | null = null;
   private attempt = 0;
   private fidelity = '';
-  private tools: Preview['tools'] = [];
-  private tokens: Tokens | null = null;
-  private kept: Kept | null = null;
-  private cache: CachePlan | null = null;
-  private effects: Effect[] = [];
+  private about: Partial<About> = {};
+  /** What was chosen in the panel before the window was reloaded, until it is chosen again. */
+  private wanted: Choices | null = null;
+  private seen = false;
   private notice: Notice | null = LOADING;
   private problem: Problem | null = null;
   private retry: NodeJS.Timeout | undefined;
@@ -69,10 +58,15 @@ export class PreviewPanel implements vscode.Disposable {
     return this.shown;
   }
 
+  /** The server's preview; null while there is none. */
+  get sessionId(): string | null {
+    return this.session;
+  }
+
   /** Asks the server for the preview, and opens again what was open. */
   async load(): Promise<void> {
     const attempt = ++this.attempt;
-    const reopen = this.blocks.all().filter((block) => block.opened);
+    const { wanted } = this;
     if (this.session !== null) {
       void this.leave(this.session);
       this.session = null;
@@ -80,10 +74,7 @@ export class PreviewPanel implements vscode.Disposable {
     try {
       const { uri, name } = this.shown;
       const started = await this.server.execute<Preview>('prompt.preview', { uri, name });
-      const preview = await this.reopened(
-        started,
-        reopen.map((block) => block.key),
-      );
+      const preview = await this.restored(started, wanted ?? this.chosen);
       if (attempt !== this.attempt) {
         await this.leave(preview.sessionId);
         return;
@@ -91,7 +82,7 @@ export class PreviewPanel implements vscode.Disposable {
       if (preview.stale !== null && preview.order.length === 0 && this.blocks.order.length > 0) {
         // The text that is here, and what is open in it, stay until the prompt renders again.
         void this.leave(preview.sessionId);
-        this.notice = staleNotice(preview.stale, true, this.fidelity);
+        this.notice = staleNotice(preview.stale, true, this.fidelity, this.shown.uri);
         this.problem = preview.stale;
         this.show([], false);
         return;
@@ -99,6 +90,12 @@ export class PreviewPanel implements vscode.Disposable {
       this.session = preview.sessionId;
       this.shown = { uri: preview.uri, name: preview.name };
       this.update(preview);
+      if (this.wanted === wanted) {
+        this.wanted = null;
+      } else {
+        // The page has told in between what it knows from before.
+        await this.load();
+      }
     } catch (error) {
       if (attempt === this.attempt) {
         this.failed(error);
@@ -112,18 +109,11 @@ export class PreviewPanel implements vscode.Disposable {
     const closed = keys.filter((key) => !open.some((block) => block.key === key));
     // Without a session the notice says why nothing can be opened.
     if (this.session !== null && closed.length > 0) {
-      await this.changeSections('open', closed);
-    }
-  }
-
-  private async changeSections(change: 'open' | 'close', keys: string[]): Promise<void> {
-    try {
-      this.update(await this.ask(change, this.session, keys));
-    } catch (error) {
-      void vscode.window.showErrorMessage(`foldline: ${messageOf(error)}`);
-    }
-    for (const key of keys) {
-      this.post({ type: 'settled', key });
+      try {
+        await this.change('openSections', { section_keys: closed });
+      } catch (error) {
+        void vscode.window.showErrorMessage(`foldline: ${messageOf(error)}`);
+      }
     }
   }
 
@@ -136,23 +126,59 @@ export class PreviewPanel implements vscode.Disposable {
     }
   }
 
-  /** The preview with these sections open again, shown only then: the reader sees no flicker. */
-  private async reopened(preview: Preview, keys: string[]): Promise<Preview> {
-    if (keys.length === 0) {
-      return preview;
-    }
-    try {
-      return await this.ask('open', preview.sessionId, keys);
-    } catch (error) {
-      // What was open may be gone from the prompt by now.
-      this.server.log.info(`${keys.join(', ')} stay closed: ${messageOf(error)}`);
-      return preview;
-    }
+  /** What is chosen now, to choose it again in another session. */
+  private get chosen(): Choices {
+    return {
+      opened: this.blocks
+        .all()
+        .filter((block) => block.opened)
+        .map((block) => block.key),
+      chapters: (this.about.chapters ?? []).filter(({ open }) => open).map(({ key }) => key),
+      params: this.about.params ?? {},
+      parameter_set: this.about.parameter_set ?? null,
+    };
   }
 
-  private ask(change: 'open' | 'close', session: string | null, keys: string[]): Promise<Preview> {
-    const command = change === 'open' ? 'prompt.openSections' : 'prompt.closeSections';
-    return this.server.execute<Preview>(command, { sessionId: session, section_keys: keys });
+  /** The preview with these choices, shown only then: the reader sees no flicker. */
+  private async restored(preview: Preview, chosen: Choices): Promise<Preview> {
+    const { opened: section_keys, chapters, params, parameter_set } = chosen;
+    const set = parameter_set === preview.parameter_set ? {} : { parameter_set };
+    const begun = preview.chapters.filter(({ open }) => open).map(({ key }) => key);
+    const closed = chapters.filter((key) => !begun.includes(key));
+    let restored = preview;
+    const attempt = async (command: string, values: object): Promise<void> => {
+      try {
+        restored = await this.ask(command, values, preview.sessionId);
+      } catch (error) {
+        // What was chosen may be gone from the prompt by now.
+        this.server.log.info(`${JSON.stringify(values)} is not restored: ${messageOf(error)}`);
+      }
+    };
+    if (Object.keys(params).length > 0 || (parameter_set && 'parameter_set' in set)) {
+      await attempt('setParams', { params, ...set });
+    }
+    if (closed.length > 0) {
+      await attempt('openSections', { chapters: closed });
+    }
+    if (section_keys.length > 0) {
+      await attempt('openSections', { section_keys });
+    }
+    return restored;
+  }
+
+  private ask<T = Preview>(
+    command: string,
+    values: object = {},
+    session = this.session,
+  ): Promise<T> {
+    if (session === null) {
+      throw new Error(this.notice?.text ?? 'The prompt is not shown yet.');
+    }
+    return this.server.execute<T>(`prompt.${command}`, { sessionId: session, ...values });
+  }
+
+  private async change(command: string, values: object = {}): Promise<void> {
+    this.update(await this.ask(command, values));
   }
 
   private update(update: Preview): void {
@@ -161,14 +187,11 @@ export class PreviewPanel implements vscode.Disposable {
     }
     this.blocks.apply(update.order, update.blocks);
     this.fidelity = update.fidelity;
-    this.tools = update.tools;
-    this.tokens = update.tokens;
-    this.kept = update.kept;
-    this.cache = update.cache;
+    this.about = aboutOf(update);
     this.problem = update.stale;
-    this.effects = update.effects;
     this.notice =
-      update.stale && staleNotice(update.stale, this.blocks.order.length > 0, update.fidelity);
+      update.stale &&
+      staleNotice(update.stale, this.blocks.order.length > 0, update.fidelity, update.uri);
     this.show(update.blocks, false);
   }
 
@@ -208,15 +231,11 @@ export class PreviewPanel implements vscode.Disposable {
       type: 'view',
       view: {
         ...this.shown,
+        ...this.about,
         fidelity: this.fidelity,
         order: [...this.blocks.order],
         blocks,
         whole,
-        tools: this.tools,
-        tokens: this.tokens,
-        kept: this.kept,
-        cache: this.cache,
-        effects: this.effects,
         notice: this.notice,
       },
     });
@@ -236,28 +255,124 @@ export class PreviewPanel implements vscode.Disposable {
   }
 
   private receive(message: FromPage): void {
-    switch (message.type) {
-      case 'ready':
-        this.show(this.blocks.all(), true);
-        break;
-      case 'open':
-      case 'close':
-        void this.changeSections(message.type, [message.key]);
-        break;
-      case 'reveal': {
-        const location = this.blocks.get(message.id)?.location;
-        if (location) {
-          void reveal(location);
-        }
-        break;
+    if (message.type === 'ready') {
+      // A page that was hidden meanwhile shows what is chosen; a new one may know it from before.
+      this.wanted = this.seen ? null : message.chosen;
+      this.seen = true;
+      this.show(this.blocks.all(), true);
+      if (this.wanted !== null && this.session !== null) {
+        void this.load();
       }
-      case 'action':
-        void this.act(message.id);
-        break;
+    } else {
+      void this.answer(message.id, message.action);
     }
   }
 
-  private async act(action: Action): Promise<void> {
+  private async answer(id: number, action: AnyAction): Promise<void> {
+    try {
+      this.post({ type: 'response', id, value: await this.perform(action) });
+    } catch (error) {
+      this.post({ type: 'refusal', id, reason: messageOf(error) });
+    }
+  }
+
+  private async perform(action: AnyAction): Promise<unknown> {
+    switch (action.action) {
+      case 'open':
+        return this.change('openSections', { section_keys: [action.key], ...reasonOf(action) });
+      case 'close':
+        return this.change('closeSections', { section_keys: [action.key] });
+      case 'openChapter':
+        return this.change('openSections', { chapters: [action.key], ...reasonOf(action) });
+      case 'closeChapter':
+        return this.change('closeSections', { section_keys: [], chapters: [action.key] });
+      case 'set':
+        return this.change('setParams', { params: {}, parameter_set: action.key });
+      case 'params':
+        return this.change('setParams', { params: action.params });
+      case 'budget':
+        return this.change('setParams', { budget: action.budget });
+      case 'undo':
+        for (let step = 0; step < action.steps; step++) {
+          await this.change('undo');
+        }
+        return;
+      case 'reset':
+        return this.change('reset');
+      case 'history':
+        return this.ask('history');
+      case 'diff':
+        return this.ask('diff', { ...action, action: undefined });
+      case 'peek':
+        return this.ask('readSection', { section_key: action.key });
+      case 'render':
+        return this.ask('render', { params: action.params, parameter_set: action.key });
+      case 'reveal':
+        return this.reveal(action.key);
+      case 'go':
+        return revealLine(action.file, action.line);
+      case 'notice':
+        return this.act(action.id);
+      case 'copy':
+        return vscode.env.clipboard.writeText(action.text);
+      case 'document':
+        return vscode.window.showTextDocument(this.document(), {
+          viewColumn: vscode.ViewColumn.Beside,
+        });
+      case 'compare':
+        return this.compare(action);
+    }
+  }
+
+  private async reveal(key: string): Promise<void> {
+    const location = this.blocks.all().find((block) => block.key === key)?.location;
+    if (location) {
+      await reveal(location);
+    }
+  }
+
+  /** The text that is shown, an earlier version or that of a revision, as a document. */
+  private document(side: { version?: number; revision?: string } = {}): vscode.Uri {
+    const session = this.session;
+    if (session === null) {
+      throw new Error(this.notice?.text ?? 'The prompt is not shown yet.');
+    }
+    const { version, revision } = side;
+    const query = new URLSearchParams({
+      session,
+      ...(version === undefined ? {} : { version: String(version) }),
+      ...(revision === undefined ? {} : { revision }),
+    });
+    return vscode.Uri.from({
+      scheme: 'foldline-prompt',
+      path: `${this.uri.path}/${this.shown.name}.md`,
+      query: query.toString(),
+    });
+  }
+
+  /** Shows the editor's comparison with an earlier version or a revision of git. */
+  private async compare({
+    before,
+    revision,
+  }: {
+    before?: number;
+    revision?: string;
+  }): Promise<void> {
+    const side = revision === undefined ? { version: before ?? 1 } : { revision };
+    if (revision !== undefined) {
+      // What git does not have is refused here, and not by an editor that stays empty.
+      await this.ask('diff', { revision });
+    }
+    const title = `${this.shown.name}: ${revision ?? `version ${before}`} ↔ now`;
+    await vscode.commands.executeCommand(
+      'vscode.diff',
+      this.document(side),
+      this.document(),
+      title,
+    );
+  }
+
+  private async act(action: NoticeAction): Promise<void> {
     switch (action) {
       case 'revealProblem':
         if (this.problem?.file) {
@@ -276,8 +391,32 @@ export class PreviewPanel implements vscode.Disposable {
       case 'trust':
         await vscode.commands.executeCommand('workbench.trust.manage');
         break;
+      case 'chooseInterpreter':
+        await chooseInterpreter();
+        break;
     }
   }
+}
+
+/** By the Python extension where it is there, else by our own setting. */
+async function chooseInterpreter(): Promise<void> {
+  if ((await vscode.commands.getCommands(true)).includes('python.setInterpreter')) {
+    await vscode.commands.executeCommand('python.setInterpreter');
+  } else {
+    const setting = 'foldline.interpreter';
+    await vscode.commands.executeCommand('workbench.action.openSettings', setting);
+  }
+}
+
+function reasonOf({ reason }: { reason?: string }): { reason?: string } {
+  return reason === undefined ? {} : { reason };
+}
+
+/** What the page shows besides the blocks, and what belongs to the panel. */
+function aboutOf(update: Preview): About {
+  const others = ['sessionId', 'version', 'uri', 'name', 'fidelity', 'order', 'blocks', 'stale'];
+  const about = Object.entries(update).filter(([field]) => !others.includes(field));
+  return Object.fromEntries(about) as unknown as About;
 }
 
 async function reveal({ uri, range }: Location): Promise<void> {

@@ -1,26 +1,55 @@
-import type { Stale } from '../wire';
-import type { Notice } from './messages';
+// Why a text is not what the newest source gives when it is executed.
 
-export const LAST_GOOD = 'This is the last good text. ';
-const SOURCE_ALONE = 'This is rendered from the source alone. ';
+import type { Stale } from '../wire';
+import type { Notice, NoticeAction } from './messages';
+
+export const LAST_GOOD = 'Showing the last version that rendered. ';
+const SOURCE_ALONE = 'Showing the source, not executed. ';
 
 export const UNTRUSTED: Notice = {
   kind: 'untrusted',
-  text: `Nothing of this folder is executed before you trust it. ${SOURCE_ALONE.trim()}`,
+  text: `${SOURCE_ALONE}Nothing of this folder runs before you trust it.`,
   actions: [{ id: 'trust', title: 'Manage Trust' }],
 };
 
-/** The bar over a text that is not what the newest source gives when it is executed. */
-export function staleNotice(stale: Stale, hasText: boolean, fidelity: string): Notice {
+/** Failures that another interpreter may not have. */
+const OF_THE_INTERPRETER = ['interpreter', 'no_foldline'];
+const MISSING_MODULE = /(ModuleNotFound|Import)Error/;
+
+/** The bar over a text; `uri` is the module that is shown. */
+export function staleNotice(stale: Stale, hasText: boolean, fidelity: string, uri = ''): Notice {
   if (stale.kind === 'untrusted') {
     return UNTRUSTED;
   }
   const shown = fidelity === 'static' ? SOURCE_ALONE : LAST_GOOD;
   return {
     kind: 'stale',
-    text: (hasText ? shown : '') + sentence(stale.message),
-    actions: stale.file === null ? [] : [{ id: 'revealProblem', title: 'Go to Problem' }],
+    text: (hasText ? shown : '') + sentence(problemOf(stale, uri)),
+    actions: actionsOf(stale.kind, stale.message, stale.file),
   };
+}
+
+/** What can be done about a failure. */
+export function actionsOf(kind: string, message: string, file?: string | null): Notice['actions'] {
+  const actions: { id: NoticeAction; title: string }[] = [];
+  if (file) {
+    actions.push({ id: 'revealProblem', title: 'Go to Problem' });
+  }
+  if (OF_THE_INTERPRETER.includes(kind) || MISSING_MODULE.test(message)) {
+    actions.push({ id: 'chooseInterpreter', title: 'Choose Interpreter' });
+  }
+  return actions;
+}
+
+/** The message with its place said once: `Line 85: invalid syntax`. */
+function problemOf({ message, file, line }: Stale, uri: string): string {
+  const name = file?.split('/').at(-1) ?? '';
+  const start = `${name}:${line}: `;
+  if (file === null || line === null || !message.startsWith(start)) {
+    return message;
+  }
+  const what = message.slice(start.length).replace(/^SyntaxError: /, '');
+  return decodeURI(uri).endsWith(file) ? `Line ${line}: ${what}` : `${name}, line ${line}: ${what}`;
 }
 
 export function sentence(text: string): string {

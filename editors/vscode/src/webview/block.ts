@@ -2,7 +2,9 @@
 
 import type { Block } from '../wire';
 import { button, element } from './dom';
+import { amount, change as difference, counted } from './numbers';
 import { elementsOf, type Token } from './tokens';
+import { reasonOf } from './reasons';
 
 export type Mode = 'markdown' | 'text';
 /** The text under the heading, and what is said below it on how the model opens the section. */
@@ -10,8 +12,12 @@ export type Part = 'body' | 'suffix';
 
 export interface BlockActions {
   fold(id: string): void;
-  change(change: 'open' | 'close', key: string): void;
-  reveal(id: string): void;
+  /** Settles when the section is open or closed, or was refused. */
+  change(change: 'open' | 'close', key: string, reason?: string): Promise<void>;
+  /** The text of a section that stays closed. */
+  peek(key: string): Promise<string>;
+  reveal(key: string): void;
+  go(file: string, line: number): void;
   markdown(block: Block, part: Part): readonly Token[];
 }
 
@@ -33,7 +39,10 @@ export class BlockView {
   private readonly badge: HTMLElement;
   private readonly costs: HTMLElement;
   private readonly change: HTMLButtonElement;
+  private readonly peek: HTMLButtonElement;
+  private readonly why: HTMLButtonElement;
   private readonly source: HTMLButtonElement;
+  private readonly aside = element('div.aside');
   private readonly body: HTMLElement;
   private shown = '';
   private mode: Mode = 'markdown';
@@ -50,20 +59,41 @@ export class BlockView {
     this.heading = element('div.heading', { role: 'heading' }, this.fold);
     this.badge = element('span.badge');
     this.costs = element('span.costs');
-    this.change = button('change', {}, () => {
-      this.change.disabled = true;
-      actions.change(this.block.opened ? 'close' : 'open', this.block.key);
-    });
-    this.source = button('source', { title: 'Go to the source of this section' }, () =>
-      actions.reveal(id),
+    this.change = button('change', {}, () => void this.toggle());
+    this.peek = button(
+      'quiet peek',
+      { title: 'Read the whole section without opening it', 'aria-expanded': 'false' },
+      () => void this.togglePeek(),
+      'Peek',
     );
-    this.source.append('↗');
+    this.why = button('quiet', { title: 'Open with a reason' }, () => this.askReason(), '…');
+    this.source = button(
+      'source',
+      { title: 'Go to the source of this section' },
+      () => actions.reveal(this.block.key),
+      '↗',
+    );
+    this.aside.hidden = true;
     this.body = element('div.body', { id: bodyId });
     this.root = element(
       'section.block',
       { 'data-id': id },
       this.role,
-      element('div.head', {}, this.heading, this.source, this.costs, this.badge, this.change),
+      element(
+        'div.head',
+        {},
+        this.heading,
+        element(
+          'span.side',
+          {},
+          this.source,
+          this.costs,
+          this.badge,
+          this.peek,
+          element('span.split', {}, this.change, this.why),
+        ),
+      ),
+      this.aside,
       this.body,
     );
   }
@@ -100,6 +130,12 @@ export class BlockView {
     this.change.hidden = !(block.enabled && (summary || block.opened));
     this.change.textContent = block.opened ? 'Close' : 'Open';
     this.change.setAttribute('aria-label', `${block.opened ? 'Close' : 'Open'} ${label}`);
+    this.peek.hidden = this.why.hidden = !(block.enabled && summary);
+    this.peek.setAttribute('aria-label', `Peek ${label}`);
+    this.why.setAttribute('aria-label', `Reason for opening ${label}`);
+    if (!summary) {
+      this.closeAside();
+    }
     this.source.hidden = block.location === null || !reveals;
     this.source.setAttribute('aria-label', `Go to the source of ${label}`);
     const text = JSON.stringify([block.text, block.segments, block.error]);
@@ -113,19 +149,77 @@ export class BlockView {
   }
 
   setFolded(folded: boolean, hidden: boolean): void {
+    this.root.classList.toggle('folded', folded);
+    this.aside.hidden = folded || this.aside.childElementCount === 0;
     this.fold.setAttribute('aria-expanded', String(!folded));
     this.body.hidden = folded;
     this.root.hidden = hidden;
   }
 
-  settle(): void {
+  private async toggle(reason?: string): Promise<void> {
+    this.change.disabled = true;
+    await this.actions.change(this.block.opened ? 'close' : 'open', this.block.key, reason);
     this.change.disabled = false;
+  }
+
+  private async togglePeek(): Promise<void> {
+    if (this.peek.getAttribute('aria-expanded') === 'true') {
+      this.closeAside();
+      return;
+    }
+    let shown: HTMLElement;
+    try {
+      const text = await this.actions.peek(this.block.key);
+      shown = element('pre.peeked', { tabindex: '0', 'aria-label': 'The whole section' }, text);
+    } catch (error) {
+      const reason = reasonOf(error);
+      shown = element('p.problem', { role: 'alert' }, reason);
+    }
+    this.showAside(shown);
+    this.peek.setAttribute('aria-expanded', 'true');
+  }
+
+  private askReason(): void {
+    const reason = element('input', {
+      type: 'text',
+      'aria-label': 'Reason to open it',
+      placeholder: 'Why? The prompt\u2019s tool is told.',
+    });
+    reason.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter') {
+        void this.toggle(reason.value);
+      } else if (event.key === 'Escape') {
+        this.closeAside();
+        this.why.focus();
+      }
+      event.stopPropagation();
+    });
+    const open = button('', {}, () => void this.toggle(reason.value), 'Open');
+    this.showAside(element('div.row', {}, reason, open));
+    reason.focus();
+  }
+
+  private showAside(content: HTMLElement): void {
+    this.peek.setAttribute('aria-expanded', 'false');
+    this.aside.replaceChildren(content);
+    this.aside.hidden = false;
+  }
+
+  private closeAside(): void {
+    this.peek.setAttribute('aria-expanded', 'false');
+    this.aside.replaceChildren();
+    this.aside.hidden = true;
   }
 
   private asMarkdown(): Node {
     const { error } = this.block;
     if (error) {
-      return element('div.error', { role: 'alert' }, error.message);
+      const { file, line } = error;
+      const link =
+        file && line
+          ? button('link', {}, () => this.actions.go(file, line), `Go to line ${line}`)
+          : null;
+      return element('div.error', {}, element('div', { role: 'alert' }, error.message), link);
     }
     const fragment = document.createDocumentFragment();
     const [body, suffix] = PARTS.map((part) => this.actions.markdown(this.block, part));
@@ -142,7 +236,7 @@ function badgeOf(block: Block): string {
   if (!block.enabled) {
     return 'disabled';
   }
-  return block.visibility === 'SUMMARY' ? 'summary' : block.opened ? 'opened' : '';
+  return block.visibility === 'SUMMARY' ? 'summarized' : block.opened ? 'opened' : '';
 }
 
 /** The Markdown of one part of a block. */
@@ -153,23 +247,28 @@ export function textOf(block: Block, part: Part): string {
   return own.map((segment) => segment.text).join('');
 }
 
-/** What the block costs: itself, with what is shown below it, and once it is opened. */
-function costsOf({ tokens }: Block): Node[] {
-  if (tokens === undefined) {
+/** What the block costs: itself, with what is shown below it, and what opening it adds. */
+function costsOf({ tokens, enabled, error }: Block): Node[] {
+  if (tokens === undefined || !enabled || error) {
     return [];
   }
-  const costs = [cost('', tokens.self, tokens.self === 1 ? 'token' : 'tokens', 'Its own text')];
-  if (tokens.subtree !== tokens.self) {
-    costs.push(cost('subtree', tokens.subtree, 'in all', 'With the sections below it'));
+  const parent = tokens.subtree !== tokens.self;
+  const costs = [
+    cost(parent ? 'own parent' : 'own', counted(tokens.self, 'token'), 'Its own text'),
+  ];
+  if (parent) {
+    const title = 'With the sections below it';
+    costs.push(cost('subtree', `${amount(tokens.subtree)} in all`, title));
   }
   if (tokens.if_opened !== null) {
-    costs.push(cost('if-opened', tokens.if_opened, 'opened', 'Once it is opened'));
+    const added = `${difference(tokens.if_opened - tokens.subtree)} if opened`;
+    costs.push(cost('if-opened', added, 'What opening it adds'));
   }
   return costs;
 }
 
-function cost(kind: string, count: number, word: string, title: string): HTMLElement {
-  return element('span', { class: `cost ${kind}`, title }, `${count.toLocaleString('en')} ${word}`);
+function cost(kind: string, words: string, title: string): HTMLElement {
+  return element('span', { class: `cost ${kind}`, title }, words);
 }
 
 /** The very characters that the model gets, with what was filled in marked. */

@@ -1,12 +1,25 @@
-// The whole page: a bar, a notice, the blocks and the tools, patched as messages arrive.
+// The whole page: a bar, a notice, drawers, and tabs of which the first has the blocks, patched
+// as views arrive.
 
-import type { FromPage, Notice, ToPage, View } from '../preview/messages';
+import type { AnyAction, Choices, Notice, View } from '../preview/messages';
 import { Blocks } from '../preview/model';
-import type { Block, Tool } from '../wire';
+import type { Block, SectionText } from '../wire';
 import { BlockView, type Mode, type Part } from './block';
+import { Controls } from './controls';
 import { Costs } from './costs';
 import { button, element } from './dom';
+import {
+  USER,
+  costsSheet,
+  messagesOf,
+  messagesSheet,
+  outputSheet,
+  roleOf,
+  toolsSheet,
+} from './sheets';
+import { Tabs } from './tabs';
 import type { Token } from './tokens';
+import { reasonOf } from './reasons';
 
 /** What a panel keeps while it is hidden, and after the window was reloaded. */
 export interface PageState {
@@ -14,16 +27,22 @@ export interface PageState {
   name: string;
   folded: string[];
   mode: Mode;
+  tab: string;
+  drawer: string | null;
   scroll: number;
+  chosen: Choices;
 }
 
 export interface Host {
-  post(message: FromPage): void;
+  /** Whether an editor is around the page, which compares and copies for it. */
+  inEditor: boolean;
+  /** Does it; rejects with the reason if it was refused. */
+  perform(action: AnyAction): Promise<unknown>;
   load(): Partial<PageState>;
   save(state: PageState): void;
   markdown(block: Block, part: Part): readonly Token[];
   /** What else stands in the bar. */
-  controls?: HTMLElement;
+  extra?: HTMLElement;
 }
 
 const FIDELITIES: Record<string, string> = {
@@ -34,95 +53,144 @@ const FIDELITIES: Record<string, string> = {
 /** A section of which less than this many pixels are in view is not what is read. */
 const ONE_LINE = 24;
 
-const USER = 'user';
-
-function roleOf(block: Block): string {
-  return block.role ?? USER;
-}
+const TEXT = 'text';
 
 export class Page {
   private readonly blocks = new Blocks();
   private readonly views = new Map<string, BlockView>();
   private readonly folded: Set<string>;
   private mode: Mode;
-  private prompt = { uri: '', name: '' };
+  private tab: string;
+  private view: View | null = null;
   private scrollWanted: number | null;
-  private reveals = true;
 
   private readonly name = element('h1');
   private readonly fidelity = element('span.fidelity');
   private readonly modeButton: HTMLButtonElement;
   private readonly foldButton: HTMLButtonElement;
   private readonly notice = element('div.notice', { role: 'status', 'aria-live': 'polite' });
-  private readonly costs = new Costs((id) => this.views.get(id)?.root.scrollIntoView());
-  private readonly main = element('main');
-  private readonly tools = element('footer');
+  private readonly refusal = element('div.notice.failed', { role: 'alert' });
+  private readonly costs = new Costs((id) => this.reach(id));
+  private readonly controls: Controls;
+  private readonly tabs: Tabs;
+  private readonly header: HTMLElement;
+  private readonly main = element('main', { tabindex: '-1' });
+  private readonly text = element('div.text-panel');
+  private readonly sheets = {
+    tools: element('div.sheet'),
+    output: element('div.sheet'),
+    messages: element('div.sheet'),
+    costs: element('div.sheet'),
+  };
+  private readonly foot = element('footer');
 
   constructor(private readonly host: Host) {
     const state = host.load();
     this.folded = new Set(state.folded ?? []);
     this.mode = state.mode ?? 'markdown';
+    this.tab = state.tab ?? TEXT;
     this.scrollWanted = state.scroll ?? null;
-    this.modeButton = button('', { title: 'The exact text that the model gets' }, () => {
-      this.mode = this.mode === 'text' ? 'markdown' : 'text';
-      this.keepingPlace(() => this.draw());
-    });
-    this.modeButton.append('Text');
-    this.foldButton = button('', {}, () => this.foldAll());
-    this.notice.hidden = true;
-    document.body.append(
-      // What the reader must know stays in view with the bar, however far down the text is.
-      element(
-        'header',
-        {},
-        element(
-          'div.bar',
-          {},
-          this.name,
-          this.fidelity,
-          element('span.space'),
-          host.controls,
-          this.modeButton,
-          this.foldButton,
-        ),
-        this.costs.root,
-        this.notice,
-      ),
-      this.main,
-      this.tools,
+    this.controls = new Controls(
+      (action) => host.perform(action),
+      host.inEditor,
+      {
+        text: () => this.textOf(() => true),
+        messages: () => JSON.stringify(messagesOf(this.blocks.all()), null, 2),
+        shown: () => this.textOf((block) => this.isShown(block)),
+      },
+      (reason) => this.refuse(reason),
+      () => this.save(),
     );
-    this.main.addEventListener('keydown', (event) => this.key(event));
-    addEventListener('scroll', () => this.save(), { passive: true });
-    host.post({ type: 'ready' });
-  }
-
-  receive(message: ToPage): void {
-    if (message.type === 'settled') {
-      for (const view of this.views.values()) {
-        if (view.key === message.key) {
-          view.settle();
-        }
-      }
-    } else {
-      this.keepingPlace(() => this.show(message.view));
+    if (state.drawer) {
+      this.controls.drawers.open(state.drawer);
     }
+    this.modeButton = button(
+      '',
+      { title: 'The exact text that the model gets' },
+      () => {
+        this.mode = this.mode === 'text' ? 'markdown' : 'text';
+        this.keepingPlace(() => this.draw());
+      },
+      'Text',
+    );
+    this.foldButton = button('', {}, () => this.foldAll());
+    this.tabs = new Tabs((name) => {
+      this.tab = name;
+      this.drawSheet();
+      this.save();
+    });
+    this.tabs.add(TEXT, this.text);
+    this.tabs.label(TEXT, 'Prompt');
+    for (const [name, panel] of Object.entries(this.sheets)) {
+      this.tabs.add(name, panel);
+    }
+    this.tabs.choose(this.tab);
+    this.notice.hidden = this.refusal.hidden = true;
+    this.header = this.head();
+    this.main.append(this.text, ...Object.values(this.sheets));
+    document.body.append(this.header, this.main, this.foot);
+    this.text.addEventListener('keydown', (event) => this.key(event));
+    addEventListener('scroll', () => this.save(), { passive: true });
   }
 
-  private show(view: View): void {
-    this.prompt = { uri: view.uri, name: view.name };
-    this.name.textContent = view.name;
+  /** What the reader must know stays in view with the bar, however far down the text is. */
+  private head(): HTMLElement {
+    return element(
+      'header',
+      {},
+      element(
+        'div.bar',
+        {},
+        this.name,
+        this.fidelity,
+        element('span.space'),
+        this.controls.sets,
+        this.controls.drawers.buttons,
+        this.controls.menu,
+        this.host.extra,
+      ),
+      this.costs.root,
+      this.notice,
+      this.refusal,
+      this.controls.drawers.root,
+      element(
+        'div.tabs',
+        {},
+        this.tabs.list,
+        element('span.space'),
+        this.controls.steps,
+        this.modeButton,
+        this.foldButton,
+      ),
+    );
+  }
+
+  show(view: View): void {
+    this.keepingPlace(() => this.apply(view));
+  }
+
+  private apply(view: View): void {
+    this.view = view;
+    this.name.textContent = this.name.title = view.name;
     this.fidelity.textContent = view.fidelity;
     this.fidelity.title = FIDELITIES[view.fidelity] ?? '';
     this.fidelity.hidden = view.fidelity === '';
+    this.refusal.hidden = true;
     if (view.whole) {
       this.blocks.clear();
     }
     this.blocks.apply(view.order, view.blocks);
-    this.reveals = view.reveals ?? true;
+    const { tools = [], output = null } = view;
+    this.tabs.label('tools', `Tools ${tools.length}`, tools.length > 0);
+    this.tabs.label('output', 'Output', output !== null);
+    this.tabs.label('messages', 'Messages', view.order.length > 0);
+    this.tabs.label('costs', 'Costs', Boolean(view.tokens));
     this.draw();
-    this.costs.show(this.blocks.all(), view.tokens, view.kept, view.cache, view.effects ?? []);
+    this.drawSheet();
+    this.costs.show(this.blocks.all(), view);
+    this.controls.show(view);
     this.showNotice(view.notice);
-    this.showTools(view.tools);
+    this.showFoot(view);
     if (this.scrollWanted !== null && view.order.length > 0) {
       scrollTo({ top: this.scrollWanted });
       this.scrollWanted = null;
@@ -137,23 +205,40 @@ export class Page {
         this.views.delete(id);
       }
     }
-    let next = this.main.firstElementChild;
+    let next = this.text.firstElementChild;
     // One message of the user needs no name.
     let role = this.blocks.all().some((block) => roleOf(block) !== USER) ? '' : USER;
     for (const block of this.blocks.all()) {
       const view = this.viewOf(block);
-      view.update(block, this.mode, this.reveals);
+      view.update(block, this.mode, this.view?.reveals ?? true);
       view.begins(roleOf(block) === role ? null : roleOf(block));
       role = roleOf(block);
       if (view.root === next) {
         next = next.nextElementSibling;
       } else {
-        this.main.insertBefore(view.root, next);
+        this.text.insertBefore(view.root, next);
       }
     }
     this.applyFolds();
     this.modeButton.setAttribute('aria-pressed', String(this.mode === 'text'));
     this.save();
+  }
+
+  /** Fills the tab that is shown, and no other. */
+  private drawSheet(): void {
+    const { view, tab } = this;
+    this.modeButton.hidden = this.foldButton.hidden = tab !== TEXT || this.views.size === 0;
+    if (view === null || tab === TEXT) {
+      return;
+    }
+    const blocks = this.blocks.all();
+    const made: Record<string, () => Node[]> = {
+      tools: () => toolsSheet(view.tools ?? []),
+      output: () => (view.output ? outputSheet(view.output) : []),
+      messages: () => messagesSheet(blocks),
+      costs: () => costsSheet(blocks, view),
+    };
+    this.sheets[tab as keyof typeof this.sheets].replaceChildren(...(made[tab]?.() ?? []));
   }
 
   private viewOf(block: Block): BlockView {
@@ -163,12 +248,37 @@ export class Page {
     }
     const made = new BlockView(block, {
       fold: (id) => this.toggle(id),
-      change: (change, key) => this.host.post({ type: change, key }),
-      reveal: (id) => this.host.post({ type: 'reveal', id }),
+      change: (change, key, reason) =>
+        this.attempt({ action: change, key, ...(reason ? { reason } : {}) }),
+      peek: async (key) => ((await this.host.perform({ action: 'peek', key })) as SectionText).text,
+      reveal: (key) => void this.attempt({ action: 'reveal', key }),
+      go: (file, line) => void this.attempt({ action: 'go', file, line }),
       markdown: (shown, part) => this.host.markdown(shown, part),
     });
     this.views.set(block.id, made);
     return made;
+  }
+
+  private async attempt(action: AnyAction): Promise<void> {
+    try {
+      await this.host.perform(action);
+    } catch (error) {
+      this.refuse(reasonOf(error));
+    }
+  }
+
+  /** Says why something was not done, until something changes. */
+  private refuse(reason: string): void {
+    this.refusal.hidden = false;
+    this.refusal.replaceChildren(
+      element('span', {}, reason),
+      button('', {}, () => (this.refusal.hidden = true), 'Dismiss'),
+    );
+  }
+
+  private reach(id: string): void {
+    this.tabs.choose(TEXT);
+    this.views.get(id)?.root.scrollIntoView();
   }
 
   private toggle(id: string, folded = !this.folded.has(id)): void {
@@ -205,7 +315,19 @@ export class Page {
       }
     }
     this.foldButton.textContent = this.folded.size === 0 ? 'Fold All' : 'Unfold All';
-    this.foldButton.hidden = this.modeButton.hidden = this.views.size === 0;
+    this.modeButton.hidden = this.foldButton.hidden = this.tab !== TEXT || this.views.size === 0;
+  }
+
+  private textOf(chosen: (block: Block) => boolean): string {
+    return this.blocks
+      .all()
+      .filter(chosen)
+      .map((block) => block.text)
+      .join('');
+  }
+
+  private isShown(block: Block): boolean {
+    return !this.folded.has(block.id) && this.views.get(block.id)?.root.hidden === false;
   }
 
   private showNotice(notice: Notice | null): void {
@@ -214,51 +336,52 @@ export class Page {
     const current = notice === null || ['loading', 'untrusted'].includes(notice.kind);
     this.main.classList.toggle('outdated', !current);
     const actions = (notice?.actions ?? []).map(({ id, title }) =>
-      button('', {}, () => this.host.post({ type: 'action', id }), title),
+      button('', {}, () => void this.attempt({ action: 'notice', id }), title),
     );
-    this.notice.replaceChildren(element('span', {}, notice?.text ?? ''), ...actions);
+    this.notice.replaceChildren(
+      element('span', {}, notice?.text ?? ''),
+      element('div.controls', {}, ...actions),
+    );
   }
 
-  private showTools(tools: readonly Tool[]): void {
-    const open = this.tools.querySelector('details')?.open ?? false;
-    this.tools.hidden = tools.length === 0;
-    const list = tools.map((tool) => [
-      element(
-        'dt',
-        {},
-        element('code', {}, tool.name),
-        tool.tokens !== undefined && ` ${tool.tokens.toLocaleString('en')} tokens`,
-      ),
-      element('dd', {}, tool.description),
-    ]);
-    const details = element(
-      'details',
-      {},
-      element('summary', {}, `Tools (${tools.length})`),
-      element('dl', {}, ...list.flat()),
+  private showFoot({ interpreter, milliseconds }: View): void {
+    const said: string[] = [];
+    if (typeof milliseconds === 'number') {
+      said.push(`Rendered in ${milliseconds.toLocaleString('en')} ms`);
+    }
+    if (interpreter) {
+      const version = interpreter.python ? ` (Python ${interpreter.python})` : '';
+      said.push(`by ${interpreter.path}${version}: ${interpreter.reason}`);
+    }
+    this.foot.hidden = said.length === 0;
+    this.foot.replaceChildren(
+      element('span', {}, said.join(' ')),
+      interpreter?.mismatch ? element('strong', {}, ` ${interpreter.mismatch}`) : '',
     );
-    details.open = open;
-    this.tools.replaceChildren(details);
   }
 
-  /** Up and down walk the heads, left folds, right unfolds, o opens and c closes the section. */
+  /** Up and down walk the heads, left folds, right unfolds, o opens, c closes, p peeks. */
   private key(event: KeyboardEvent): void {
     const head = (event.target as Element).closest<HTMLElement>('.fold');
-    const id = head?.closest<HTMLElement>('.block')?.dataset.id;
+    const root = head?.closest<HTMLElement>('.block');
+    const id = root?.dataset.id;
     const block = id === undefined ? undefined : this.blocks.get(id);
     if (event.ctrlKey || event.altKey || event.metaKey || block === undefined || head === null) {
       return;
     }
-    const heads = [...this.main.querySelectorAll<HTMLElement>('.block:not([hidden]) .fold')];
+    const heads = [...this.text.querySelectorAll<HTMLElement>('.block:not([hidden]) .fold')];
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const summarized = block.enabled && block.visibility === 'SUMMARY';
     if (step !== undefined) {
       heads[heads.indexOf(head) + step]?.focus();
     } else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') {
       this.toggle(block.id, event.key === 'ArrowLeft');
-    } else if (event.key === 'o' && block.enabled && block.visibility === 'SUMMARY') {
-      this.host.post({ type: 'open', key: block.key });
+    } else if (event.key === 'o' && summarized) {
+      void this.attempt({ action: 'open', key: block.key });
     } else if (event.key === 'c' && block.opened) {
-      this.host.post({ type: 'close', key: block.key });
+      void this.attempt({ action: 'close', key: block.key });
+    } else if (event.key === 'p' && summarized) {
+      root?.querySelector<HTMLElement>('.peek')?.click();
     } else {
       return;
     }
@@ -267,7 +390,7 @@ export class Page {
 
   /** Runs a change of the page so that the first section in view stays where it is. */
   private keepingPlace(change: () => void): void {
-    const edge = this.main.previousElementSibling?.getBoundingClientRect().bottom ?? 0;
+    const edge = this.header.getBoundingClientRect().bottom;
     const top = [...this.views.values()].find(
       ({ root }) => !root.hidden && root.getBoundingClientRect().bottom > edge + ONE_LINE,
     );
@@ -280,13 +403,25 @@ export class Page {
   }
 
   private save(): void {
-    if (this.prompt.uri !== '' && this.scrollWanted === null) {
-      this.host.save({
-        ...this.prompt,
-        folded: [...this.folded],
-        mode: this.mode,
-        scroll: scrollY,
-      });
+    const { view } = this;
+    if (view === null || view.uri === '' || this.scrollWanted !== null) {
+      return;
     }
+    const blocks = this.blocks.all();
+    this.host.save({
+      uri: view.uri,
+      name: view.name,
+      folded: [...this.folded],
+      mode: this.mode,
+      tab: this.tab,
+      drawer: this.controls.drawers.opened,
+      scroll: scrollY,
+      chosen: {
+        opened: blocks.filter((block) => block.opened).map((block) => block.key),
+        chapters: (view.chapters ?? []).filter(({ open }) => open).map(({ key }) => key),
+        params: view.params ?? {},
+        parameter_set: view.parameter_set ?? null,
+      },
+    });
   }
 }

@@ -1,73 +1,48 @@
 // Made of editors/vscode/src/webview by `npm run page`.
 
 // src/preview/stale.ts
-var LAST_GOOD = "This is the last good text. ";
-var SOURCE_ALONE = "This is rendered from the source alone. ";
+var LAST_GOOD = "Showing the last version that rendered. ";
+var SOURCE_ALONE = "Showing the source, not executed. ";
 var UNTRUSTED = {
   kind: "untrusted",
-  text: `Nothing of this folder is executed before you trust it. ${SOURCE_ALONE.trim()}`,
+  text: `${SOURCE_ALONE}Nothing of this folder runs before you trust it.`,
   actions: [{ id: "trust", title: "Manage Trust" }]
 };
-function staleNotice(stale, hasText, fidelity) {
+var OF_THE_INTERPRETER = ["interpreter", "no_foldline"];
+var MISSING_MODULE = /(ModuleNotFound|Import)Error/;
+function staleNotice(stale, hasText, fidelity, uri = "") {
   if (stale.kind === "untrusted") {
     return UNTRUSTED;
   }
   const shown = fidelity === "static" ? SOURCE_ALONE : LAST_GOOD;
   return {
     kind: "stale",
-    text: (hasText ? shown : "") + sentence(stale.message),
-    actions: stale.file === null ? [] : [{ id: "revealProblem", title: "Go to Problem" }]
+    text: (hasText ? shown : "") + sentence(problemOf(stale, uri)),
+    actions: actionsOf(stale.kind, stale.message, stale.file)
   };
+}
+function actionsOf(kind, message, file) {
+  const actions = [];
+  if (file) {
+    actions.push({ id: "revealProblem", title: "Go to Problem" });
+  }
+  if (OF_THE_INTERPRETER.includes(kind) || MISSING_MODULE.test(message)) {
+    actions.push({ id: "chooseInterpreter", title: "Choose Interpreter" });
+  }
+  return actions;
+}
+function problemOf({ message, file, line }, uri) {
+  const name = file?.split("/").at(-1) ?? "";
+  const start = `${name}:${line}: `;
+  if (file === null || line === null || !message.startsWith(start)) {
+    return message;
+  }
+  const what = message.slice(start.length).replace(/^SyntaxError: /, "");
+  return decodeURI(uri).endsWith(file) ? `Line ${line}: ${what}` : `${name}, line ${line}: ${what}`;
 }
 function sentence(text) {
   return /[.!?…:]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`;
 }
-
-// src/webview/dom.ts
-function element(tag, attributes = {}, ...children) {
-  const [name, ...classes] = tag.split(".");
-  const made = document.createElement(name);
-  made.classList.add(...classes);
-  for (const [attribute2, value] of Object.entries(attributes)) {
-    made.setAttribute(attribute2, value);
-  }
-  made.append(...children.filter((child) => Boolean(child)));
-  return made;
-}
-function button(classes, attributes, pressed, ...children) {
-  const made = element("button", { type: "button", class: classes, ...attributes }, ...children);
-  made.addEventListener("click", pressed);
-  return made;
-}
-
-// src/webview/controls.ts
-var Controls = class {
-  root = element("span.controls");
-  sets = element("select", {
-    "aria-label": "Parameter set",
-    title: "The values that the prompt is rendered with"
-  });
-  undo;
-  reset;
-  constructor(act) {
-    this.undo = button("", { title: "Undo the last step" }, () => act("undo", ""));
-    this.undo.append("Undo");
-    this.reset = button("", { title: "Show the prompt as it first was" }, () => act("reset", ""));
-    this.reset.append("Reset");
-    this.sets.addEventListener("change", () => act("set", this.sets.value));
-    this.root.append(this.sets, this.undo, this.reset);
-  }
-  /** `steps` are those that were taken, the first of which is the beginning. */
-  show(sets, chosen, steps) {
-    this.undo.hidden = this.reset.hidden = steps < 2;
-    this.sets.hidden = sets.length === 0;
-    const names = [...sets.map(({ name }) => name), "none"];
-    if (names.join("\n") !== [...this.sets.options].map(({ value }) => value).join("\n")) {
-      this.sets.replaceChildren(...names.map((name) => element("option", { value: name }, name)));
-    }
-    this.sets.value = chosen ?? "none";
-  }
-};
 
 // src/preview/model.ts
 var Blocks = class {
@@ -100,6 +75,37 @@ var Blocks = class {
     this.apply([], []);
   }
 };
+
+// src/webview/dom.ts
+function element(tag, attributes = {}, ...children) {
+  const [name, ...classes] = tag.split(".");
+  const made = document.createElement(name);
+  made.classList.add(...classes);
+  for (const [attribute2, value] of Object.entries(attributes)) {
+    made.setAttribute(attribute2, value);
+  }
+  made.append(...children.filter((child) => Boolean(child)));
+  return made;
+}
+function button(classes, attributes, pressed, ...children) {
+  const made = element("button", { type: "button", class: classes, ...attributes }, ...children);
+  made.addEventListener("click", pressed);
+  return made;
+}
+
+// src/webview/numbers.ts
+function amount(count) {
+  return count.toLocaleString("en").replace("-", "−");
+}
+function counted(count, word) {
+  return `${amount(count)} ${word}${count === 1 ? "" : "s"}`;
+}
+function change(count) {
+  return `${count < 0 ? "" : "+"}${amount(count)}`;
+}
+function share(part, whole) {
+  return whole === 0 ? "0%" : `${Math.round(100 * part / whole)}%`;
+}
 
 // src/webview/tokens.ts
 var TAGS = /* @__PURE__ */ new Set([
@@ -174,6 +180,11 @@ function attribute(token, name) {
   return String(token.attrs?.find(([known]) => known === name)?.[1] ?? "");
 }
 
+// src/webview/reasons.ts
+function reasonOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+
 // src/webview/block.ts
 var PARTS = ["body", "suffix"];
 var SEGMENT_TITLES = {
@@ -196,22 +207,41 @@ var BlockView = class {
     this.heading = element("div.heading", { role: "heading" }, this.fold);
     this.badge = element("span.badge");
     this.costs = element("span.costs");
-    this.change = button("change", {}, () => {
-      this.change.disabled = true;
-      actions.change(this.block.opened ? "close" : "open", this.block.key);
-    });
+    this.change = button("change", {}, () => void this.toggle());
+    this.peek = button(
+      "quiet peek",
+      { title: "Read the whole section without opening it", "aria-expanded": "false" },
+      () => void this.togglePeek(),
+      "Peek"
+    );
+    this.why = button("quiet", { title: "Open with a reason" }, () => this.askReason(), "…");
     this.source = button(
       "source",
       { title: "Go to the source of this section" },
-      () => actions.reveal(id)
+      () => actions.reveal(this.block.key),
+      "↗"
     );
-    this.source.append("↗");
+    this.aside.hidden = true;
     this.body = element("div.body", { id: bodyId });
     this.root = element(
       "section.block",
       { "data-id": id },
       this.role,
-      element("div.head", {}, this.heading, this.source, this.costs, this.badge, this.change),
+      element(
+        "div.head",
+        {},
+        this.heading,
+        element(
+          "span.side",
+          {},
+          this.source,
+          this.costs,
+          this.badge,
+          this.peek,
+          element("span.split", {}, this.change, this.why)
+        )
+      ),
+      this.aside,
       this.body
     );
   }
@@ -224,7 +254,10 @@ var BlockView = class {
   badge;
   costs;
   change;
+  peek;
+  why;
   source;
+  aside = element("div.aside");
   body;
   shown = "";
   mode = "markdown";
@@ -258,6 +291,12 @@ var BlockView = class {
     this.change.hidden = !(block.enabled && (summary || block.opened));
     this.change.textContent = block.opened ? "Close" : "Open";
     this.change.setAttribute("aria-label", `${block.opened ? "Close" : "Open"} ${label}`);
+    this.peek.hidden = this.why.hidden = !(block.enabled && summary);
+    this.peek.setAttribute("aria-label", `Peek ${label}`);
+    this.why.setAttribute("aria-label", `Reason for opening ${label}`);
+    if (!summary) {
+      this.closeAside();
+    }
     this.source.hidden = block.location === null || !reveals;
     this.source.setAttribute("aria-label", `Go to the source of ${label}`);
     const text = JSON.stringify([block.text, block.segments, block.error]);
@@ -270,17 +309,68 @@ var BlockView = class {
     return differs;
   }
   setFolded(folded, hidden) {
+    this.root.classList.toggle("folded", folded);
+    this.aside.hidden = folded || this.aside.childElementCount === 0;
     this.fold.setAttribute("aria-expanded", String(!folded));
     this.body.hidden = folded;
     this.root.hidden = hidden;
   }
-  settle() {
+  async toggle(reason) {
+    this.change.disabled = true;
+    await this.actions.change(this.block.opened ? "close" : "open", this.block.key, reason);
     this.change.disabled = false;
+  }
+  async togglePeek() {
+    if (this.peek.getAttribute("aria-expanded") === "true") {
+      this.closeAside();
+      return;
+    }
+    let shown;
+    try {
+      const text = await this.actions.peek(this.block.key);
+      shown = element("pre.peeked", { tabindex: "0", "aria-label": "The whole section" }, text);
+    } catch (error) {
+      const reason = reasonOf(error);
+      shown = element("p.problem", { role: "alert" }, reason);
+    }
+    this.showAside(shown);
+    this.peek.setAttribute("aria-expanded", "true");
+  }
+  askReason() {
+    const reason = element("input", {
+      type: "text",
+      "aria-label": "Reason to open it",
+      placeholder: "Why? The prompt’s tool is told."
+    });
+    reason.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") {
+        void this.toggle(reason.value);
+      } else if (event.key === "Escape") {
+        this.closeAside();
+        this.why.focus();
+      }
+      event.stopPropagation();
+    });
+    const open = button("", {}, () => void this.toggle(reason.value), "Open");
+    this.showAside(element("div.row", {}, reason, open));
+    reason.focus();
+  }
+  showAside(content) {
+    this.peek.setAttribute("aria-expanded", "false");
+    this.aside.replaceChildren(content);
+    this.aside.hidden = false;
+  }
+  closeAside() {
+    this.peek.setAttribute("aria-expanded", "false");
+    this.aside.replaceChildren();
+    this.aside.hidden = true;
   }
   asMarkdown() {
     const { error } = this.block;
     if (error) {
-      return element("div.error", { role: "alert" }, error.message);
+      const { file, line } = error;
+      const link2 = file && line ? button("link", {}, () => this.actions.go(file, line), `Go to line ${line}`) : null;
+      return element("div.error", {}, element("div", { role: "alert" }, error.message), link2);
     }
     const fragment = document.createDocumentFragment();
     const [body, suffix] = PARTS.map((part) => this.actions.markdown(this.block, part));
@@ -296,23 +386,28 @@ function badgeOf(block) {
   if (!block.enabled) {
     return "disabled";
   }
-  return block.visibility === "SUMMARY" ? "summary" : block.opened ? "opened" : "";
+  return block.visibility === "SUMMARY" ? "summarized" : block.opened ? "opened" : "";
 }
-function costsOf({ tokens }) {
-  if (tokens === void 0) {
+function costsOf({ tokens, enabled, error }) {
+  if (tokens === void 0 || !enabled || error) {
     return [];
   }
-  const costs = [cost("", tokens.self, tokens.self === 1 ? "token" : "tokens", "Its own text")];
-  if (tokens.subtree !== tokens.self) {
-    costs.push(cost("subtree", tokens.subtree, "in all", "With the sections below it"));
+  const parent = tokens.subtree !== tokens.self;
+  const costs = [
+    cost(parent ? "own parent" : "own", counted(tokens.self, "token"), "Its own text")
+  ];
+  if (parent) {
+    const title = "With the sections below it";
+    costs.push(cost("subtree", `${amount(tokens.subtree)} in all`, title));
   }
   if (tokens.if_opened !== null) {
-    costs.push(cost("if-opened", tokens.if_opened, "opened", "Once it is opened"));
+    const added = `${change(tokens.if_opened - tokens.subtree)} if opened`;
+    costs.push(cost("if-opened", added, "What opening it adds"));
   }
   return costs;
 }
-function cost(kind, count, word, title) {
-  return element("span", { class: `cost ${kind}`, title }, `${count.toLocaleString("en")} ${word}`);
+function cost(kind, words, title) {
+  return element("span", { class: `cost ${kind}`, title }, words);
 }
 function asText(block) {
   const spans = block.segments.map((segment) => {
@@ -327,17 +422,783 @@ function asText(block) {
   return element("pre.text", {}, ...spans);
 }
 
+// src/webview/chapters.ts
+var Chapters = class {
+  constructor(change2) {
+    this.change = change2;
+  }
+  change;
+  root = element("ul.chapters");
+  show(chapters) {
+    const focused = document.activeElement?.dataset.chapter;
+    this.root.replaceChildren(...chapters.map((chapter) => this.row(chapter)));
+    this.root.querySelector(`[data-chapter="${CSS.escape(focused ?? "")}"]`)?.focus();
+  }
+  row(chapter) {
+    const { key, title, open } = chapter;
+    const reason = element("input", {
+      type: "text",
+      placeholder: "reason",
+      "aria-label": `Reason to open ${title}`
+    });
+    const refusal = element("p.problem", { role: "alert" });
+    const toggle = button(
+      open ? "" : "primary",
+      {
+        "data-chapter": key,
+        "aria-label": `${open ? "Close" : "Open"} chapter ${title}`
+      },
+      () => {
+        this.change(!open, key, reason.value).catch((error) => {
+          refusal.textContent = reasonOf(error);
+        });
+      },
+      open ? "Close" : "Open"
+    );
+    toggle.disabled = !open && !chapter.may_open;
+    reason.hidden = open || !chapter.may_open;
+    const why = chapter.reasons.join("; ");
+    const state = open ? "open" : chapter.may_open ? "closed" : "can’t open";
+    return element(
+      "li",
+      {},
+      element(
+        "div.row",
+        {},
+        element("strong", {}, title || key),
+        element("span.badge", {}, state),
+        element("span.space"),
+        reason,
+        toggle
+      ),
+      chapter.description !== null && element("p.doc", {}, chapter.description),
+      why !== "" && element("p.doc", {}, `${open || chapter.may_open ? "May open" : "Closed"}: ${why}.`),
+      refusal
+    );
+  }
+};
+
+// src/webview/diff.ts
+function diffOf(found) {
+  const { tokens, changes } = found;
+  if (changes.length === 0 && found.unified === "") {
+    return element("p.doc", {}, `No change since ${found.before}.`);
+  }
+  const words = `${amount(tokens.before)} tokens in ${found.before}, ${amount(tokens.after)} in ${found.after} (${change(tokens.delta)})`;
+  const sections = changes.map(
+    (item) => element("li", {}, `${item.title || item.key}: ${item.change}, ${change(item.tokens)} tokens`)
+  );
+  const lines = found.unified.split("\n").slice(2);
+  return element(
+    "div.diff",
+    {},
+    element("p.doc", {}, words),
+    element("ul", {}, ...sections),
+    element("pre", { tabindex: "0", "aria-label": "Differences" }, ...lines.map(lineOf))
+  );
+}
+function lineOf(line) {
+  const kinds = { "+": "added", "-": "removed", "@": "place" };
+  return element("span", { class: `line ${kinds[line[0] ?? ""] ?? ""}` }, `${line}
+`);
+}
+
+// src/webview/compare.ts
+var Compare = class {
+  constructor(perform, inEditor) {
+    this.perform = perform;
+    this.inEditor = inEditor;
+    const chosen = button(
+      "",
+      {},
+      () => this.withRevision(this.revision.value),
+      "Compare with Revision"
+    );
+    this.revision.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") {
+        this.withRevision(this.revision.value);
+      }
+    });
+    this.root.append(
+      element(
+        "div.row",
+        {},
+        button("", {}, () => void this.run(() => this.previous()), "Previous Step"),
+        button("", {}, () => this.withRevision("HEAD"), "HEAD"),
+        this.revision,
+        chosen
+      ),
+      this.found
+    );
+  }
+  perform;
+  inEditor;
+  root = element("div.compare");
+  revision = element("input", {
+    type: "text",
+    placeholder: "branch or revision",
+    "aria-label": "Branch or revision",
+    spellcheck: "false"
+  });
+  found = element("div", { "aria-live": "polite" });
+  withRevision(revision) {
+    if (revision.trim() !== "") {
+      void this.run(() => this.ask({ revision: revision.trim() }));
+    }
+  }
+  /** The version in front of the one that first showed the last step. */
+  async previous() {
+    const { steps, versions } = await this.perform({ action: "history" });
+    const last = steps.at(-1)?.version ?? 1;
+    await this.ask({
+      before: versions.filter((version) => version < last).at(-1) ?? versions[0] ?? 1
+    });
+  }
+  async ask(side) {
+    if (this.inEditor) {
+      await this.perform({ action: "compare", ...side });
+      this.found.replaceChildren();
+    } else {
+      const found = await this.perform({ action: "diff", ...side });
+      this.found.replaceChildren(diffOf(found));
+    }
+  }
+  async run(compare) {
+    try {
+      await compare();
+    } catch (error) {
+      const reason = reasonOf(error);
+      this.found.replaceChildren(element("p.problem", { role: "alert" }, reason));
+    }
+  }
+};
+
+// src/webview/drawers.ts
+var Drawers = class {
+  /** `changed` is called when one opens or closes. */
+  constructor(changed) {
+    this.changed = changed;
+  }
+  changed;
+  buttons = element("span.controls");
+  root = element("div.drawers");
+  drawers = /* @__PURE__ */ new Map();
+  /** The drawer that is open. */
+  get opened() {
+    return [...this.drawers].find(([, { panel }]) => !panel.hidden)?.[0] ?? null;
+  }
+  /** Adds a drawer with its button; `opened` is called whenever it opens. */
+  add(name, label, content, opened) {
+    const drawer = new Drawer(name, label, content, () => {
+      this.toggle(name);
+      if (!drawer.panel.hidden) {
+        opened?.();
+      }
+    });
+    this.drawers.set(name, drawer);
+    this.buttons.append(drawer.button);
+    this.root.append(drawer.panel);
+    drawer.panel.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") {
+        this.toggle(name, false);
+        drawer.button.focus();
+      }
+    });
+    return drawer;
+  }
+  open(name) {
+    this.toggle(name, true);
+  }
+  toggle(name, open) {
+    for (const [known, drawer] of this.drawers) {
+      drawer.setOpen(known === name && (open ?? Boolean(drawer.panel.hidden)));
+    }
+    this.changed();
+  }
+};
+var Drawer = class {
+  button;
+  panel;
+  count = element("span.count");
+  constructor(name, label, content, pressed) {
+    const id = `drawer-${name}`;
+    this.button = button("", { "aria-expanded": "false", "aria-controls": id }, pressed, label);
+    this.button.append(this.count);
+    this.panel = element("section.drawer", { id, "aria-label": label }, content);
+    this.panel.hidden = true;
+  }
+  /** Shows a number beside the label, and whether there is anything to open. */
+  tell(count, used = true) {
+    this.count.textContent = count && ` ${count}`;
+    this.button.hidden = !used;
+    if (!used) {
+      this.setOpen(false);
+    }
+  }
+  setOpen(open) {
+    this.panel.hidden = !open;
+    this.button.setAttribute("aria-expanded", String(open));
+  }
+};
+
+// src/webview/inputs.ts
+function shape({ type, choices }) {
+  if (type === "bool") {
+    return "switch";
+  }
+  if (choices !== null) {
+    return "choice";
+  }
+  const kinds = { str: "text", int: "whole", float: "number" };
+  return kinds[type] ?? (/^(typing\.)?(Optional\[str\]|str \| None)$/.test(type) ? "optional" : "json");
+}
+function written(field) {
+  const { value } = field;
+  switch (shape(field)) {
+    case "switch":
+      return String(value === true);
+    case "text":
+    case "optional":
+      return typeof value === "string" ? value : "";
+    case "whole":
+    case "number":
+      return typeof value === "number" ? String(value) : "";
+    case "choice":
+    case "json":
+      return value === void 0 ? "" : JSON.stringify(value);
+  }
+}
+function parse(field, text) {
+  switch (shape(field)) {
+    case "switch":
+      return { value: text === "true" };
+    case "text":
+      return { value: text };
+    case "optional":
+      return { value: text === "" ? null : text };
+    case "whole":
+      return /^\s*[+-]?\d+\s*$/.test(text) ? { value: Number(text) } : { problem: "Type a whole number, such as 3." };
+    case "number":
+      return text.trim() !== "" && Number.isFinite(Number(text)) ? { value: Number(text) } : { problem: "Type a number, such as 2.5." };
+    case "choice":
+    case "json":
+      try {
+        return { value: JSON.parse(text) };
+      } catch {
+        return { problem: `Type JSON for ${field.type}, such as ["a", "b"].` };
+      }
+  }
+}
+
+// src/webview/form.ts
+var ORIGINS = {
+  given: "set here",
+  bound: "bound in the module",
+  default_params: "default of the section",
+  default: "default"
+};
+function slotOf({ section, type }) {
+  return section ?? type;
+}
+var ParameterForm = class {
+  constructor(actions) {
+    this.actions = actions;
+    this.resetAll = button("", {}, () => void this.send({}), "Reset All Values");
+    this.refusal.hidden = true;
+    this.root.append(
+      this.groups,
+      this.refusal,
+      element(
+        "div.foot",
+        {},
+        this.trial,
+        element("label", { for: "only-try" }, "Render once: show the result, keep the preview"),
+        element("span.space"),
+        this.resetAll
+      )
+    );
+  }
+  actions;
+  root = element("div.parameters");
+  fields = /* @__PURE__ */ new Map();
+  groups = element("div.groups");
+  trial = element("input", { type: "checkbox", id: "only-try" });
+  refusal = element("p.refusal", { role: "alert" });
+  resetAll;
+  params = {};
+  shape = "";
+  show(parameters, params, reveals) {
+    this.params = params;
+    this.resetAll.disabled = Object.keys(params).length === 0;
+    const names = parameters.map((kind) => [slotOf(kind), ...kind.fields.map(shape)]);
+    if (JSON.stringify(names) !== this.shape) {
+      this.shape = JSON.stringify(names);
+      this.build(parameters);
+    }
+    for (const kind of parameters) {
+      for (const field of kind.fields) {
+        const set = params[slotOf(kind)];
+        const own = set !== void 0 && field.name in set;
+        this.fields.get(`${slotOf(kind)}.${field.name}`)?.show(field, own, reveals);
+      }
+    }
+  }
+  build(parameters) {
+    this.fields.clear();
+    const groups = parameters.map((kind) => {
+      const slot = slotOf(kind);
+      const rows = kind.fields.map((field) => {
+        const view = new FieldView(slot, field, {
+          changed: (value) => void this.change(slot, field.name, value),
+          reset: () => void this.reset(slot, field.name),
+          go: (file, line) => this.actions.go(file, line)
+        });
+        this.fields.set(`${slot}.${field.name}`, view);
+        return view.root;
+      });
+      const of = kind.section === null ? "" : ` for ${kind.section}`;
+      return element(
+        "fieldset",
+        {},
+        element("legend", {}, element("code", {}, kind.type), of),
+        kind.doc !== "" && element("p.doc", {}, kind.doc),
+        ...rows
+      );
+    });
+    this.groups.replaceChildren(...groups);
+  }
+  change(slot, name, value) {
+    const params = { ...this.params, [slot]: { ...this.params[slot], [name]: value } };
+    return this.send(params, `${slot}.${name}`);
+  }
+  reset(slot, name) {
+    const { [slot]: fields = {}, ...others } = this.params;
+    const left = Object.entries(fields).filter(([field]) => field !== name);
+    const params = left.length === 0 ? others : { ...others, [slot]: Object.fromEntries(left) };
+    return this.send(params, `${slot}.${name}`);
+  }
+  /** Tells what refused the values at the field that was changed, else below the form. */
+  async send(params, changed) {
+    const field = changed === void 0 ? void 0 : this.fields.get(changed);
+    try {
+      await (this.trial.checked ? this.actions.once(params) : this.actions.set(params));
+      field?.refuse(null);
+      this.refusal.hidden = true;
+    } catch (error) {
+      const reason = reasonOf(error);
+      field?.refuse(reason);
+      this.refusal.textContent = field === void 0 ? reason : "";
+      this.refusal.hidden = field !== void 0;
+    }
+  }
+};
+var FieldView = class {
+  constructor(slot, field, actions) {
+    this.field = field;
+    this.actions = actions;
+    const id = `value-${slot}.${field.name}`;
+    const [doc, problem] = [`${id}-doc`, `${id}-problem`];
+    this.input = inputOf(field, { id, "aria-describedby": `${doc} ${problem}` });
+    this.input.addEventListener("change", () => this.commit());
+    this.problem = element("p.problem", { id: problem, role: "alert" });
+    this.problem.hidden = true;
+    this.reset = button(
+      "reset",
+      { "aria-label": `Reset ${field.name}`, title: "Take back the value that was set here" },
+      () => {
+        this.refused = false;
+        actions.reset();
+      },
+      "Reset"
+    );
+    const said2 = [field.doc, field.required ? "Required." : ""].filter(Boolean).join(" ");
+    this.root = element(
+      "div.field",
+      {},
+      element(
+        "div.name",
+        {},
+        element("label", { for: id }, field.name),
+        element("span.type", {}, typeOf(field))
+      ),
+      element("div.value", {}, this.input, this.fixed, this.reset),
+      element("div.about", { id: doc }, this.origin, said2 !== "" && element("span.doc", {}, said2)),
+      this.problem
+    );
+  }
+  field;
+  actions;
+  root;
+  input;
+  origin = element("span.origin");
+  problem;
+  fixed = element("code.fixed");
+  reset;
+  kept = "";
+  refused = false;
+  show(field, own, reveals) {
+    this.field = field;
+    this.reset.hidden = !own;
+    this.input.hidden = !field.editable;
+    this.fixed.hidden = field.editable;
+    this.fixed.textContent = field.editable ? "" : field.shown;
+    const made = field.origin?.source === "generated";
+    this.root.classList.toggle("made-up", made);
+    this.origin.replaceChildren(this.originOf(field.origin, reveals));
+    const value = written(field);
+    if (!this.refused && document.activeElement !== this.input) {
+      this.write(value);
+    }
+    this.kept = value;
+  }
+  refuse(reason) {
+    this.refused = reason !== null;
+    this.problem.hidden = reason === null;
+    this.problem.textContent = reason;
+    this.input.toggleAttribute("aria-invalid", this.refused);
+    if (this.refused) {
+      this.input.setAttribute("aria-invalid", "true");
+    }
+  }
+  read() {
+    const { input } = this;
+    return input instanceof HTMLInputElement && input.type === "checkbox" ? String(input.checked) : input.value;
+  }
+  write(value) {
+    const { input } = this;
+    if (input instanceof HTMLInputElement && input.type === "checkbox") {
+      input.checked = value === "true";
+    } else {
+      input.value = value;
+    }
+  }
+  commit() {
+    const text = this.read();
+    const parsed = parse(this.field, text);
+    if ("problem" in parsed) {
+      this.refuse(parsed.problem);
+    } else if (text !== this.kept || this.refused) {
+      this.actions.changed(parsed.value);
+    }
+  }
+  originOf(origin, reveals) {
+    if (origin === null) {
+      return document.createTextNode("");
+    }
+    if (origin.source === "generated") {
+      const title = "Nothing gives this value: set one here, or write a preview_…() function";
+      return element("strong.made", { title }, "made up");
+    }
+    const { file, line = 1 } = origin;
+    const name = file?.split("/").at(-1);
+    const text = origin.source === "fixture" ? `${origin.name}()` : ORIGINS[origin.source] ?? name ?? "";
+    if (file === void 0 || !reveals) {
+      return element("span", file === void 0 ? {} : { title: file }, text);
+    }
+    const label = `Go to ${text} in ${name}`;
+    return button("link", { "aria-label": label }, () => this.actions.go(file, line), text);
+  }
+};
+function inputOf(field, attributes) {
+  switch (shape(field)) {
+    case "switch":
+      return element("input", { type: "checkbox", ...attributes });
+    case "choice": {
+      const options = (field.choices ?? []).map(
+        (choice) => element("option", { value: JSON.stringify(choice) }, String(choice))
+      );
+      return element("select", attributes, ...options);
+    }
+    case "whole":
+    case "number":
+      return element("input", { type: "text", inputmode: "decimal", ...attributes });
+    case "text":
+    case "optional":
+    case "json":
+      return element("textarea", { rows: "1", spellcheck: "false", ...attributes });
+  }
+}
+function typeOf({ type, choices }) {
+  return choices !== null && type !== "bool" ? "choice" : type.replaceAll("typing.", "");
+}
+
+// src/webview/history.ts
+var DONE = {
+  start: "As it first was",
+  open: "Opened",
+  close: "Closed",
+  params: "Other values",
+  reset: "Reset"
+};
+var StepsView = class {
+  constructor(perform) {
+    this.perform = perform;
+    this.back = button("", {}, () => void this.goBack(), "Go Back to This Step");
+    this.slider.addEventListener("input", () => void this.chosen());
+    this.root.append(element("div.row", {}, this.slider, this.back), this.about, this.difference);
+  }
+  perform;
+  root = element("div.history");
+  slider = element("input", {
+    type: "range",
+    min: "0",
+    "aria-label": "Step"
+  });
+  about = element("p.step", { "aria-live": "polite" });
+  difference = element("div");
+  back;
+  history = { steps: [], versions: [] };
+  /** Asks for the steps anew; the last one is chosen. */
+  async load() {
+    this.history = await this.perform({ action: "history" });
+    const last = this.history.steps.length - 1;
+    this.slider.max = String(last);
+    this.slider.value = String(last);
+    this.slider.disabled = last === 0;
+    await this.chosen();
+  }
+  get at() {
+    return Number(this.slider.value);
+  }
+  async chosen() {
+    const { steps, versions } = this.history;
+    const step = steps[this.at];
+    if (step === void 0) {
+      return;
+    }
+    const words = `Step ${this.at + 1} of ${steps.length}: ${said(step)}`;
+    this.about.textContent = words;
+    this.slider.setAttribute("aria-valuetext", words);
+    this.back.disabled = this.at === steps.length - 1;
+    const before = versions.filter((version) => version < step.version).at(-1);
+    if (this.at === 0 || before === void 0 || !versions.includes(step.version)) {
+      this.difference.replaceChildren();
+      return;
+    }
+    const asked = { action: "diff", before, after: step.version };
+    const found = await this.perform(asked);
+    if (this.history.steps[this.at] === step) {
+      this.difference.replaceChildren(diffOf(found));
+    }
+  }
+  async goBack() {
+    const steps = this.history.steps.length - 1 - this.at;
+    await this.perform({ action: "undo", steps });
+    await this.load();
+  }
+};
+function said({ action, section_keys, reason, parameter_set }) {
+  const what = [DONE[action] ?? action, section_keys.join(", ")].filter(Boolean).join(" ");
+  const set = action === "params" && parameter_set !== null ? ` (${parameter_set})` : "";
+  return what + set + (reason === null ? "" : `: ${reason}`);
+}
+
+// src/webview/controls.ts
+var NO_SET = "none";
+var Controls = class {
+  constructor(perform, inEditor, copies, report, changed) {
+    this.perform = perform;
+    this.report = report;
+    this.drawers = new Drawers(changed);
+    const act = (action) => () => void this.attempt(action);
+    this.undo = button(
+      "",
+      { title: "Undo the last step" },
+      act({ action: "undo", steps: 1 }),
+      "Undo"
+    );
+    this.reset = button(
+      "",
+      { title: "Show the prompt as it first was" },
+      act({ action: "reset" }),
+      "Reset"
+    );
+    this.steps.append(this.undo, this.reset);
+    this.sets.addEventListener("change", () => {
+      void this.attempt({ action: "set", key: this.sets.value });
+    });
+    this.form = new ParameterForm({
+      set: (params) => perform({ action: "params", params }),
+      once: (params) => this.renderOnce(params),
+      go: (file, line) => void this.attempt({ action: "go", file, line })
+    });
+    this.budget.addEventListener("change", () => this.changeBudget());
+    const values = element(
+      "div",
+      {},
+      this.form.root,
+      this.once,
+      element(
+        "div.foot",
+        {},
+        element("label", { for: "budget" }, "Budget in tokens"),
+        this.budget,
+        element("span.doc", {}, "0 for none")
+      )
+    );
+    this.chapters = new Chapters(
+      (open, key, reason) => perform(
+        open ? { action: "openChapter", key, ...reason ? { reason } : {} } : { action: "closeChapter", key }
+      )
+    );
+    this.history = new StepsView(perform);
+    const compare = new Compare(perform, inEditor);
+    this.values = this.drawers.add("values", "Values", values);
+    this.chaptersDrawer = this.drawers.add("chapters", "Chapters", this.chapters.root);
+    this.historyDrawer = this.drawers.add("history", "History", this.history.root, () => {
+      void this.loadHistory();
+    });
+    this.compareDrawer = this.drawers.add("compare", "Compare", compare.root);
+    this.menu = this.copyMenu(copies, inEditor);
+  }
+  perform;
+  report;
+  drawers;
+  sets = element("select", {
+    "aria-label": "Parameter set",
+    title: "The values that the prompt is rendered with"
+  });
+  steps = element("span.controls");
+  menu;
+  undo;
+  reset;
+  form;
+  once = element("div.once", { "aria-live": "polite" });
+  chapters;
+  history;
+  values;
+  chaptersDrawer;
+  historyDrawer;
+  compareDrawer;
+  budget = element("input", {
+    type: "text",
+    inputmode: "numeric",
+    id: "budget",
+    size: "7"
+  });
+  shown = null;
+  show(view) {
+    this.shown = view;
+    const { parameters = [], params = {}, chapters = [], generated = [], steps = 1 } = view;
+    const live = view.order.length > 0;
+    this.undo.hidden = this.reset.hidden = steps < 2;
+    this.showSets(view.parameter_sets ?? [], view.parameter_set ?? null);
+    this.form.show(parameters, params, view.reveals ?? true);
+    this.values.tell(generated.length > 0 ? `${generated.length} made up` : "", live);
+    this.values.button.classList.toggle("made", generated.length > 0);
+    const open = chapters.filter((chapter) => chapter.open).length;
+    this.chapters.show(chapters);
+    this.chaptersDrawer.tell(`${open}/${chapters.length}`, chapters.length > 0);
+    this.historyDrawer.tell(steps > 1 ? String(steps) : "", steps > 1);
+    if (!this.historyDrawer.panel.hidden) {
+      void this.loadHistory();
+    }
+    this.compareDrawer.tell("", live);
+    this.menu.hidden = !live;
+    if (document.activeElement !== this.budget) {
+      this.budget.value = view.budget ? String(view.budget.limit) : "";
+    }
+  }
+  showSets(sets, chosen) {
+    this.sets.hidden = sets.length === 0;
+    const names = [...sets.map(({ name }) => name), NO_SET];
+    if (names.join("\n") !== [...this.sets.options].map(({ value }) => value).join("\n")) {
+      this.sets.replaceChildren(...names.map((name) => element("option", { value: name }, name)));
+    }
+    this.sets.value = chosen ?? NO_SET;
+  }
+  async attempt(action) {
+    try {
+      await this.perform(action);
+    } catch (error) {
+      this.report(reasonOf(error));
+      if (this.shown !== null) {
+        this.show(this.shown);
+      }
+    }
+  }
+  async loadHistory() {
+    try {
+      await this.history.load();
+    } catch (error) {
+      this.report(reasonOf(error));
+    }
+  }
+  async renderOnce(params) {
+    const { text, tokens } = await this.perform({ action: "render", params });
+    const count = tokens === void 0 ? "" : ` ${amount(tokens.text)} tokens.`;
+    this.once.replaceChildren(
+      element(
+        "div.row",
+        {},
+        element("strong", {}, `Rendered once.${count}`),
+        element("span.space"),
+        button("", {}, () => this.once.replaceChildren(), "Dismiss")
+      ),
+      element("pre", { tabindex: "0", "aria-label": "Rendered once" }, text)
+    );
+  }
+  changeBudget() {
+    const budget = Number(this.budget.value || "0");
+    const valid = Number.isInteger(budget) && budget >= 0;
+    this.budget.setAttribute("aria-invalid", String(!valid));
+    if (valid) {
+      void this.attempt({ action: "budget", budget });
+    }
+  }
+  copyMenu(copies, inEditor) {
+    const copy = (text) => () => {
+      menu.open = false;
+      summary.focus();
+      this.perform({ action: "copy", text: text() }).catch(
+        (error) => this.report(reasonOf(error))
+      );
+    };
+    const summary = element("summary", {}, "Copy");
+    const menu = element(
+      "details.menu",
+      {},
+      summary,
+      element(
+        "div.items",
+        {},
+        button("", {}, copy(copies.text), "Copy Text"),
+        button("", {}, copy(copies.messages), "Copy as Messages"),
+        button("", {}, copy(copies.shown), "Copy as Shown"),
+        inEditor && button(
+          "",
+          {},
+          () => {
+            menu.open = false;
+            void this.perform({ action: "document" });
+          },
+          "Open as Document"
+        )
+      )
+    );
+    menu.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") {
+        menu.open = false;
+        summary.focus();
+      }
+    });
+    menu.addEventListener("focusout", ({ relatedTarget }) => {
+      if (relatedTarget !== null && !menu.contains(relatedTarget)) {
+        menu.open = false;
+      }
+    });
+    return menu;
+  }
+};
+
 // src/webview/costs.ts
 var Costs = class {
   root = element("div.total");
-  words = element("span.words");
+  words = element("div.words");
   strip = element("div.strip", { "aria-hidden": "true" });
-  sentence = element("summary", { title: PLAN });
-  stages = element("div.stages");
-  plan = element("details.plan", {}, this.sentence, this.stages);
   /** `pressed` is told which section a piece of the strip stands for. */
   constructor(pressed) {
-    this.root.append(this.words, this.plan, this.strip);
+    this.root.append(this.words, this.strip);
     this.strip.addEventListener("click", ({ target }) => {
       const id = target.dataset.for;
       if (id !== void 0) {
@@ -345,31 +1206,26 @@ var Costs = class {
       }
     });
   }
-  /** `effects` are what the module does beside its prompts: they belong to its price. */
-  show(blocks, tokens, kept, plan, effects) {
-    this.root.hidden = tokens === null;
-    if (tokens === null) {
+  show(blocks, view) {
+    const { tokens, kept, cache, budget, effects = [] } = view;
+    this.root.hidden = !tokens;
+    if (!tokens) {
       return;
     }
-    const said = [
-      `${amount(tokens.total)} tokens`,
-      tokens.tools > 0 && `${amount(tokens.tools)} of them tools`,
-      tokens.output > 0 && `${amount(tokens.output)} the output's schema`,
-      tokens.exact ? tokens.encoding : "estimated"
+    const numbers = [
+      element("b", {}, counted(tokens.text, "token")),
+      ...numbersOf(tokens, kept ?? null).map((text) => element("span", {}, text)),
+      budget && budgetOf(budget),
+      element("span.quiet", { title: COUNTED }, tokens.exact ? tokens.encoding : "estimated")
     ];
-    const cache = keptOf(tokens, kept);
     const done = effects.map(({ line, message }) => `line ${line} ${message}`).join(" · ");
     this.words.replaceChildren(
-      element("span", {}, said.filter(Boolean).join(" · ")),
-      ...cache === null ? [] : [element("span.kept", { title: KEPT }, cache)],
+      ...numbers.filter((number) => number instanceof Node),
       ...done === "" ? [] : [element("span.effects", { title: EFFECTS }, done)]
     );
-    this.plan.hidden = !plan?.sentence;
-    this.sentence.textContent = plan?.sentence ?? "";
-    this.stages.replaceChildren(tableOf(plan?.stages ?? []));
-    this.drawStrip(blocks, kept, plan);
+    this.drawStrip(blocks, tokens, kept ?? null, cache ?? null, budget ?? null);
   }
-  drawStrip(blocks, kept, plan) {
+  drawStrip(blocks, tokens, kept, plan, budget) {
     const marks = (plan?.breakpoints ?? []).filter((mark) => mark.kept);
     let end = 0;
     const pieces = blocks.map((block) => {
@@ -380,57 +1236,214 @@ var Costs = class {
       const fresh = kept !== null && (!kept.tools || end > kept.characters) ? " fresh" : "";
       const own = block.tokens?.self ?? 0;
       const name = [block.number, block.title].filter(Boolean).join(" ");
+      const part = `${counted(own, "token")}, ${share(own, tokens.text)}`;
       const upTo = mark ? `; a cache can keep the ${amount(mark.tokens)} tokens up to here` : "";
       const piece = element("span", {
         class: `piece ${kind}${fresh}${mark ? " breakpoint" : ""}`,
-        title: `${name}: ${amount(own)} tokens${fresh && ", not kept by the cache"}${upTo}`,
+        title: `${name}: ${part}${fresh && ", not cached"}${upTo}`,
         "data-for": block.id
       });
       piece.style.setProperty("flex-grow", String(Math.max(own, 1)));
       return piece;
     });
     this.strip.replaceChildren(...pieces);
+    if (budget !== null && budget.over === 0 && budget.unit === "tokens") {
+      const left = element("span.left", {
+        title: `${amount(budget.limit - budget.used)} tokens left`
+      });
+      left.style.setProperty("flex-grow", String(budget.limit - budget.used));
+      this.strip.append(left);
+    }
   }
 };
-var KEPT = "A provider's prompt cache keeps what the last version and this one begin with alike, the tools first.";
-var PLAN = "How much of the prompt begins alike in other requests, by what the types of its fields say. A provider can be asked to keep it.";
+function numbersOf(tokens, kept) {
+  const cached = kept && (kept.tools ? `${amount(kept.cached)} cached` : "0 cached: the tools changed");
+  return [
+    tokens.tools > 0 && `${amount(tokens.tools)} tools`,
+    tokens.output > 0 && `${amount(tokens.output)} output schema`,
+    cached
+  ].filter((said2) => typeof said2 === "string");
+}
+function budgetOf({ used, limit, unit, over }) {
+  const of = unit === "tokens" ? "" : ` ${unit}`;
+  const words = `${amount(used)} of ${amount(limit)}${of}`;
+  return element(
+    `span.${over > 0 ? "over" : "budget"}`,
+    { title: "The budget for the text" },
+    over > 0 ? `${words}: ${amount(over)} over budget` : `${words} budget`
+  );
+}
+var COUNTED = "How the tokens are counted";
 var EFFECTS = "Side effects of importing the module.";
-function tableOf(stages) {
-  const head = ["sections", "tokens", "changes", "a change makes new"];
-  const rows = stages.flatMap(({ first, last, tokens, why, change, breakpoint }) => [
+
+// src/webview/sheets.ts
+var USER = "user";
+function roleOf(block) {
+  return block.role ?? USER;
+}
+function messagesOf(blocks) {
+  const messages = [];
+  for (const block of blocks) {
+    const last = messages.at(-1);
+    if (last?.role === roleOf(block)) {
+      last.content += block.text;
+    } else if (block.text !== "") {
+      messages.push({ role: roleOf(block), content: block.text });
+    }
+  }
+  return messages.map(({ role, content }) => ({ role, content: content.trim() }));
+}
+function toolsSheet(tools) {
+  return tools.map(
+    (tool) => element(
+      "article.tool",
+      {},
+      element(
+        "h2",
+        {},
+        element("code", {}, tool.name),
+        tool.tokens !== void 0 && element("span.quiet", {}, counted(tool.tokens, "token"))
+      ),
+      element("p.description", {}, tool.description),
+      tool.schema !== void 0 && json(tool.schema, `Schema of ${tool.name}`)
+    )
+  );
+}
+function outputSheet(output) {
+  const heading = element(
+    "h2",
+    {},
+    element("code", {}, output.type),
+    output.container === "array" && element("span.quiet", {}, "a list of them")
+  );
+  return [heading, json(output.schema, `Schema of ${output.type}`)];
+}
+function messagesSheet(blocks) {
+  return messagesOf(blocks).map(
+    ({ role, content }) => element(
+      "article.message",
+      {},
+      element("h2", {}, role),
+      element("pre", { tabindex: "0", "aria-label": `Message of the ${role}` }, content)
+    )
+  );
+}
+function costsSheet(blocks, view) {
+  const { tokens, cache } = view;
+  if (!tokens) {
+    return [];
+  }
+  const whole = `${amount(tokens.total)} tokens in all: ${amount(tokens.text)} text`;
+  const parts = [whole, ...numbersOf(tokens, view.kept ?? null)].join(" · ");
+  const dear = blocks.filter((block) => (block.tokens?.self ?? 0) > 0).sort((one, other) => (other.tokens?.self ?? 0) - (one.tokens?.self ?? 0));
+  return [
+    element("h2", {}, "Sections"),
+    element("p.doc", {}, parts),
+    sharesOf(dear.slice(0, MOST), tokens.text),
+    ...cache?.sentence ? [
+      element("h2", {}, "Cache plan"),
+      element("p.doc", { title: PLAN }, cache.sentence),
+      planOf(cache.stages)
+    ] : []
+  ];
+}
+var MOST = 12;
+var PLAN = "How much of the prompt begins alike in other requests, by what the types of its fields say. A provider can be asked to keep it.";
+function sharesOf(blocks, whole) {
+  const rows = blocks.map((block) => {
+    const own = block.tokens?.self ?? 0;
+    const bar = element("span.bar-of", { "aria-hidden": "true" });
+    bar.style.setProperty("--share", String(whole === 0 ? 0 : own / whole));
+    return element(
+      "tr",
+      {},
+      element("td", {}, [block.number, block.title || block.key].filter(Boolean).join(" ")),
+      element("td.amount", {}, amount(own)),
+      element("td.amount", {}, share(own, whole)),
+      element("td.share", {}, bar)
+    );
+  });
+  return table("shares", ["section", "tokens", "share", ""], rows);
+}
+function planOf(stages) {
+  const rows = stages.flatMap(({ first, last, tokens, why, change: change2, breakpoint }) => [
     element(
       "tr",
       {},
       element("td", {}, first === last ? first : `${first} … ${last}`),
       element("td.amount", {}, amount(tokens)),
       element("td", {}, why),
-      element("td.amount", {}, amount(change))
+      element("td.amount", {}, amount(change2))
     ),
     ...breakpoint === null ? [] : [element("tr.mark", {}, element("td", { colspan: "4" }, breakpoint))]
   ]);
+  return table("stages", ["sections", "tokens", "changes", "a change makes new"], rows);
+}
+function table(kind, names, rows) {
+  const head = names.map((name) => name === "" ? element("td") : element("th", {}, name));
   return element(
-    "table",
+    `div.${kind}`,
     {},
-    element("thead", {}, element("tr", {}, ...head.map((name) => element("th", {}, name)))),
-    element("tbody", {}, ...rows)
+    element(
+      "table",
+      {},
+      element("thead", {}, element("tr", {}, ...head)),
+      element("tbody", {}, ...rows)
+    )
   );
 }
-function keptOf(tokens, kept) {
-  if (kept === null) {
-    return null;
-  }
-  if (!kept.tools) {
-    return "the tools changed: the cache keeps nothing";
-  }
-  if (kept.tokens >= tokens.text) {
-    return "the cache keeps all of it";
-  }
-  const count = kept.tokens + tokens.tools;
-  return count === 0 ? "the cache keeps nothing" : `the cache keeps ${amount(count)} of them`;
+function json(value, label) {
+  return element("pre", { tabindex: "0", "aria-label": label }, JSON.stringify(value, null, 2));
 }
-function amount(count) {
-  return count.toLocaleString("en");
-}
+
+// src/webview/tabs.ts
+var Tabs = class {
+  constructor(chosen) {
+    this.chosen = chosen;
+    this.list.addEventListener("keydown", (event) => this.key(event));
+  }
+  chosen;
+  list = element("div.tablist", { role: "tablist", "aria-label": "What to show" });
+  tabs = /* @__PURE__ */ new Map();
+  add(name, panel) {
+    const [id, of] = [`tab-${name}`, `panel-${name}`];
+    const made = button("tab", { role: "tab", id, "aria-controls": of }, () => this.choose(name));
+    panel.id = of;
+    panel.setAttribute("role", "tabpanel");
+    panel.setAttribute("aria-labelledby", id);
+    this.tabs.set(name, { button: made, panel });
+    this.list.append(made);
+  }
+  label(name, text, used = true) {
+    const tab = this.tabs.get(name);
+    if (tab !== void 0) {
+      tab.button.textContent = text;
+      tab.button.hidden = !used;
+      if (!used && tab.button.getAttribute("aria-selected") === "true") {
+        this.choose([...this.tabs.keys()][0] ?? name);
+      }
+    }
+  }
+  choose(name) {
+    for (const [known, { button: tab, panel }] of this.tabs) {
+      tab.setAttribute("aria-selected", String(known === name));
+      tab.tabIndex = known === name ? 0 : -1;
+      panel.hidden = known !== name;
+    }
+    this.chosen(name);
+  }
+  key(event) {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const shown = [...this.tabs].filter(([, { button: tab }]) => !tab.hidden);
+    const at = shown.findIndex(([, { button: tab }]) => tab === event.target);
+    const next = step === void 0 ? void 0 : shown.at((at + step) % shown.length);
+    if (next !== void 0) {
+      event.preventDefault();
+      this.choose(next[0]);
+      next[1].button.focus();
+    }
+  }
+};
 
 // src/webview/page.ts
 var FIDELITIES = {
@@ -438,91 +1451,140 @@ var FIDELITIES = {
   static: "Rendered from the source alone: unknown values show as written"
 };
 var ONE_LINE = 24;
-var USER = "user";
-function roleOf(block) {
-  return block.role ?? USER;
-}
+var TEXT = "text";
 var Page = class {
   constructor(host) {
     this.host = host;
     const state = host.load();
     this.folded = new Set(state.folded ?? []);
     this.mode = state.mode ?? "markdown";
+    this.tab = state.tab ?? TEXT;
     this.scrollWanted = state.scroll ?? null;
-    this.modeButton = button("", { title: "The exact text that the model gets" }, () => {
-      this.mode = this.mode === "text" ? "markdown" : "text";
-      this.keepingPlace(() => this.draw());
-    });
-    this.modeButton.append("Text");
-    this.foldButton = button("", {}, () => this.foldAll());
-    this.notice.hidden = true;
-    document.body.append(
-      // What the reader must know stays in view with the bar, however far down the text is.
-      element(
-        "header",
-        {},
-        element(
-          "div.bar",
-          {},
-          this.name,
-          this.fidelity,
-          element("span.space"),
-          host.controls,
-          this.modeButton,
-          this.foldButton
-        ),
-        this.costs.root,
-        this.notice
-      ),
-      this.main,
-      this.tools
+    this.controls = new Controls(
+      (action) => host.perform(action),
+      host.inEditor,
+      {
+        text: () => this.textOf(() => true),
+        messages: () => JSON.stringify(messagesOf(this.blocks.all()), null, 2),
+        shown: () => this.textOf((block) => this.isShown(block))
+      },
+      (reason) => this.refuse(reason),
+      () => this.save()
     );
-    this.main.addEventListener("keydown", (event) => this.key(event));
+    if (state.drawer) {
+      this.controls.drawers.open(state.drawer);
+    }
+    this.modeButton = button(
+      "",
+      { title: "The exact text that the model gets" },
+      () => {
+        this.mode = this.mode === "text" ? "markdown" : "text";
+        this.keepingPlace(() => this.draw());
+      },
+      "Text"
+    );
+    this.foldButton = button("", {}, () => this.foldAll());
+    this.tabs = new Tabs((name) => {
+      this.tab = name;
+      this.drawSheet();
+      this.save();
+    });
+    this.tabs.add(TEXT, this.text);
+    this.tabs.label(TEXT, "Prompt");
+    for (const [name, panel] of Object.entries(this.sheets)) {
+      this.tabs.add(name, panel);
+    }
+    this.tabs.choose(this.tab);
+    this.notice.hidden = this.refusal.hidden = true;
+    this.header = this.head();
+    this.main.append(this.text, ...Object.values(this.sheets));
+    document.body.append(this.header, this.main, this.foot);
+    this.text.addEventListener("keydown", (event) => this.key(event));
     addEventListener("scroll", () => this.save(), { passive: true });
-    host.post({ type: "ready" });
   }
   host;
   blocks = new Blocks();
   views = /* @__PURE__ */ new Map();
   folded;
   mode;
-  prompt = { uri: "", name: "" };
+  tab;
+  view = null;
   scrollWanted;
-  reveals = true;
   name = element("h1");
   fidelity = element("span.fidelity");
   modeButton;
   foldButton;
   notice = element("div.notice", { role: "status", "aria-live": "polite" });
-  costs = new Costs((id) => this.views.get(id)?.root.scrollIntoView());
-  main = element("main");
-  tools = element("footer");
-  receive(message) {
-    if (message.type === "settled") {
-      for (const view of this.views.values()) {
-        if (view.key === message.key) {
-          view.settle();
-        }
-      }
-    } else {
-      this.keepingPlace(() => this.show(message.view));
-    }
+  refusal = element("div.notice.failed", { role: "alert" });
+  costs = new Costs((id) => this.reach(id));
+  controls;
+  tabs;
+  header;
+  main = element("main", { tabindex: "-1" });
+  text = element("div.text-panel");
+  sheets = {
+    tools: element("div.sheet"),
+    output: element("div.sheet"),
+    messages: element("div.sheet"),
+    costs: element("div.sheet")
+  };
+  foot = element("footer");
+  /** What the reader must know stays in view with the bar, however far down the text is. */
+  head() {
+    return element(
+      "header",
+      {},
+      element(
+        "div.bar",
+        {},
+        this.name,
+        this.fidelity,
+        element("span.space"),
+        this.controls.sets,
+        this.controls.drawers.buttons,
+        this.controls.menu,
+        this.host.extra
+      ),
+      this.costs.root,
+      this.notice,
+      this.refusal,
+      this.controls.drawers.root,
+      element(
+        "div.tabs",
+        {},
+        this.tabs.list,
+        element("span.space"),
+        this.controls.steps,
+        this.modeButton,
+        this.foldButton
+      )
+    );
   }
   show(view) {
-    this.prompt = { uri: view.uri, name: view.name };
-    this.name.textContent = view.name;
+    this.keepingPlace(() => this.apply(view));
+  }
+  apply(view) {
+    this.view = view;
+    this.name.textContent = this.name.title = view.name;
     this.fidelity.textContent = view.fidelity;
     this.fidelity.title = FIDELITIES[view.fidelity] ?? "";
     this.fidelity.hidden = view.fidelity === "";
+    this.refusal.hidden = true;
     if (view.whole) {
       this.blocks.clear();
     }
     this.blocks.apply(view.order, view.blocks);
-    this.reveals = view.reveals ?? true;
+    const { tools = [], output = null } = view;
+    this.tabs.label("tools", `Tools ${tools.length}`, tools.length > 0);
+    this.tabs.label("output", "Output", output !== null);
+    this.tabs.label("messages", "Messages", view.order.length > 0);
+    this.tabs.label("costs", "Costs", Boolean(view.tokens));
     this.draw();
-    this.costs.show(this.blocks.all(), view.tokens, view.kept, view.cache, view.effects ?? []);
+    this.drawSheet();
+    this.costs.show(this.blocks.all(), view);
+    this.controls.show(view);
     this.showNotice(view.notice);
-    this.showTools(view.tools);
+    this.showFoot(view);
     if (this.scrollWanted !== null && view.order.length > 0) {
       scrollTo({ top: this.scrollWanted });
       this.scrollWanted = null;
@@ -536,22 +1598,38 @@ var Page = class {
         this.views.delete(id);
       }
     }
-    let next = this.main.firstElementChild;
+    let next = this.text.firstElementChild;
     let role = this.blocks.all().some((block) => roleOf(block) !== USER) ? "" : USER;
     for (const block of this.blocks.all()) {
       const view = this.viewOf(block);
-      view.update(block, this.mode, this.reveals);
+      view.update(block, this.mode, this.view?.reveals ?? true);
       view.begins(roleOf(block) === role ? null : roleOf(block));
       role = roleOf(block);
       if (view.root === next) {
         next = next.nextElementSibling;
       } else {
-        this.main.insertBefore(view.root, next);
+        this.text.insertBefore(view.root, next);
       }
     }
     this.applyFolds();
     this.modeButton.setAttribute("aria-pressed", String(this.mode === "text"));
     this.save();
+  }
+  /** Fills the tab that is shown, and no other. */
+  drawSheet() {
+    const { view, tab } = this;
+    this.modeButton.hidden = this.foldButton.hidden = tab !== TEXT || this.views.size === 0;
+    if (view === null || tab === TEXT) {
+      return;
+    }
+    const blocks = this.blocks.all();
+    const made = {
+      tools: () => toolsSheet(view.tools ?? []),
+      output: () => view.output ? outputSheet(view.output) : [],
+      messages: () => messagesSheet(blocks),
+      costs: () => costsSheet(blocks, view)
+    };
+    this.sheets[tab].replaceChildren(...made[tab]?.() ?? []);
   }
   viewOf(block) {
     const there = this.views.get(block.id);
@@ -560,12 +1638,33 @@ var Page = class {
     }
     const made = new BlockView(block, {
       fold: (id) => this.toggle(id),
-      change: (change, key) => this.host.post({ type: change, key }),
-      reveal: (id) => this.host.post({ type: "reveal", id }),
+      change: (change2, key, reason) => this.attempt({ action: change2, key, ...reason ? { reason } : {} }),
+      peek: async (key) => (await this.host.perform({ action: "peek", key })).text,
+      reveal: (key) => void this.attempt({ action: "reveal", key }),
+      go: (file, line) => void this.attempt({ action: "go", file, line }),
       markdown: (shown, part) => this.host.markdown(shown, part)
     });
     this.views.set(block.id, made);
     return made;
+  }
+  async attempt(action) {
+    try {
+      await this.host.perform(action);
+    } catch (error) {
+      this.refuse(reasonOf(error));
+    }
+  }
+  /** Says why something was not done, until something changes. */
+  refuse(reason) {
+    this.refusal.hidden = false;
+    this.refusal.replaceChildren(
+      element("span", {}, reason),
+      button("", {}, () => this.refusal.hidden = true, "Dismiss")
+    );
+  }
+  reach(id) {
+    this.tabs.choose(TEXT);
+    this.views.get(id)?.root.scrollIntoView();
   }
   toggle(id, folded = !this.folded.has(id)) {
     if (folded) {
@@ -599,7 +1698,13 @@ var Page = class {
       }
     }
     this.foldButton.textContent = this.folded.size === 0 ? "Fold All" : "Unfold All";
-    this.foldButton.hidden = this.modeButton.hidden = this.views.size === 0;
+    this.modeButton.hidden = this.foldButton.hidden = this.tab !== TEXT || this.views.size === 0;
+  }
+  textOf(chosen) {
+    return this.blocks.all().filter(chosen).map((block) => block.text).join("");
+  }
+  isShown(block) {
+    return !this.folded.has(block.id) && this.views.get(block.id)?.root.hidden === false;
   }
   showNotice(notice) {
     this.notice.hidden = notice === null;
@@ -607,102 +1712,135 @@ var Page = class {
     const current = notice === null || ["loading", "untrusted"].includes(notice.kind);
     this.main.classList.toggle("outdated", !current);
     const actions = (notice?.actions ?? []).map(
-      ({ id, title }) => button("", {}, () => this.host.post({ type: "action", id }), title)
+      ({ id, title }) => button("", {}, () => void this.attempt({ action: "notice", id }), title)
     );
-    this.notice.replaceChildren(element("span", {}, notice?.text ?? ""), ...actions);
-  }
-  showTools(tools) {
-    const open = this.tools.querySelector("details")?.open ?? false;
-    this.tools.hidden = tools.length === 0;
-    const list = tools.map((tool) => [
-      element(
-        "dt",
-        {},
-        element("code", {}, tool.name),
-        tool.tokens !== void 0 && ` ${tool.tokens.toLocaleString("en")} tokens`
-      ),
-      element("dd", {}, tool.description)
-    ]);
-    const details = element(
-      "details",
-      {},
-      element("summary", {}, `Tools (${tools.length})`),
-      element("dl", {}, ...list.flat())
+    this.notice.replaceChildren(
+      element("span", {}, notice?.text ?? ""),
+      element("div.controls", {}, ...actions)
     );
-    details.open = open;
-    this.tools.replaceChildren(details);
   }
-  /** Up and down walk the heads, left folds, right unfolds, o opens and c closes the section. */
+  showFoot({ interpreter, milliseconds }) {
+    const said2 = [];
+    if (typeof milliseconds === "number") {
+      said2.push(`Rendered in ${milliseconds.toLocaleString("en")} ms`);
+    }
+    if (interpreter) {
+      const version = interpreter.python ? ` (Python ${interpreter.python})` : "";
+      said2.push(`by ${interpreter.path}${version}: ${interpreter.reason}`);
+    }
+    this.foot.hidden = said2.length === 0;
+    this.foot.replaceChildren(
+      element("span", {}, said2.join(" ")),
+      interpreter?.mismatch ? element("strong", {}, ` ${interpreter.mismatch}`) : ""
+    );
+  }
+  /** Up and down walk the heads, left folds, right unfolds, o opens, c closes, p peeks. */
   key(event) {
     const head = event.target.closest(".fold");
-    const id = head?.closest(".block")?.dataset.id;
+    const root = head?.closest(".block");
+    const id = root?.dataset.id;
     const block = id === void 0 ? void 0 : this.blocks.get(id);
     if (event.ctrlKey || event.altKey || event.metaKey || block === void 0 || head === null) {
       return;
     }
-    const heads = [...this.main.querySelectorAll(".block:not([hidden]) .fold")];
+    const heads = [...this.text.querySelectorAll(".block:not([hidden]) .fold")];
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const summarized = block.enabled && block.visibility === "SUMMARY";
     if (step !== void 0) {
       heads[heads.indexOf(head) + step]?.focus();
     } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
       this.toggle(block.id, event.key === "ArrowLeft");
-    } else if (event.key === "o" && block.enabled && block.visibility === "SUMMARY") {
-      this.host.post({ type: "open", key: block.key });
+    } else if (event.key === "o" && summarized) {
+      void this.attempt({ action: "open", key: block.key });
     } else if (event.key === "c" && block.opened) {
-      this.host.post({ type: "close", key: block.key });
+      void this.attempt({ action: "close", key: block.key });
+    } else if (event.key === "p" && summarized) {
+      root?.querySelector(".peek")?.click();
     } else {
       return;
     }
     event.preventDefault();
   }
   /** Runs a change of the page so that the first section in view stays where it is. */
-  keepingPlace(change) {
-    const edge = this.main.previousElementSibling?.getBoundingClientRect().bottom ?? 0;
+  keepingPlace(change2) {
+    const edge = this.header.getBoundingClientRect().bottom;
     const top = [...this.views.values()].find(
       ({ root }) => !root.hidden && root.getBoundingClientRect().bottom > edge + ONE_LINE
     );
     const before = top?.root.getBoundingClientRect().top ?? 0;
     const scrolled = scrollY > 0;
-    change();
+    change2();
     if (scrolled && top?.root.isConnected) {
       scrollBy({ top: top.root.getBoundingClientRect().top - before });
     }
   }
   save() {
-    if (this.prompt.uri !== "" && this.scrollWanted === null) {
-      this.host.save({
-        ...this.prompt,
-        folded: [...this.folded],
-        mode: this.mode,
-        scroll: scrollY
-      });
+    const { view } = this;
+    if (view === null || view.uri === "" || this.scrollWanted !== null) {
+      return;
     }
+    const blocks = this.blocks.all();
+    this.host.save({
+      uri: view.uri,
+      name: view.name,
+      folded: [...this.folded],
+      mode: this.mode,
+      tab: this.tab,
+      drawer: this.controls.drawers.opened,
+      scroll: scrollY,
+      chosen: {
+        opened: blocks.filter((block) => block.opened).map((block) => block.key),
+        chapters: (view.chapters ?? []).filter(({ open }) => open).map(({ key }) => key),
+        params: view.params ?? {},
+        parameter_set: view.parameter_set ?? null
+      }
+    });
   }
 };
 
+// src/webview/theme.ts
+var KEY = "foldline-theme";
+var THEMES = { "light dark": "System", light: "Light", dark: "Dark" };
+function themeSwitch() {
+  const options = Object.entries(THEMES).map(([value, name]) => element("option", { value }, name));
+  const list = element("select.theme", { "aria-label": "Theme", title: "Theme" }, ...options);
+  const stored = localStorage.getItem(KEY) ?? "";
+  list.value = stored in THEMES ? stored : "light dark";
+  const apply = () => {
+    document.documentElement.style.colorScheme = list.value;
+    localStorage.setItem(KEY, list.value);
+  };
+  list.addEventListener("change", apply);
+  apply();
+  return list;
+}
+
 // src/webview/browser.ts
+var NOTHING = {
+  ...{ uri: "", name: "", fidelity: "", order: [], blocks: [], whole: true },
+  ...{ reveals: false, notice: null }
+};
 var STATE = "foldline";
 var Browser = class {
   page;
-  controls = new Controls((action, key) => void this.send(action, key));
-  keys = /* @__PURE__ */ new Map();
-  last = null;
+  last = NOTHING;
+  stale = null;
   /** What came in between is told once more when the connection is back. */
   lost = null;
-  refusal = null;
   constructor() {
     history.replaceState(null, "", location.pathname);
     this.page = new Page({
-      post: (message) => void this.act(message),
+      inEditor: false,
+      perform: (action) => this.perform(action),
       load: () => JSON.parse(sessionStorage.getItem(STATE) ?? "{}"),
       save: (state) => sessionStorage.setItem(STATE, JSON.stringify(state)),
-      controls: this.controls.root,
-      markdown: (block, part) => block.markdown[part]
+      markdown: (block, part) => block.markdown[part],
+      extra: themeSwitch()
     });
     const events = new EventSource("events");
     events.addEventListener("message", ({ data }) => {
-      this.lost = this.refusal = null;
-      this.show(JSON.parse(data));
+      this.lost = null;
+      this.receive(JSON.parse(data));
     });
     events.addEventListener("over", () => {
       events.close();
@@ -717,74 +1855,45 @@ var Browser = class {
   }
   lose(text) {
     this.lost = { kind: "stopped", text, actions: [] };
-    this.showAgain();
+    this.show(this.last);
   }
-  show(news) {
-    for (const { id, key } of news.blocks) {
-      this.keys.set(id, key);
-    }
-    this.last = { ...news, blocks: [], whole: false };
+  receive(news) {
+    const { stale, order, fidelity, uri } = news;
+    this.stale = stale && {
+      ...staleNotice(stale, order.length > 0, fidelity, uri),
+      actions: []
+    };
     document.title = `${news.name || "Preview"} · foldline`;
-    this.controls.show(news.parameter_sets, news.parameter_set, news.steps);
-    const { uri, name, fidelity, order, blocks, whole, tools, tokens, kept, cache, effects } = news;
-    this.page.receive({
-      type: "view",
-      view: {
-        ...{ uri, name, fidelity, order, blocks, whole, tools, tokens, kept, cache, effects },
-        reveals: news.reveals,
-        notice: this.noticeOf(news)
-      }
-    });
+    this.last = { ...news, blocks: [], whole: false, notice: null };
+    this.show({ ...news, notice: null });
   }
-  showAgain() {
-    this.show(this.last ?? NOTHING);
+  show(view) {
+    this.page.show({ ...view, notice: this.lost ?? this.stale });
   }
-  noticeOf({ stale, order, fidelity }) {
-    const old = stale && { ...staleNotice(stale, order.length > 0, fidelity), actions: [] };
-    return this.lost ?? this.refusal ?? old;
-  }
-  async act(message) {
-    if (message.type === "ready" || message.type === "action") {
-      return;
-    }
-    const key = message.type === "reveal" ? this.keys.get(message.id) : message.key;
-    await this.send(message.type, key ?? "");
-    if (message.type !== "reveal") {
-      this.page.receive({ type: "settled", key: message.key });
+  async perform(action) {
+    switch (action.action) {
+      case "copy":
+        return navigator.clipboard.writeText(action.text);
+      case "notice":
+      case "document":
+      case "compare":
+        throw new Error("Only an editor can do that.");
+      default:
+        return send(action);
     }
   }
-  async send(action, key) {
-    const refused = await send({ action, key });
-    if (refused !== null) {
-      this.refusal = { kind: "failed", text: refused, actions: [] };
-      this.showAgain();
-    }
-  }
-};
-var NOTHING = {
-  ...{ sessionId: "", uri: "", name: "", version: null, fidelity: "", order: [], blocks: [] },
-  ...{
-    tools: [],
-    tokens: null,
-    kept: null,
-    cache: null,
-    effects: [],
-    stale: null,
-    whole: true,
-    reveals: false
-  },
-  ...{ parameter_sets: [], parameter_set: null, steps: 1 }
 };
 async function send(action) {
-  try {
-    const answer = await fetch("actions", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(action)
-    });
-    return answer.ok ? null : await answer.text();
-  } catch (error) {
-    return `The preview did not answer: ${String(error)}`;
+  const answer = await fetch("actions", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(action)
+  }).catch((error) => {
+    throw new Error(`The preview did not answer: ${String(error)}`);
+  });
+  if (!answer.ok) {
+    throw new Error((await answer.text()).trim());
   }
+  return answer.status === 204 ? void 0 : answer.json();
 }
 new Browser();

@@ -1,0 +1,30 @@
+// A unified diff as a person reads it.
+
+import type { Comparison } from '../wire';
+import { element } from './dom';
+import { amount, change } from './numbers';
+
+export function diffOf(found: Comparison): HTMLElement {
+  const { tokens, changes } = found;
+  if (changes.length === 0 && found.unified === '') {
+    return element('p.doc', {}, `No change since ${found.before}.`);
+  }
+  const words = `${amount(tokens.before)} tokens in ${found.before}, ${amount(tokens.after)} in ${found.after} (${change(tokens.delta)})`;
+  const sections = changes.map((item) =>
+    element('li', {}, `${item.title || item.key}: ${item.change}, ${change(item.tokens)} tokens`),
+  );
+  // The first two lines name the sides, which the words above do.
+  const lines = found.unified.split('\n').slice(2);
+  return element(
+    'div.diff',
+    {},
+    element('p.doc', {}, words),
+    element('ul', {}, ...sections),
+    element('pre', { tabindex: '0', 'aria-label': 'Differences' }, ...lines.map(lineOf)),
+  );
+}
+
+function lineOf(line: string): HTMLElement {
+  const kinds: Record<string, string> = { '+': 'added', '-': 'removed', '@': 'place' };
+  return element('span', { class: `line ${kinds[line[0] ?? ''] ?? ''}` }, `${line}\n`);
+}
