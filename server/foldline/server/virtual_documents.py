@@ -3,15 +3,19 @@
     foldline-prompt:/path/to/reviewer_prompt.py/reviewer.md
     foldline-prompt:/path/to/reviewer_prompt.py/reviewer.md?open=reference-docs&open=workspace.history
     foldline-prompt:/path/to/reviewer_prompt.py/reviewer.md?session=preview-1
+    foldline-prompt:/path/to/reviewer_prompt.py/reviewer.md?session=preview-1&version=3
+    foldline-prompt:/path/to/reviewer_prompt.py/reviewer.md?session=preview-1&revision=HEAD
 
 The path is that of the module and below it the prompt's variable; `open` are the keys of sections
-to open as a model does, and `session` is a preview, whose text it is. What is unknown in the query
-is left out of account, so that editors may add their own.
+to open as a model does, and `session` is a preview, whose text it is: now, in an earlier version,
+or as git has its prompt at a revision, with the preview's sections and values. What is unknown in
+the query is left out of account, so that editors may add their own.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
@@ -52,12 +56,16 @@ class Address:
         name: The variable that holds the prompt.
         opened: The sections that are shown open.
         session_id: The preview whose text it is, if it is one's.
+        version: The preview's version; None for the newest.
+        revision: The revision of git.
     """
 
     uri: str
     name: str
     opened: tuple[str, ...] = ()
     session_id: str | None = None
+    version: int | None = None
+    revision: str | None = None
 
     @classmethod
     def parse(cls, address: str) -> Address:
@@ -78,14 +86,24 @@ class Address:
             )
         query = parse_qs(unquote(parts.query))
         keys = [key for value in query.get("open", ()) for key in value.split(",") if key]
-        session_ids = query.get("session", [None])
-        return cls(f"file://{quote(module)}", name, tuple(keys), session_ids[-1])
+
+        def last(key: str) -> str | None:
+            return query[key][-1] if key in query else None
+
+        number = last("version")
+        version = int(number) if number is not None and re.fullmatch("[0-9]{1,9}", number) else None
+        uri = f"file://{quote(module)}"
+        return cls(uri, name, tuple(keys), last("session"), version, last("revision"))
 
     def __str__(self) -> str:
         path = f"{urlsplit(self.uri).path}/{quote(self.name)}{SUFFIX}"
         query = [("open", key) for key in self.opened]
         if self.session_id is not None:
             query.append(("session", self.session_id))
+        if self.version is not None:
+            query.append(("version", str(self.version)))
+        if self.revision is not None:
+            query.append(("revision", self.revision))
         return f"{SCHEME}:{path}{'?' if query else ''}{urlencode(query)}"
 
 
@@ -115,9 +133,11 @@ class VirtualDocuments:
         # Before it is rendered: a change in the meantime makes it old.
         self._asked[address] = parsed.session_id
         if parsed.session_id is not None:
-            state = ls.previews.state(parsed.session_id)
+            text = await ls.previews.text_at(
+                parsed.session_id, version=parsed.version, revision=parsed.revision
+            )
             self._watch(ls, parsed.session_id)
-            return "".join(block.text for block in state.blocks)
+            return text
         target = await find_prompt(ls.core, parsed.uri, parsed.name)
         try:
             text = await _render(ls, target, parsed.opened)

@@ -81,10 +81,10 @@ def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]
                 continue
             tokens = counter.format(counter.count(block.text))
             number = f"{block.number}. · " if prompt.render.certain else ""
-            folded = " folded" if block.visibility is Visibility.SUMMARY else ""
+            summarized = " summarized" if block.visibility is Visibility.SUMMARY else ""
             found[place.end] = Inlay(
                 place.end,
-                f"{number}{tokens} tok{folded}",
+                f"{number}{tokens} tok{summarized}",
                 f"`{'.'.join(block.path)}` in `{prompt.name.id}`",
             )
     return tuple(found[offset] for offset in sorted(found))

@@ -10,9 +10,11 @@ import asyncio
 import logging
 import time
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends.waiting import in_thread
 from foldline.ide.errors import (
     REFUSALS,
     IdeError,
@@ -28,6 +30,7 @@ from foldline.ide.render import execution
 from foldline.ide.render.diff import compare
 from foldline.ide.render.jobs import TOLERANT, open_sections
 from foldline.ide.render.render_options import RenderOptions
+from foldline.ide.render.revisions import parse_range, revision_side
 from foldline.ide.render.static import static_render
 from foldline.ide.resolve import find_prompt
 
@@ -36,8 +39,9 @@ if TYPE_CHECKING:
 
     from foldline.ide.previews.session import RenderTicket, Watcher
     from foldline.ide.previews.state import PreviewState
-    from foldline.ide.render.diff import Comparison
-    from foldline.ide.render.render import Block, Render
+    from foldline.ide.render.diff import Comparison, Side
+    from foldline.ide.render.jobs import Action
+    from foldline.ide.render.render import AnswerT, Block, Render
     from foldline.ide.resolve import PromptTarget
     from foldline.ide.workspace import Workspace
 
@@ -116,11 +120,13 @@ class Previews:
             ticket = preview.ticket()
             old = ticket.options
             target = await find_prompt(self._workspace, preview.uri, preview.name)
+            began = time.monotonic()
             try:
                 action = open_sections(section_keys or None, reason)
                 answer = await execution.open_sections(
                     self._workspace, target, action, old, TOLERANT
                 )
+                preview.milliseconds = _milliseconds_since(began)
             except IdeError as error:
                 if not self._may_be_static(preview, error):
                     raise
@@ -235,6 +241,59 @@ class Previews:
         after = preview.version if after is None else after
         before = max(1, after - 1) if before is None else before
         return compare(preview.version_side(before), preview.version_side(after))
+
+    async def compare(self, session_id: str | None, revisions: str) -> Comparison:
+        """Compare what git has of a preview's prompt at `REV` with it now, or at `REV..REV`.
+
+        Both have the preview's sections and values.
+
+        Raises:
+            IdeError: There is no such preview or revision, or one can't be rendered.
+        """
+        preview = self.find(session_id)
+        before, after = parse_range(revisions)
+        one, other = await self._side(preview, before), await self._side(preview, after)
+        return await in_thread(partial(compare, one, other))
+
+    async def text_at(
+        self, session_id: str, *, version: int | None = None, revision: str | None = None
+    ) -> str:
+        """A preview's text: now, in an earlier version, or as git has its prompt at a revision.
+
+        Raises:
+            IdeError: There is no such preview, version or revision, or it can't be rendered.
+        """
+        preview = self.find(session_id)
+        if revision is not None:
+            return (await self._side(preview, revision)).text
+        if version is not None:
+            return preview.version_side(version).text
+        return "".join(block.text for block in preview.render.blocks)
+
+    async def _side(self, preview: Preview, revision: str | None) -> Side:
+        self._workspace.require_trust()
+        target = await find_prompt(self._workspace, preview.uri, preview.name)
+        return await revision_side(self._workspace, target, revision, preview.options)
+
+    async def execute(self, session_id: str | None, action: Action[AnswerT]) -> AnswerT:
+        """The answer to `action` on a preview's prompt, with its values; the preview stays."""
+        preview = self.find(session_id)
+        target = await find_prompt(self._workspace, preview.uri, preview.name)
+        return await execution.execute(self._workspace, target, action, preview.options)
+
+    async def render_once(
+        self,
+        session_id: str | None,
+        params: Mapping[str, Mapping[str, Any]],
+        parameter_set: str | None = None,
+    ) -> Render:
+        """A preview's prompt with other values; the preview stays as it is."""
+        preview = self.find(session_id)
+        options = preview.options.with_values(
+            params, parameter_set=parameter_set, budget=None, budget_unit=None
+        )
+        target = await find_prompt(self._workspace, preview.uri, preview.name)
+        return await execution.render(self._workspace, target, options)
 
     def state(self, session_id: str | None) -> PreviewState:
         """The state of a preview now."""
@@ -365,6 +424,7 @@ class Previews:
             self._workspace.focus.prompt(target.document.uri, static.name)
             return static, Stale.of(error)
         preview.pace.finished(time.monotonic() - began)
+        preview.milliseconds = _milliseconds_since(began)
         return render, None
 
     def _may_be_static(self, preview: Preview, error: IdeError) -> bool:
@@ -381,3 +441,7 @@ class Previews:
             state = preview.state(changed)
             preview.notify(state)
             self._on_update(state)
+
+
+def _milliseconds_since(began: float) -> int:
+    return round((time.monotonic() - began) * 1000)

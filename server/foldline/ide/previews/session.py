@@ -63,6 +63,7 @@ class Preview:
         is_executed: The blocks come from running the prompt.
         stale: Why the blocks aren't executed ones of the newest text; None where they are.
         kept: What the last version and the one before begin with alike.
+        milliseconds: How long the last execution took.
         pace: How long to wait between renders, and for one that goes on.
         changed: Set when a document has changed since the last render started.
         turn: Held while the options change, so that each change starts from the one before.
@@ -82,6 +83,7 @@ class Preview:
     is_executed: bool = False
     stale: Stale | None = None
     kept: Kept | None = None
+    milliseconds: int | None = None
     history: History = field(default_factory=History)
     pace: Pace = field(default_factory=Pace)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -183,6 +185,8 @@ class Preview:
             generated=render.generated,
             effects=render.effects,
             interpreter=render.interpreter,
+            steps=len(self.steps),
+            milliseconds=self.milliseconds,
             stale=self.stale,
         )
 

@@ -75,6 +75,8 @@ class PreviewState:
         blocks: Those that the client hasn't seen as they are now.
         kept: What this version and the one before begin with alike.
         cache: What a provider's cache can keep of it, `CachePlan.to_json`.
+        steps: How many steps there are, the first of which can't be undone.
+        milliseconds: How long the last execution took; None before there was one.
     """
 
     sessionId: str
@@ -100,6 +102,8 @@ class PreviewState:
     generated: tuple[str, ...]
     effects: tuple[Effect, ...]
     interpreter: UsedInterpreter | None
+    steps: int
+    milliseconds: int | None
     stale: Stale | None
 
 

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import os
 import subprocess
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from foldline.backends.untrusted import find_on_path
+from foldline.backends.waiting import in_thread
 from foldline.ide.errors import RevisionError
+from foldline.ide.render import execution
+from foldline.ide.render.diff import Side
+from foldline.ide.render.jobs import Circumstances
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from foldline.ide.render.render_options import RenderOptions
+    from foldline.ide.resolve import PromptTarget
+    from foldline.ide.workspace import Workspace
 
 GIT_SECONDS = 10.0
 MAX_FILES = 2000
@@ -33,6 +42,21 @@ def parse_range(text: str) -> tuple[str, str | None]:
     """The revisions of `REV` or `REV..REV`; None stands for the files as they are now."""
     before, dots, after = text.partition("..")
     return before or "HEAD", (after or "HEAD") if dots else None
+
+
+async def revision_side(
+    workspace: Workspace, target: PromptTarget, revision: str | None, options: RenderOptions
+) -> Side:
+    """The prompt as git has it at a revision; as it is now without one.
+
+    Raises:
+        IdeError: Git has no such revision, or the prompt can't be rendered.
+    """
+    texts: dict[str, str] = {}
+    if revision is not None:
+        texts = await in_thread(partial(texts_at, target.document.path, revision))
+    render = await execution.render(workspace, target, options, Circumstances(texts=texts))
+    return Side.of(revision or "as it is now", render)
 
 
 def texts_at(file: Path, revision: str) -> dict[str, str]:

@@ -25,11 +25,13 @@ class Kept:
         characters: Of the text.
         tokens: Of the blocks that are alike as a whole.
         tools: Whether the tools are alike: providers read them before the text.
+        cached: The tokens that a cache keeps: tools and blocks; none if the tools differ.
     """
 
     characters: int
     tokens: int
     tools: bool
+    cached: int
 
 
 def with_costs(
@@ -42,9 +44,12 @@ def with_costs(
 
     With `locations`, each block has its place in the source, too. A block that is as one of those
     `known` is that object. The sums are of blocks: a tokenizer may save a few where it reads across
-    their borders.
+    their borders. A section that couldn't be rendered costs nothing: no model gets its error.
     """
-    own = {block.path: counter.count(block.text) for block in render.blocks}
+    own = {
+        block.path: 0 if block.error is not None else counter.count(block.text)
+        for block in render.blocks
+    }
     subtree: Counter[tuple[str, ...]] = Counter()
     for path, count in own.items():
         for end in range(1, len(path) + 1):
@@ -77,6 +82,8 @@ def with_costs(
 
 def spent(block: Block, unit: str) -> int:
     """What a block costs by itself, in `tokens` or UTF-8 `bytes`."""
+    if block.error is not None:
+        return 0
     if unit == "bytes":
         return len(block.text.encode("utf-8", "replace"))
     return block.own_tokens
@@ -97,7 +104,9 @@ def kept(
         if end > characters:
             break
         tokens += block.own_tokens
-    return Kept(characters, tokens, tuple(tools_before) == tuple(tools_after))
+    tools = tuple(tools_before) == tuple(tools_after)
+    cached = tokens + sum(tool.tokens or 0 for tool in tools_after) if tools else 0
+    return Kept(characters, tokens, tools, cached)
 
 
 def _common(one: str, other: str) -> int:

@@ -11,16 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.backends.waiting import in_thread
-from foldline.ide.render import execution
-from foldline.ide.render.diff import Side, compare
-from foldline.ide.render.jobs import Circumstances
+from foldline.ide.render.diff import compare
 from foldline.ide.render.render_options import RenderOptions
-from foldline.ide.render.revisions import parse_range, texts_at
+from foldline.ide.render.revisions import parse_range, revision_side
 from foldline.ide.resolve import find_prompt
 from foldline.ide.structuring import unstructured
 
 if TYPE_CHECKING:
-    from foldline.ide.resolve import PromptTarget
     from foldline.server.server import FoldlineServer
 
 COMMAND = "foldline.server.prompt.diff"
@@ -56,24 +53,11 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
             partial(ls.previews.diff, preview.session_id, arguments.before, arguments.after)
         )
         return {"sessionId": preview.session_id, **unstructured(found)}
-    options = RenderOptions()
-    uri, name = arguments.uri, arguments.name
     if arguments.sessionId is not None:
-        preview = ls.previews.find(arguments.sessionId)
-        options, uri, name = preview.options, preview.uri, preview.name
-    target = await find_prompt(ls.core, uri, name)
-    before, after = parse_range(revision or "HEAD")
-    one = await _side(ls, target, before, options)
-    other = await _side(ls, target, after, options)
-    return await in_thread(partial(compare, one, other))
-
-
-async def _side(
-    ls: FoldlineServer, target: PromptTarget, revision: str | None, options: RenderOptions
-) -> Side:
+        return await ls.previews.compare(arguments.sessionId, revision or "HEAD")
     ls.core.require_trust()
-    texts: dict[str, str] = {}
-    if revision is not None:
-        texts = await in_thread(partial(texts_at, target.document.path, revision))
-    render = await execution.render(ls.core, target, options, Circumstances(texts=texts))
-    return Side.of(revision or "as it is now", render)
+    target = await find_prompt(ls.core, arguments.uri, arguments.name)
+    before, after = parse_range(revision or "HEAD")
+    one = await revision_side(ls.core, target, before, RenderOptions())
+    other = await revision_side(ls.core, target, after, RenderOptions())
+    return await in_thread(partial(compare, one, other))

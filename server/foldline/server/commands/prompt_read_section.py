@@ -20,13 +20,17 @@ COMMAND = "foldline.server.prompt.readSection"
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """Without a `section_key` it is the first summarized section."""
+    """Without a `section_key` it is the first summarized section.
+
+    With a `sessionId` the values and the open sections are those of that preview.
+    """
 
     section_key: str | None = None
     uri: str | None = None
     name: str | None = None
     params: dict[str, dict[str, Any]] = field(default_factory=dict)
     overrides: dict[str, str] = field(default_factory=dict)
+    sessionId: str | None = None  # noqa: N815  # The name on the wire.
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
@@ -35,6 +39,8 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
 
 async def answer(ls: FoldlineServer, arguments: Arguments, action: Action[AnswerT]) -> AnswerT:
     """The answer of `action` about the section that `arguments` name."""
+    if arguments.sessionId is not None:
+        return await ls.previews.execute(arguments.sessionId, action)
     target = await find_prompt(ls.core, arguments.uri, arguments.name)
     options = RenderOptions(params=arguments.params, overrides=arguments.overrides)
     return await execution.execute(ls.core, target, action, options)

@@ -28,6 +28,8 @@ class Arguments:
         parameter_set: The name of a parameter set, or `none`.
         chapters: The chapters that are open, as far as the prompt lets them.
         overrides: `FULL` or `SUMMARY` by section key.
+        sessionId: A preview: its values and sections are taken where nothing else is said, and it
+            stays as it is.
         fidelity: `executed`, or `static`, which executes nothing and needs no trust.
     """
 
@@ -38,9 +40,15 @@ class Arguments:
     chapters: tuple[str, ...] = ()
     overrides: dict[str, str] = field(default_factory=dict)
     fidelity: str = "executed"
+    sessionId: str | None = None  # noqa: N815  # The name on the wire.
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> object:
+    if arguments.sessionId is not None:
+        render = await ls.previews.render_once(
+            arguments.sessionId, arguments.params, arguments.parameter_set
+        )
+        return render.with_spans()
     target = await find_prompt(ls.core, arguments.uri, arguments.name)
     if arguments.fidelity == "static":
         return (await static_render(ls.core, target, arguments.overrides)).with_spans()

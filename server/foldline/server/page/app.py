@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import (
     FileResponse,
+    JSONResponse,
     PlainTextResponse,
     RedirectResponse,
     Response,
@@ -23,7 +24,10 @@ from starlette.routing import Route
 
 from foldline.backends.waiting import in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError
+from foldline.ide.render.jobs import read_section
+from foldline.ide.render.render import Location, Position, Range
 from foldline.ide.structuring import structure, unstructured
+from foldline.ide.uris import uri_of
 from foldline.server.page.feed import Feed, Update
 from foldline.server.page.guard import Guard
 from foldline.server.page.markdown import with_markdown
@@ -35,9 +39,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from foldline.ide.previews.previews import Previews
-    from foldline.ide.previews.session import Preview
     from foldline.ide.previews.state import PreviewState
-    from foldline.ide.render.render import Location
 
 FILES = Path(__file__).parent / "files"
 SHOWN_FILES = {"page.js": "text/javascript", "page.css": "text/css", "icon.svg": "image/svg+xml"}
@@ -45,6 +47,7 @@ COOKIE = "foldline"
 BODY_SECONDS = 5.0
 BEAT_SECONDS = 10.0
 MAX_FEEDS = 16
+MAX_STEPS = 1000
 USED = (
     "This link was opened before, or is incomplete. It works once, in one browser: open the page "
     "again from the editor to get a new one.\n"
@@ -80,20 +83,50 @@ class Shown:
 
 
 class ActionKind(StrEnum):
+    """What a user can do in the page; those after `GO` only ask, and are answered with JSON."""
+
     OPEN = "open"
     CLOSE = "close"
+    OPEN_CHAPTER = "openChapter"
+    CLOSE_CHAPTER = "closeChapter"
+    SET = "set"
+    PARAMS = "params"
+    BUDGET = "budget"
     UNDO = "undo"
     RESET = "reset"
     REVEAL = "reveal"
-    SET = "set"
+    GO = "go"
+    HISTORY = "history"
+    DIFF = "diff"
+    PEEK = "peek"
+    RENDER = "render"
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A user's action in the page; `key` names a section or a parameter set."""
+    """A user's action in the page.
+
+    Attributes:
+        key: A section, a chapter or a parameter set.
+        reason: Why it is opened.
+        params: Fields by dataclass name or section key.
+        budget: What the text may cost; 0 for no budget.
+        steps: How many to undo.
+        file: A file that the preview names, to show in the editor.
+        revision: What to compare with; without it, two versions.
+    """
 
     action: ActionKind
     key: str = ""
+    reason: str = ""
+    params: dict[str, dict[str, Any]] = field(default_factory=dict)
+    budget: int = 0
+    steps: int = 1
+    file: str = ""
+    line: int = 1
+    before: int | None = None
+    after: int | None = None
+    revision: str | None = None
 
 
 def create_app(shown: Shown, authority: str, pages: Mapping[str, Page]) -> Starlette:
@@ -156,14 +189,13 @@ async def _events(shown: Shown, page: Page, _request: Request) -> Response:
     """Stream the preview and its updates as server-sent events."""
     if len(page.feeds) >= MAX_FEEDS:
         return PlainTextResponse("This preview is open in too many windows.\n", 503)
-    preview = shown.previews.find(page.session_id)
-    feed = Feed(preview.state())
+    feed = Feed(shown.previews.state(page.session_id))
     unwatch = shown.previews.watch(page.session_id, feed.push)
     page.feeds.add(feed)
 
     async def events() -> AsyncIterator[str]:
         try:
-            while (event := await _next_event(shown, preview, feed)) is not None:
+            while (event := await _next_event(shown, feed)) is not None:
                 yield event
             yield "event: over\ndata: {}\n\n"
         finally:
@@ -173,7 +205,7 @@ async def _events(shown: Shown, page: Page, _request: Request) -> Response:
     return StreamingResponse(events(), media_type="text/event-stream")
 
 
-async def _next_event(shown: Shown, preview: Preview, feed: Feed) -> str | None:
+async def _next_event(shown: Shown, feed: Feed) -> str | None:
     try:
         async with asyncio.timeout(BEAT_SECONDS):
             update = await feed.next()
@@ -182,18 +214,18 @@ async def _next_event(shown: Shown, preview: Preview, feed: Feed) -> str | None:
     if update is None:
         return None
     reveals = shown.editor() is not None
-    return await in_thread(partial(_encode, update, reveals=reveals, steps=len(preview.steps)))
+    return await in_thread(partial(_encode, update, reveals=reveals))
 
 
-def _encode(update: Update, *, reveals: bool, steps: int) -> str:
+def _encode(update: Update, *, reveals: bool) -> str:
     state = unstructured(update.state)
     blocks = [with_markdown(block) for block in state["blocks"]]
-    about = {"whole": update.whole, "reveals": reveals, "steps": steps}
+    about = {"whole": update.whole, "reveals": reveals}
     return f"data: {json.dumps({**state, 'blocks': blocks, **about})}\n\n"
 
 
 async def _perform(shown: Shown, page: Page, request: Request) -> Response:
-    """Perform an action. Its result arrives as an event; the response only reports refusals."""
+    """Perform an action. What it changes arrives as an event; the response answers questions."""
     try:
         async with asyncio.timeout(BODY_SECONDS):
             action = structure(json.loads(await request.body()), Action)
@@ -203,21 +235,57 @@ async def _perform(shown: Shown, page: Page, request: Request) -> Response:
         return PlainTextResponse(f"{error}\n", 400)
     except (ValueError, RecursionError):
         return PlainTextResponse("The body is not JSON.\n", 400)
-    previews, session_id, keys = shown.previews, page.session_id, (action.key,)
+    answer = await _answer(shown.previews, page.session_id, action)
+    if answer is not None:
+        return JSONResponse(await in_thread(partial(unstructured, answer)))
+    if action.action is ActionKind.REVEAL:
+        _reveal(shown, shown.previews.state(page.session_id), action.key)
+    elif action.action is ActionKind.GO:
+        _go(shown, shown.previews.state(page.session_id), action)
+    else:
+        await _change(shown.previews, page.session_id, action)
+    return Response(status_code=204)
+
+
+async def _answer(previews: Previews, session_id: str, action: Action) -> object | None:
+    """The answer to a question; None if the action is none."""
+    match action.action:
+        case ActionKind.HISTORY:
+            return previews.history(session_id)
+        case ActionKind.DIFF if action.revision:
+            return await previews.compare(session_id, action.revision)
+        case ActionKind.DIFF:
+            compare = partial(previews.diff, session_id, action.before, action.after)
+            return await in_thread(compare)
+        case ActionKind.PEEK:
+            return await previews.execute(session_id, read_section(action.key))
+        case ActionKind.RENDER:
+            return await previews.render_once(session_id, action.params, action.key or None)
+    return None
+
+
+async def _change(previews: Previews, session_id: str, action: Action) -> None:
+    keys, reason = (action.key,), action.reason or "Opened in the browser"
     match action.action:
         case ActionKind.OPEN:
-            await previews.open_sections(session_id, keys, "Opened in the browser")
+            await previews.open_sections(session_id, keys, reason)
         case ActionKind.CLOSE:
             await previews.close_sections(session_id, keys)
+        case ActionKind.OPEN_CHAPTER:
+            await previews.open_chapters(session_id, keys, reason)
+        case ActionKind.CLOSE_CHAPTER:
+            await previews.close_sections(session_id, (), keys)
         case ActionKind.UNDO:
-            await previews.undo(session_id)
+            for _ in range(min(action.steps, MAX_STEPS)):
+                await previews.undo(session_id)
         case ActionKind.RESET:
             await previews.reset(session_id)
         case ActionKind.SET:
-            await previews.set_values(session_id, parameter_set=action.key)
-        case ActionKind.REVEAL:
-            _reveal(shown, previews.state(session_id), action.key)
-    return Response(status_code=204)
+            await previews.set_values(session_id, {}, parameter_set=action.key)
+        case ActionKind.PARAMS:
+            await previews.set_values(session_id, action.params)
+        case ActionKind.BUDGET:
+            await previews.set_values(session_id, budget=max(0, action.budget))
 
 
 async def _refuse(_request: Request, error: Exception) -> Response:
@@ -231,3 +299,16 @@ def _reveal(shown: Shown, state: PreviewState, key: str) -> None:
     show = shown.editor()
     if place is not None and show is not None:
         show(place)
+
+
+def _go(shown: Shown, state: PreviewState, action: Action) -> None:
+    """Make the editor show a line that the preview names: of an error, or of a value's origin."""
+    origins = [field.origin for kind in state.parameters for field in kind.fields]
+    named = {(item.get("file"), item.get("line")) for item in origins if item is not None}
+    named |= {(block.error.file, block.error.line) for block in state.blocks if block.error}
+    named |= {(state.stale.file, state.stale.line)} if state.stale else set()
+    show = shown.editor()
+    known = {(file, line or 1) for file, line in named if file}
+    if show is not None and (action.file, action.line) in known:
+        start = Position(action.line - 1, 0)
+        show(Location(uri_of(Path(action.file)), Range(start, start)))

@@ -55,6 +55,9 @@ def describe(error: BaseException, request: _foldline_job.Request) -> dict[str, 
     users = _users_places(cause, request) or _users_places(error, request)
     file, line = users[-1] if users else (request["file"], None)
     text = f"sys.exit({error.code!r})" if isinstance(error, SystemExit) else str(error)
+    if isinstance(error, SyntaxError) and (file, line) == (error.filename, error.lineno):
+        # The whole text says the place once more.
+        text = error.msg
     return {
         "message": f"{_where(file, line)}: {type(error).__name__}: {text}",
         "file": file,
