@@ -38,4 +38,24 @@ function M.go_to(buf)
   vim.api.nvim_win_set_buf(0, buf)
 end
 
+--- Goes to a line of a buffer; where the user was is in the jump list.
+---@param buf integer
+---@param line integer 1-based; one behind the end is the last
+function M.go_to_line(buf, line)
+  M.go_to(buf)
+  vim.cmd("normal! m'")
+  vim.api.nvim_win_set_cursor(0, { math.min(line, vim.api.nvim_buf_line_count(0)), 0 })
+  vim.cmd('normal! ^zv')
+end
+
+--- Goes to a line of a file.
+---@param file string
+---@param line integer
+function M.go_to_file(file, line)
+  local buf = vim.fn.bufadd(file)
+  vim.fn.bufload(buf)
+  vim.bo[buf].buflisted = true
+  M.go_to_line(buf, line)
+end
+
 return M
