@@ -254,9 +254,9 @@ def test_the_bar_says_what_it_costs_what_is_cached_and_what_it_does(nvim: Neovim
         [
             " review",
             "1,412 of 1,500 tokens",
+            "1 value made up",
             "0 of 1 summarized",
             "executed",
-            "1 value made up: :FoldlineParams",
             "set polish",
             "+105 tools",
             "+245 output schema",

@@ -130,15 +130,12 @@ function facts(preview)
     end
   end
   say(costs.total(preview))
+  local made_up = #(preview.generated or {})
+  local values = made_up == 1 and 'value' or 'values'
+  say(made_up > 0 and '%d %s made up' or nil, made_up, values)
   local counts = preview.counts
   say('%d of %d summarized', counts.summarized, counts.sections)
   say(preview.fidelity)
-  local made_up = #(preview.generated or {})
-  say(
-    made_up > 0 and '%d value%s made up: :FoldlineParams' or nil,
-    made_up,
-    made_up == 1 and '' or 's'
-  )
   say(preview.parameter_set and 'set %s' or nil, preview.parameter_set)
   local tokens = preview.tokens or {}
   say((tokens.tools or 0) > 0 and '+%s tools' or nil, costs.amount(tokens.tools or 0))

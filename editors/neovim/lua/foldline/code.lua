@@ -4,7 +4,7 @@ local M = {}
 -- A person scrolls; the server's own budgets are a model's.
 local BYTES = 100000
 
-local absolute, quickfix_text
+local absolute, entry_line, quickfix_text
 
 --- Fills the quickfix list with the uses of a name; a type says how sure each one is.
 ---@param client vim.lsp.Client
@@ -37,7 +37,7 @@ function M.references(client, name)
       items = items,
       quickfixtextfunc = quickfix_text,
     })
-    vim.cmd.copen()
+    vim.cmd.copen({ mods = { split = 'botright' } })
   end)
 end
 
@@ -110,10 +110,7 @@ function M.tree(client, path, mods)
     local lines, entries = { root }, {}
     local function add(children, depth)
       for _, entry in ipairs(children) do
-        local name = entry.folder and entry.name .. '/' or entry.name
-        local files = ('%d file%s'):format(entry.files, entry.files == 1 and '' or 's')
-        local more = entry.folder and (entry.collapsed and files .. ' …' or files) or nil
-        table.insert(lines, ('  '):rep(depth) .. name .. (more and '  ' .. more or ''))
+        table.insert(lines, ('  '):rep(depth) .. entry_line(entry))
         entries[#lines] = entry
         add(entry.children, depth + 1)
       end
@@ -135,6 +132,19 @@ function M.tree(client, path, mods)
       end,
     }, mods)
   end)
+end
+
+--- A file as a line, "errors.py  988 B"; a folder, "auth/  8 files, 19.1 KB".
+---@param entry { name: string, folder: boolean, files: integer, size: integer, collapsed: boolean }
+---@return string
+function entry_line(entry)
+  local size = entry.size < 1000 and ('%d B'):format(entry.size)
+    or ('%.1f KB'):format(entry.size / 1000)
+  if not entry.folder then
+    return ('%s  %s'):format(entry.name, size)
+  end
+  local files = ('%d file%s'):format(entry.files, entry.files == 1 and '' or 's')
+  return ('%s/  %s, %s%s'):format(entry.name, files, size, entry.collapsed and ' …' or '')
 end
 
 --- The lines of the quickfix window: "review.py|31 confirmed definition| class Project:".

@@ -16,6 +16,9 @@ local KEYS = {
   { 'g?', 'show these keys' },
 }
 
+-- A window that is narrower is not divided into two columns.
+local NARROW = 100
+
 local colour
 
 --- Shows the page in a split, in place of the one of that title.
@@ -38,7 +41,7 @@ function M.show(page, mods)
   if page.numbers then
     colour(buf, page.lines)
   end
-  require('foldline.window').split(buf, mods)
+  require('foldline.window').split(buf, mods, NARROW)
   local options = vim.wo[0][0]
   options.wrap = false
   options.number = false

@@ -28,8 +28,10 @@ function M.edit(preview, name, text)
   if name then
     for _, named in ipairs(fields) do
       if named.name == name then
-        return text and set_field(preview, named, parse(named.field, text))
-          or choose_value(preview, named)
+        if text then
+          return set_field(preview, named, parse(named.field, text))
+        end
+        return choose_value(preview, named)
       end
     end
     local names = table.concat(M.field_names(preview), ', ')

@@ -92,8 +92,8 @@ function M.draw(preview)
   vim.cmd.redrawstatus({ bang = true })
 end
 
---- Says at the right edge of each heading what the section costs and which message it begins, and
---- behind it which key opens or closes it; marks values that were made up.
+--- Says at the right edge of each heading which message it begins, what the section costs, and
+--- which key opens or closes it; marks values that were made up.
 ---@param preview foldline.Preview
 ---@param layout foldline.Layout
 function decorate(preview, layout)
@@ -102,30 +102,31 @@ function decorate(preview, layout)
   local keys = settings.hints and settings.keys or {}
   local costs = require('foldline.costs')
   local roles, fields = begun(preview), made_up(preview)
-  local function say(line, chunks, position)
+  local function say(line, chunks)
+    local text = {}
+    for _, chunk in ipairs(chunks) do
+      table.insert(text, { #text > 0 and ' · ' .. chunk[1] or chunk[1], chunk[2] })
+    end
     vim.api.nvim_buf_set_extmark(preview.buf, hints, line - 1, 0, {
-      virt_text = chunks,
-      virt_text_pos = position,
+      virt_text = text,
+      virt_text_pos = 'right_align',
     })
   end
   for index, id in ipairs(preview.order) do
     local block, line = preview.blocks[id], layout.starts[index]
     if block.text ~= '' then
-      local hint = costs.is_summarized(block) and keys.open and ('▸ %s opens'):format(keys.open)
-        or block.opened and keys.close and ('▾ %s closes'):format(keys.close)
-      if hint then
-        say(line, { { hint, 'Comment' } }, 'eol')
-      end
+      local key = costs.is_summarized(block) and keys.open and '▸ ' .. keys.open
+        or block.opened and keys.close and '▾ ' .. keys.close
       local label = settings.tokens and costs.label(preview, block)
       local edge = {}
       if roles[id] then
         table.insert(edge, { roles[id] .. ' message', 'Special' })
       end
-      if label then
-        table.insert(edge, { (#edge > 0 and ' · ' or '') .. label, 'Comment' })
+      for _, text in ipairs({ label or nil, key or nil }) do
+        table.insert(edge, { text, 'Comment' })
       end
       if #edge > 0 then
-        say(line, edge, 'right_align')
+        say(line, edge)
       end
       mark_made_up(preview.buf, block, line, fields)
     end

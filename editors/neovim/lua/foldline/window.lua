@@ -5,10 +5,11 @@ local M = {}
 --- say.
 ---@param buf integer
 ---@param mods table? `smods` of a user command
-function M.split(buf, mods)
+---@param narrow integer? below a window that has fewer columns, where `mods` say nothing
+function M.split(buf, mods, narrow)
   mods = vim.deepcopy(mods or {})
   if not mods.horizontal and not mods.vertical and (mods.tab or -1) < 0 then
-    mods.vertical = true
+    mods.vertical = vim.api.nvim_win_get_width(0) >= (narrow or 0)
     mods.split = (mods.split or '') ~= '' and mods.split or 'belowright'
   end
   vim.cmd.split({
