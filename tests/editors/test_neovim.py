@@ -292,7 +292,7 @@ def test_a_server_that_does_not_come_is_told_once(tmp_path: Path, project: Path)
 
 
 def test_the_help_is_found(nvim: Neovim) -> None:
-    for tag in ("foldline", ":FoldlinePreview", ":FoldlineCachePlan"):
+    for tag in ("foldline", ":FoldlinePreview", ":FoldlineParams", "g:foldline"):
         nvim.command(f"help {tag}")
         assert nvim.text("return vim.fn.expand('%:t')") == "foldline.txt"
         nvim.command("close")

@@ -187,6 +187,7 @@ def test_made_up_values_are_marked(nvim: Neovim) -> None:
         """
     )
     assert marked == ["‹number›", "0.0", "()", "False"]
+    chosen(nvim, "no field")
     nvim.command("FoldlineParams")
     assert offered(nvim)[0] == "Invoice.number: str = '‹number›' (made up)"
     nvim.command("FoldlineParams Invoice.number 17")

@@ -269,7 +269,7 @@ def test_the_bar_says_what_it_costs_what_is_cached_and_what_it_does(nvim: Neovim
     nvim.wait(f"bar() == {quoted(bar)}")
     # What has no room is left out; what is left is whole.
     nvim.lua("vim.o.columns = 100 vim.cmd.wincmd('=')")
-    assert nvim.text("return bar()") == " review · 1,412 of 1,500 tokens"
+    assert nvim.text("return bar()") == " review · 1,412 of 1,500 tokens · 1 value made up"
 
 
 def test_the_bar_says_an_error_before_anything_else(nvim: Neovim) -> None:
