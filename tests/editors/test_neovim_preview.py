@@ -625,7 +625,8 @@ def test_nothing_is_loaded_and_no_key_is_taken_before_a_command_is_used(tmp_path
             " end"
             " return keys"
         )
-        assert taken and all(keys.startswith("<Plug>(foldline-") for keys in taken)
+        assert taken
+        assert all(keys.startswith("<Plug>(foldline-") for keys in taken)
 
 
 def test_the_help_names_every_command(tmp_path: Path) -> None:
