@@ -115,7 +115,7 @@
 
 (cl-defmethod eglot-handle-notification
   (server (_method (eql foldline/preview/didUpdate)) &rest update)
-  "Take what SERVER says has changed: the blocks that UPDATE holds, and the order of all."
+  "Take what SERVER says has changed: UPDATE has the new blocks and the order."
   (dolist (buffer (buffer-list))
     (with-current-buffer buffer
       (when (and (eq server foldline--server)
