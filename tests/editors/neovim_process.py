@@ -138,7 +138,7 @@ class Neovim:
         """Types keys, written as in a mapping (`<CR>`); mappings apply."""
         self.lua(f"vim.api.nvim_feedkeys(vim.keycode({quoted(keys)}), 'xt', false)")
 
-    def wait(self, condition: str, seconds: float = 10.0) -> None:
+    def wait(self, condition: str, seconds: float = 60.0) -> None:
         """Waits until the Lua expression is true; says what is on the screen when it is not."""
         came = self.lua(
             f"return vim.wait({int(seconds * 1000)}, function() return {condition} end, 10)"
