@@ -24,6 +24,13 @@ vim.lsp.enable('foldline')
 vim.g.loaded_python3_provider = 0 -- looking for one takes longer than a test
 notified = {}
 vim.notify = function(message) table.insert(notified, message) end
+vim.o.columns, vim.o.lines = 200, 40
+-- What the winbar of a window says.
+function bar(win)
+  win = win or vim.api.nvim_get_current_win()
+  local shown = vim.wo[win].winbar
+  return vim.api.nvim_eval_statusline(shown, { winid = win, use_winbar = true }).str
+end
 """
 
 
@@ -137,6 +144,26 @@ class Neovim:
             f"return vim.wait({int(seconds * 1000)}, function() return {condition} end, 10)"
         )
         assert came, f"never came true: {condition}\n{self._scene()}"
+
+    def screen(self, columns: int, lines: int) -> str:
+        """What a terminal of that size shows, without the spaces at the ends of its lines."""
+        rows = self.strings(
+            f"""
+            vim.o.columns, vim.o.lines = {columns}, {lines}
+            vim.cmd.wincmd('=')
+            vim.cmd.redraw({{ bang = true }})
+            local rows = {{}}
+            for row = 1, vim.o.lines do
+              local cells = {{}}
+              for column = 1, vim.o.columns do
+                cells[column] = vim.fn.screenstring(row, column)
+              end
+              rows[row] = table.concat(cells)
+            end
+            return rows
+            """
+        )
+        return "\n".join(row.rstrip() for row in rows).rstrip() + "\n"
 
     def buffer(self) -> str:
         """The text of the current buffer."""

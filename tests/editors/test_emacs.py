@@ -1,4 +1,4 @@
-"""Debian's Emacs and its eglot, with the settings that editors/README.md gives."""
+"""Debian's Emacs and its eglot, set up as editors/README.md says."""
 
 from __future__ import annotations
 
@@ -30,6 +30,13 @@ CONNECT = """
 (find-file "reviewer_prompt.py")
 (apply #'eglot (eglot--guess-contact))
 (defun text-of (name) (with-current-buffer name (buffer-substring-no-properties 1 (point-max))))
+(defun wait-for (name text)
+  (let ((end (+ (float-time) 60)))
+    (while (and (not (string-search text (text-of name))) (< (float-time) end))
+      (accept-process-output nil 0.1))
+    (unless (string-search text (text-of name))
+      (error "Never came: %s, but %s" text (text-of name)))))
+(defun header (name) (with-current-buffer name header-line-format))
 (defun failure (&rest call)
   (condition-case problem (progn (apply #'funcall call) "none")
     (error (error-message-string problem))))
@@ -69,8 +76,9 @@ def emacs(project: Path, session: str) -> dict[str, str]:
     """What a session of Emacs in the project answers: an alist, whose values are strings."""
     script = project.parent / "session.el"
     answer = project.parent / "answer.json"
+    settings = readme_blocks()[0].replace("/path/to/foldline", str(ROOT))
     script.write_text(
-        f"{readme_blocks()[0]}{PRELUDE}{CONNECT}\n"
+        f"{settings}{PRELUDE}{CONNECT}\n"
         f"(let ((said (progn {session})))\n"
         f"  (with-temp-file {json.dumps(str(answer))} (insert (json-encode said))))\n"
         "(eglot-shutdown (eglot-current-server))\n",
@@ -103,34 +111,117 @@ def test_eglot_previews_a_prompt_and_opens_its_sections(project: Path) -> None:
         """
         (foldline-trust)
         (foldline-preview)
-        (let ((folded (text-of "*foldline*")))
+        (let ((folded (text-of "*foldline*"))
+              (keys (string-join (foldline--keys) " ")))
           (foldline-open-section "workspace.history")
-          `((folded . ,folded)
-            (opened . ,(text-of "*foldline*"))
-            (keys . ,(string-join (sort (foldline--keys) #'string<) " "))))
+          (foldline-open-section "reference-docs")
+          (let ((both (text-of "*foldline*")))
+            (foldline-close-section "workspace.history")
+            (let ((one (text-of "*foldline*")))
+              (foldline-undo)
+              `((folded . ,folded) (keys . ,keys) (both . ,both) (one . ,one)
+                (undone . ,(text-of "*foldline*"))
+                (left . ,(string-join (foldline--keys) " "))
+                (header . ,(header "*foldline*"))))))
         """,
     )
     assert said["folded"].startswith("## 1. Review Guidance")
     assert "They are lost at a restart" not in said["folded"]
-    assert "They are lost at a restart" in said["opened"]
-    assert {"reference-docs", "workspace.history"} <= set(said["keys"].split())
-    assert "guidance" not in said["keys"].split()
+    assert said["keys"].split() == [
+        "reference-docs",
+        "reference-docs.async",
+        "reference-docs.style",
+        "workspace.history",
+    ]
+    assert "They are lost at a restart" in said["both"]
+    assert "Security Rules" in said["both"]
+    assert "They are lost at a restart" not in said["one"]
+    assert "Security Rules" in said["one"]
+    assert said["undone"] == said["both"]
+    assert said["left"].split() == ["reference-docs.async", "reference-docs.style"]
+    assert re.fullmatch(r"reviewer · \d+ tokens", said["header"])
 
 
-def test_the_preview_shows_the_unsaved_text_when_it_is_asked_again(project: Path) -> None:
+def test_the_preview_follows_the_unsaved_text(project: Path) -> None:
     said = emacs(
         project,
         """
         (foldline-trust)
         (foldline-preview)
+        (with-current-buffer "*foldline*" (search-forward "What changed in the last year"))
         (search-forward "Read the outline")
-        (replace-match "Skim the outline")
-        (with-current-buffer "*foldline*" (revert-buffer))
-        (prog1 `((again . ,(text-of "*foldline*"))) (set-buffer-modified-p nil))
+        (replace-match "Skim the outline\nin short,")
+        (eglot--signal-textDocument/didChange)
+        (wait-for "*foldline*" "Skim the outline")
+        (let ((place (with-current-buffer "*foldline*"
+                       (buffer-substring-no-properties (line-beginning-position) (point)))))
+          (goto-char (point-min))
+          (search-forward "template = PromptTemplate[Review](")
+          (insert " ==")
+          (eglot--signal-textDocument/didChange)
+          (let ((end (+ (float-time) 60)))
+            (while (and (not (string-search "SyntaxError" (header "*foldline*")))
+                        (< (float-time) end))
+              (accept-process-output nil 0.1)))
+          (set-buffer-modified-p nil)
+          `((text . ,(text-of "*foldline*")) (place . ,place) (header . ,(header "*foldline*"))))
         """,
     )
-    assert "Skim the outline" in said["again"]
+    assert "Skim the outline" in said["text"]
+    assert said["place"] == "What changed in the last year"
+    assert "SyntaxError" in said["header"]
     assert "Skim" not in (project / "reviewer_prompt.py").read_text(encoding="utf-8")
+
+
+def test_return_goes_to_the_source(project: Path) -> None:
+    said = emacs(
+        project,
+        """
+        (foldline-trust)
+        (foldline-preview)
+        (with-current-buffer "*foldline*"
+          (search-forward "What changed in the last year")
+          (call-interactively (key-binding (kbd "RET"))))
+        (let ((section (thing-at-point 'line)))
+          (foldline-outline)
+          (with-current-buffer "*foldline outline*"
+            (search-forward "class Clearance")
+            (call-interactively (key-binding (kbd "RET"))))
+          (forward-line)
+          `((section . ,section) (outline . ,(thing-at-point 'line))))
+        """,
+    )
+    assert 'key="history"' in said["section"]
+    assert "class Clearance" in said["outline"]
+
+
+def test_a_refusal_is_the_servers_sentence(project: Path) -> None:
+    said = emacs(
+        project,
+        """
+        (foldline-trust)
+        (foldline-preview)
+        `((refused . ,(failure #'foldline-open-section "reference-doc"))
+          (nowhere . ,(with-temp-buffer (failure #'foldline-preview))))
+        """,
+    )
+    assert said["refused"].startswith("No section") or "reference-docs" in said["refused"]
+    assert "jsonrpc" not in said["refused"]
+    assert said["nowhere"] == "No server is running here: M-x eglot"
+
+
+def test_the_package_compiles_without_warnings(tmp_path: Path) -> None:
+    copy = shutil.copy(ROOT / "editors" / "emacs" / "foldline.el", tmp_path)
+    strict = "(setq byte-compile-error-on-warn t)"
+    result = subprocess.run(
+        ["emacs", "--batch", "--eval", strict, "--funcall", "batch-byte-compile", copy],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=DEADLINE,
+        env={**os.environ, "HOME": str(tmp_path)},
+    )
+    assert result.returncode == 0, result.stderr
 
 
 def test_code_actions_do_without_the_settings_functions(project: Path) -> None:
@@ -169,10 +260,15 @@ def test_the_outline_needs_no_trust_and_a_preview_does(project: Path) -> None:
         project,
         f"""
         (foldline-outline)
-        (let ((refused (failure #'foldline-preview))
+        (foldline-preview)
+        (let ((refused (header "*foldline*"))
               (ran (file-exists-p {json.dumps(str(proof))})))
           (foldline-trust)
-          (foldline-preview)
+          (wait-for "*foldline*" "auth, written in Python 3.11")
+          (let ((end (+ (float-time) 60)))
+            (while (and (string-search "not trusted" (header "*foldline*"))
+                        (< (float-time) end))
+              (accept-process-output nil 0.1)))
           `((outline . ,(text-of "*foldline outline*"))
             (refused . ,refused)
             (ran . ,(if ran "yes" "no"))))

@@ -136,10 +136,10 @@ def test_a_syntax_error_keeps_the_last_good_text_below_a_banner(nvim: Neovim) ->
     nvim.command("wincmd p")
     nvim.command("call search('^template =')")
     nvim.keys("A (<Esc>")
-    nvim.wait("vim.wo[shown].winbar:find('last good text') ~= nil")
-    assert "reviewer_prompt.py:" in nvim.text("return vim.wo[shown].winbar")
+    nvim.wait("bar(shown):find('the last version that rendered') ~= nil")
+    assert nvim.text("return bar(shown)").startswith(" line 305: SyntaxError: ")
     nvim.keys("u")
-    nvim.wait("vim.wo[shown].winbar:find('executed') ~= nil")
+    nvim.wait("bar(shown):find('executed') ~= nil")
     nvim.command("wincmd p")
     assert nvim.buffer() == before
 
@@ -216,10 +216,10 @@ def test_a_killed_server_leaves_the_text_and_comes_back_with_the_file(nvim: Neov
     nvim.wait("vim.fn.search('Security Rules', 'nw') > 0")
     opened = nvim.buffer()
     nvim.lua("vim.lsp.get_clients({ name = 'foldline' })[1]:stop(true)")
-    nvim.wait("vim.wo.winbar:find('the server has stopped') ~= nil")
+    nvim.wait("bar():find('the server has stopped') ~= nil")
     assert nvim.buffer() == opened
     nvim.command("wincmd p | edit | wincmd p")
-    nvim.wait("vim.wo.winbar:find('executed') ~= nil and vim.fn.search('Security Rules', 'nw') > 0")
+    nvim.wait("bar():find('executed') ~= nil and vim.fn.search('Security Rules', 'nw') > 0")
     assert nvim.buffer() == opened
 
 
@@ -282,7 +282,7 @@ def test_a_command_given_at_the_start_waits_for_the_server(tmp_path: Path, proje
 
 
 def test_a_server_that_does_not_come_is_told_once(tmp_path: Path, project: Path) -> None:
-    never = "vim.lsp.enable('foldline', false)\nrequire('foldline').start_ms = 50\n"
+    never = "vim.lsp.enable('foldline', false)\nvim.g.foldline = { start_ms = 50 }\n"
     with Neovim(tmp_path, "reviewer_prompt.py", cwd=project, init=never) as nvim:
         nvim.command("FoldlineOutline")
         nvim.wait("#notified > 0")
@@ -292,7 +292,7 @@ def test_a_server_that_does_not_come_is_told_once(tmp_path: Path, project: Path)
 
 
 def test_the_help_is_found(nvim: Neovim) -> None:
-    for tag in ("foldline", ":FoldlinePreview", ":FoldlineCachePlan"):
+    for tag in ("foldline", ":FoldlinePreview", ":FoldlineParams", "g:foldline"):
         nvim.command(f"help {tag}")
         assert nvim.text("return vim.fn.expand('%:t')") == "foldline.txt"
         nvim.command("close")
@@ -336,7 +336,7 @@ def test_nothing_of_an_untrusted_folder_is_executed(tmp_path: Path, project: Pat
     with start(tmp_path, project, "reviewer_prompt.py", init=asked) as nvim:
         nvim.command("FoldlinePreview")
         nvim.wait("vim.bo.filetype == 'markdown'")
-        assert "static · not trusted" in nvim.text("return vim.wo.winbar")
+        assert "not trusted, so not executed" in nvim.text("return bar()")
         assert nvim.buffer().startswith("## 1. Review Guidance\n\nYou review auth, ")
         nvim.command("FoldlineOpen reference-docs")
         nvim.wait("vim.fn.search('Security Rules', 'nw') > 0")
@@ -350,7 +350,7 @@ def test_nothing_of_an_untrusted_folder_is_executed(tmp_path: Path, project: Pat
         assert not proof.exists()
         # The module does write the file, once it may.
         nvim.command("FoldlineTrust | FoldlinePreview")
-        nvim.wait("vim.wo.winbar:find('executed') ~= nil")
+        nvim.wait("bar():find('summarized · executed') ~= nil")
         assert proof.exists()
         nvim.command("FoldlineTrust!")
-        nvim.wait("vim.wo.winbar:find('not trusted') ~= nil")
+        nvim.wait("bar():find('not trusted') ~= nil")

@@ -215,33 +215,82 @@ def test_a_failed_render_keeps_the_text_below_a_banner(nvim: Neovim) -> None:
     uri = preview(nvim, TASK)
     stale = {"kind": "exception", "message": "100% broken", "file": "/a/review.py", "line": 7}
     push(nvim, update(uri, [], order=["task"], stale=stale))
-    nvim.wait("vim.wo.winbar:find('broken') ~= nil")
-    assert "review.py:7: 100%% broken" in nvim.text("return vim.wo.winbar")
+    nvim.wait("bar():find('broken') ~= nil")
+    assert (
+        nvim.text("return bar()")
+        == " review.py:7: 100% broken · the last version that rendered · review"
+    )
     assert nvim.buffer() == "## 1. Task\n\nReview it.\n"
     push(nvim, update(uri, [], order=["task"]))
-    nvim.wait("vim.wo.winbar:find('broken') == nil")
+    nvim.wait("bar():find('broken') == nil")
 
 
 def with_facts(text: str, **facts: object) -> str:
     return json.dumps({**json.loads(text), **facts})
 
 
-def test_the_bar_says_what_it_costs_what_is_kept_and_what_it_does(nvim: Neovim) -> None:
+def tokens(text: int, tools: int = 0, output: int = 0) -> dict[str, object]:
+    total = text + tools + output
+    counted = {"text": text, "tools": tools, "output": output, "total": total}
+    return {**counted, "encoding": "o200k", "exact": True}
+
+
+def test_the_bar_says_what_it_costs_what_is_cached_and_what_it_does(nvim: Neovim) -> None:
     uri = preview(nvim, TASK)
-    assert nvim.text("return vim.wo.winbar").endswith("0 of 1 sections folded%<")
+    assert nvim.text("return bar()") == " review · 0 of 1 summarized · executed"
     told = {
-        "tokens": {"total": 412},
-        "kept": {"tokens": 300, "tools": True},
+        "tokens": tokens(1412, 105, 245),
+        "budget": {"limit": 1500, "unit": "tokens", "used": 1412, "over": 0, "largest": []},
+        "kept": {"tokens": 300, "tools": True, "cached": 405},
         "cache": {"sentence": "cacheable: 90 tokens in every request"},
         "effects": [{"line": 5, "message": "opened a connection"}],
+        "generated": ["Task.name"],
+        "parameter_set": "polish",
+        "interpreter": {"path": "/a/python", "reason": "r", "python": "3.12.1", "mismatch": None},
     }
     push(nvim, with_facts(update(uri, [], order=["task"]), **told))
-    bar = (
-        "412 tokens, 300 kept · cacheable: 90 tokens in every request · line 5 opened a connection"
+    nvim.lua("vim.o.columns = 500 vim.cmd.wincmd('=')")
+    bar = " · ".join(
+        [
+            " review",
+            "1,412 of 1,500 tokens",
+            "1 value made up",
+            "0 of 1 summarized",
+            "executed",
+            "set polish",
+            "+105 tools",
+            "+245 output schema",
+            "405 cached",
+            "line 5 opened a connection",
+            "Python 3.12.1",
+            "cacheable: 90 tokens in every request",
+        ]
     )
-    nvim.wait(f"vim.wo.winbar:find('{bar}') ~= nil")
+    nvim.wait(f"bar() == {quoted(bar)}")
+    # What has no room is left out; what is left is whole.
+    nvim.lua("vim.o.columns = 100 vim.cmd.wincmd('=')")
+    assert nvim.text("return bar()") == " review · 1,412 of 1,500 tokens · 1 value made up"
 
 
+def test_the_bar_says_an_error_before_anything_else(nvim: Neovim) -> None:
+    uri = preview(nvim, TASK)
+    module = uri.removeprefix("file://")
+    message = "review.py:85: SyntaxError: invalid syntax (review.py, line 85)"
+    stale: dict[str, object] = {"kind": "exception", "message": message, "file": module, "line": 85}
+    push(nvim, update(uri, [], order=["task"], stale=stale))
+    nvim.lua("vim.o.columns = 60 vim.cmd.wincmd('=')")
+    nvim.wait("bar():find('line 85') ~= nil")
+    assert nvim.text("return bar()") == " line 85: SyntaxError: inval…"
+    other = {**stale, "file": "/elsewhere/rules.py"}
+    push(nvim, update(uri, [], order=["task"], stale=other))
+    nvim.lua("vim.o.columns = 100 vim.cmd.wincmd('=')")
+    nvim.wait("bar() == ' rules.py:85: SyntaxError: invalid syntax'")
+
+
+FLOAT = """
+local wins = vim.api.nvim_list_wins()
+return vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(wins[#wins]), 0, -1, false)
+"""
 ROLES = """
 local found = {}
 for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, { details = true })) do
@@ -265,12 +314,8 @@ def test_the_parts_of_a_prompt_say_the_role_that_they_have(nvim: Neovim) -> None
 
 def test_the_cache_plan_is_shown_as_a_list(nvim: Neovim) -> None:
     uri = preview(nvim, TASK)
-    shown = (
-        "local win = vim.api.nvim_list_wins()[#vim.api.nvim_list_wins()]\n"
-        "return vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)"
-    )
     nvim.command("FoldlineCachePlan")
-    assert nvim.lua(shown) == ["Nothing is known of what a cache can keep."]
+    assert nvim.lua(FLOAT) == ["Nothing is known of what a cache can keep."]
     kept = "breakpoint after 90 tokens, the same in every request of a deployment"
     stages = [
         {"first": "tools", "last": "task", "tokens": 90, "why": "stable: task (name)"}
@@ -280,9 +325,9 @@ def test_the_cache_plan_is_shown_as_a_list(nvim: Neovim) -> None:
     ]
     plan = {"sentence": "cacheable: 90 tokens", "stages": stages}
     push(nvim, with_facts(update(uri, [], order=["task"]), cache=plan))
-    nvim.wait("vim.wo.winbar:find('cacheable: 90 tokens') ~= nil")
+    nvim.wait("bar():find('cacheable: 90 tokens', 1, true) ~= nil")
     nvim.lua("vim.api.nvim_feedkeys('K', 'x', false)")
-    assert nvim.lua(shown) == [
+    assert nvim.lua(FLOAT) == [
         "cacheable: 90 tokens",
         "",
         "tools … task: 90 tokens, stable: task (name); a change makes 95 new",
@@ -293,14 +338,19 @@ def test_the_cache_plan_is_shown_as_a_list(nvim: Neovim) -> None:
 
 def test_a_section_that_is_not_rendered_is_named_in_the_bar(nvim: Neovim) -> None:
     uri = preview(nvim, TASK)
-    failed = {**TASK, "error": {"message": "review.py:7: KeyError"}}
+    failed = {**TASK, "error": {"message": "review.py:7: KeyError", "line": 7}}
     push(nvim, update(uri, [failed]))
-    nvim.wait("vim.wo.winbar:find('task is not rendered · review.py:7: KeyError') ~= nil")
+    nvim.wait("bar() == ' line 7: KeyError · task is not rendered · review'")
+    nvim.keys("g!")
+    assert nvim.text("return vim.fn.expand('%:t')") == "review.py"
 
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [("untrusted", "static · not trusted"), ("exception", "by its source alone · no")],
+    [
+        ("untrusted", "not trusted, so not executed: :FoldlineTrust · the source alone"),
+        ("exception", "no · the source alone, not executed"),
+    ],
 )
 def test_what_the_source_alone_shows_is_said_to_be_that(
     nvim: Neovim, kind: str, words: str
@@ -311,7 +361,7 @@ def test_what_the_source_alone_shows_is_said_to_be_that(
     nvim.command("FoldlinePreview")
     nvim.wait("vim.bo.filetype == 'markdown'")
     assert nvim.buffer() == "## 1. Task\n\nReview it.\n"
-    assert words in nvim.text("return vim.wo.winbar")
+    assert words in nvim.text("return bar()")
 
 
 def test_a_prompt_that_never_rendered_has_a_banner_until_it_does(nvim: Neovim) -> None:
@@ -320,9 +370,9 @@ def test_a_prompt_that_never_rendered_has_a_banner_until_it_does(nvim: Neovim) -
     answer(nvim, "prompt.preview", update(uri, [], stale=stale))
     nvim.command("FoldlinePreview")
     nvim.wait("vim.bo.filetype == 'markdown'")
-    assert "no text yet · review.py:7: broken" in nvim.text("return vim.wo.winbar")
+    assert "review.py:7: broken · no text yet" in nvim.text("return bar()")
     push(nvim, update(uri, [TASK]))
-    nvim.wait("vim.wo.winbar:find('broken') == nil")
+    nvim.wait("bar():find('broken') == nil")
     assert nvim.buffer() == "## 1. Task\n\nReview it.\n"
 
 
@@ -332,17 +382,17 @@ def test_a_server_that_comes_back_to_a_broken_file_leaves_the_text_and_what_is_o
     opened = block("guide", "## 2. Guide\n\nAt length.\n", opened=True)
     uri = preview(nvim, TASK, opened)
     nvim.lua("vim.lsp.get_clients({ name = 'foldline' })[1]:stop(true)")
-    nvim.wait("vim.wo.winbar:find('stopped') ~= nil")
+    nvim.wait("bar():find('stopped') ~= nil")
     broken = update(uri, [], stale={"kind": "exception", "message": "broken"}, session="two")
     answer(nvim, "prompt.preview", broken)
     answer(nvim, "prompt.openSections", update(uri, [TASK, opened], session="two"))
     nvim.command("wincmd p | edit")
     nvim.command("wincmd p")
-    nvim.wait("vim.wo.winbar:find('broken') ~= nil")
+    nvim.wait("bar():find('broken') ~= nil")
     assert "At length." in nvim.buffer()
     push(nvim, update(uri, [TASK, GUIDE], session="two"))
     nvim.wait("#asked_for('prompt.openSections') == 1")
-    nvim.wait("vim.wo.winbar:find('executed') ~= nil")
+    nvim.wait("bar():find('executed') ~= nil")
     assert "At length." in nvim.buffer()
 
 
@@ -351,7 +401,7 @@ def test_an_update_of_another_session_changes_nothing(nvim: Neovim) -> None:
     before = nvim.buffer()
     push(nvim, update(uri, [block("task", "other")], session="another"))
     push(nvim, update(uri, [], order=["task"], stale={"kind": "x", "message": "seen"}))
-    nvim.wait("vim.wo.winbar:find('seen') ~= nil")
+    nvim.wait("bar():find('seen') ~= nil")
     assert nvim.buffer() == before
 
 
@@ -405,14 +455,14 @@ def test_a_preview_whose_server_is_gone_says_so_and_comes_back_with_it(nvim: Neo
     opened = block("guide", "## 2. Guide\n\nAt length.\n", opened=True)
     uri = preview(nvim, TASK, opened)
     nvim.lua("vim.lsp.get_clients({ name = 'foldline' })[1]:stop(true)")
-    nvim.wait("vim.wo.winbar:find('stopped') ~= nil")
+    nvim.wait("bar():find('stopped') ~= nil")
     assert "At length." in nvim.buffer()
     answer(nvim, "prompt.preview", update(uri, [TASK, GUIDE], session="two"))
     answer(nvim, "prompt.openSections", update(uri, [TASK, opened], session="two"))
     nvim.command("wincmd p | edit")
     nvim.wait("#asked_for('prompt.openSections') == 1")
     nvim.command("wincmd p")
-    nvim.wait("vim.wo.winbar:find('executed') ~= nil")
+    nvim.wait("bar():find('executed') ~= nil")
     (argument,) = arguments(nvim, "prompt.openSections")
     assert argument == {"sessionId": "two", "section_keys": ["guide"]}
 
@@ -566,7 +616,17 @@ def test_nothing_is_loaded_and_no_key_is_taken_before_a_command_is_used(tmp_path
             )
             == []
         )
-        assert "oldline" not in nvim.text("return vim.fn.execute('map')")
+        taken = nvim.strings(
+            "local keys = {}"
+            " for _, mode in ipairs({ 'n', 'v', 'o', 'i', 't' }) do"
+            "  for _, map in ipairs(vim.api.nvim_get_keymap(mode)) do"
+            "   if vim.inspect(map):find('oldline') then table.insert(keys, map.lhs) end"
+            "  end"
+            " end"
+            " return keys"
+        )
+        assert taken
+        assert all(keys.startswith("<Plug>(foldline-") for keys in taken)
 
 
 def test_the_help_names_every_command(tmp_path: Path) -> None:

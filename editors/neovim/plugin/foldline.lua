@@ -3,60 +3,160 @@ if vim.g.loaded_foldline or vim.fn.has('nvim-0.11') == 0 then
 end
 vim.g.loaded_foldline = true
 
-local command = vim.api.nvim_create_user_command
+local foldline = setmetatable({}, {
+  __index = function(_, name)
+    return require('foldline')[name]
+  end,
+})
 
-command('FoldlinePreview', function(args)
-  require('foldline').preview({ name = args.fargs[1], mods = args.smods })
+--- Makes a user command and its `<Plug>` mapping: `:FoldlineCachePlan` is
+--- `<Plug>(foldline-cache-plan)`.
+---@param name string
+---@param desc string
+---@param run fun(args: vim.api.keyset.create_user_command.command_args)
+---@param options vim.api.keyset.user_command?
+local function command(name, desc, run, options)
+  local keywords = vim.tbl_extend('force', { bar = true, desc = desc }, options or {})
+  vim.api.nvim_create_user_command('Foldline' .. name, run, keywords)
+  local plug = name:gsub('%u', '-%0'):lower()
+  vim.keymap.set('n', ('<Plug>(foldline%s)'):format(plug), ('<Cmd>Foldline%s<CR>'):format(name), {
+    desc = desc,
+  })
+end
+
+command('Preview', 'Show the prompt as the model sees it, beside its source', function(args)
+  foldline.preview({ name = args.fargs[1], mods = args.smods })
 end, {
   nargs = '?',
-  bar = true,
-  desc = 'Show the prompt as the model sees it, beside its source',
   complete = function(lead)
-    return require('foldline').complete_prompt(lead)
+    return foldline.complete_prompt(lead)
   end,
 })
 
-command('FoldlineOpen', function(args)
-  require('foldline').open(args.fargs)
+command('Open', 'Open summarized sections of the preview', function(args)
+  foldline.open(args.fargs)
 end, {
   nargs = '*',
-  bar = true,
-  desc = 'Open summarized sections of the preview',
   complete = function(lead)
-    return require('foldline').complete_section(lead, 'open')
+    return foldline.complete_section(lead, 'open')
   end,
 })
 
-command('FoldlineClose', function(args)
-  require('foldline').close(args.fargs)
+command('Close', 'Close sections of the preview that were opened', function(args)
+  foldline.close(args.fargs)
 end, {
   nargs = '*',
-  bar = true,
-  desc = 'Close sections of the preview that were opened',
   complete = function(lead)
-    return require('foldline').complete_section(lead, 'close')
+    return foldline.complete_section(lead, 'close')
   end,
 })
 
-command('FoldlineOutline', function(args)
-  require('foldline').outline({ mods = args.smods })
-end, { bar = true, desc = 'Show the outline of the file' })
-
-command('FoldlineCachePlan', function()
-  require('foldline').cache_plan()
-end, { bar = true, desc = "Show what a provider's cache can keep of the prompt" })
-
-command('FoldlineRestart', function()
-  require('foldline').restart()
-end, { bar = true, desc = 'Start language servers and previews afresh' })
-
-command('FoldlineTrust', function(args)
-  require('foldline').trust(not args.bang)
+command('Params', 'Change a value of the preview; with ! take the typed ones back', function(args)
+  if args.bang then
+    return foldline.clear_params()
+  end
+  local name, text = args.args:match('^(%S+)%s+(.*)$')
+  foldline.params(name or args.fargs[1], text)
 end, {
+  nargs = '*',
   bang = true,
-  bar = true,
-  desc = 'Trust the folder so that previews run its code; with ! revoke it',
+  bar = false,
+  complete = function(lead, line)
+    return foldline.complete_param(lead, line)
+  end,
 })
+
+command('Set', 'Show the preview with a parameter set', function(args)
+  foldline.set(args.fargs[1])
+end, {
+  nargs = '?',
+  complete = function(lead)
+    return foldline.complete_value(lead, 'set_names')
+  end,
+})
+
+command('Chapters', 'Open or close a chapter of the preview', function(args)
+  foldline.chapters(args.fargs[1])
+end, {
+  nargs = '?',
+  complete = function(lead)
+    return foldline.complete_value(lead, 'chapter_keys')
+  end,
+})
+
+command('Undo', 'Take back the last step of the preview', function()
+  foldline.undo()
+end)
+
+command('Reset', 'Take back all steps of the preview', function()
+  foldline.reset()
+end)
+
+command('History', 'Compare a step of the preview with what is shown', function()
+  foldline.history()
+end)
+
+command('Diff', 'Compare the last two versions of the preview, or with git', function(args)
+  foldline.diff(args.fargs[1])
+end, {
+  nargs = '?',
+  complete = function(lead)
+    return foldline.complete_revision(lead)
+  end,
+})
+
+command('Tokens', 'Show what the preview costs, and where its values come from', function(args)
+  foldline.tokens({ mods = args.smods })
+end)
+
+command('CachePlan', "Show what a provider's cache can keep of the prompt", function()
+  foldline.cache_plan()
+end)
+
+command('Outline', 'Show the outline of the file', function(args)
+  foldline.outline({ mods = args.smods })
+end)
+
+command('Refs', 'List the uses of a name in the quickfix window', function(args)
+  foldline.refs(args.fargs[1])
+end, {
+  nargs = '?',
+  complete = function(lead)
+    return foldline.complete_symbol(lead, false)
+  end,
+})
+
+command('Symbol', 'Show the source of a symbol of the file', function(args)
+  foldline.symbol(args.fargs[1], { mods = args.smods })
+end, {
+  nargs = '?',
+  complete = function(lead)
+    return foldline.complete_symbol(lead, true)
+  end,
+})
+
+command('Context', 'Pack the code that a question is about; with ! copy it, too', function(args)
+  foldline.context({
+    question = args.args ~= '' and args.args or nil,
+    bytes = args.count > 0 and args.count or nil,
+    register = args.bang and vim.v.register or nil,
+    mods = args.smods,
+  })
+end, { nargs = '*', bang = true, count = 0, bar = false })
+
+command('Tree', 'Show the files of the workspace', function(args)
+  foldline.tree(args.fargs[1], { mods = args.smods })
+end, { nargs = '?', complete = 'dir' })
+
+command('Restart', 'Start language servers and previews afresh', function()
+  foldline.restart()
+end)
+
+command('Trust', 'Trust the folder so that previews run its code; with ! revoke it', function(args)
+  foldline.trust(not args.bang)
+end, { bang = true })
+
+vim.api.nvim_set_hl(0, 'FoldlineMadeUp', { default = true, link = 'DiagnosticUnderlineHint' })
 
 vim.api.nvim_create_autocmd('BufReadCmd', {
   group = vim.api.nvim_create_augroup('foldline', {}),
@@ -67,13 +167,13 @@ vim.api.nvim_create_autocmd('BufReadCmd', {
 })
 
 vim.lsp.commands['foldline.preview'] = function(clicked)
-  require('foldline').on_preview_command(clicked)
+  foldline.on_preview_command(clicked)
 end
 
 vim.lsp.commands['foldline.openSection'] = function(clicked)
-  require('foldline').on_open_command(clicked)
+  foldline.on_open_command(clicked)
 end
 
 vim.lsp.commands['foldline.outline'] = function()
-  require('foldline').outline()
+  foldline.outline()
 end

@@ -1,7 +1,7 @@
 --- `:checkhealth foldline`
 local M = {}
 
-local check_client, check_command, check_trust
+local check_client, check_command, check_trust, say_status
 
 local WAIT_MS = 5000
 
@@ -72,13 +72,41 @@ function check_client()
       vim.health.error(('%s: the server does not answer: %s'):format(client.root_dir, err))
     else
       vim.health.ok(('%s: the server answers'):format(client.root_dir))
-      for name, value in vim.spairs(require('foldline').some(answer.result) or {}) do
-        if value ~= vim.NIL then
-          vim.health.info(
-            ('%s: %s'):format(name, type(value) == 'table' and vim.json.encode(value) or value)
-          )
-        end
+      local status = require('foldline').some(answer.result)
+      if status then
+        say_status(status)
       end
+    end
+  end
+end
+
+--- What the server says of itself, in sentences.
+---@param status table
+function say_status(status)
+  local info, some = vim.health.info, require('foldline').some
+  info(('It is version %s, on Python %s.'):format(status.version, status.python))
+  info(
+    status.trusted and 'The folder is trusted: previews run its code.'
+      or 'The folder is not trusted: previews show what the source alone says. :FoldlineTrust'
+  )
+  local used = some(status.interpreter)
+  if used then
+    local python = some(used.python) and (' (Python %s)'):format(used.python) or ''
+    info(('Previews run in %s%s, chosen by %s.'):format(used.path, python, used.reason))
+    if some(used.mismatch) then
+      vim.health.warn(used.mismatch)
+    end
+  end
+  info(('Open: previews %d, documents %d.'):format(status.previews, status.documents))
+  if #status.languageServers == 0 then
+    info('No language server runs yet: the first question about code starts one.')
+  end
+  for _, server in ipairs(status.languageServers) do
+    local state = ('The language server %s is %s'):format(server.name, server.state)
+    if server.problem ~= '' then
+      vim.health.warn(('%s: %s'):format(state, server.problem), 'Restart it: :FoldlineRestart')
+    else
+      info(('%s in %s; it has answered %d requests.'):format(state, server.root, server.requests))
     end
   end
 end

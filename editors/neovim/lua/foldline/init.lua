@@ -1,8 +1,5 @@
 --- What the user commands do: find the server, ask it, show what it says.
-local M = {
-  -- A server that hasn't started by then has a fault that `:checkhealth` can name.
-  start_ms = 10000,
-}
+local M = {}
 
 ---@class foldline.Section
 ---@field key string what `:FoldlineOpen` takes: "parent.child"
@@ -28,7 +25,7 @@ local COMPLETION_MS = 1000
 -- A person scrolls; the server's own budget is a model's.
 local OUTLINE_BYTES = 100000
 
-local flatten, matching, prompt_at, prompts_now, running
+local ask_now, flatten, matching, on_code, prompt_at, prompts_now, running, with_preview, word
 
 ---@param config vim.lsp.ClientConfig
 ---@return table options what the server is told at its start
@@ -68,14 +65,9 @@ end
 --- Opens sections in the preview, which is shown first where there is none. Without keys it asks.
 ---@param keys string[]
 function M.open(keys)
-  local preview = require('foldline.preview')
-  if preview.current() then
-    return preview.change('open', keys)
-  end
-  preview.when_shown(function()
-    preview.change('open', keys)
+  with_preview(function(preview)
+    require('foldline.preview').change('open', keys, preview)
   end)
-  M.preview()
 end
 
 ---@param keys string[]
@@ -83,23 +75,131 @@ function M.close(keys)
   require('foldline.preview').change('close', keys)
 end
 
+--- Changes a value of the preview. Without a name it asks which one, without a text to what.
+---@param name string? "Project.language"
+---@param text string? as it is typed
+function M.params(name, text)
+  with_preview(function(preview)
+    require('foldline.values').edit(preview, name, text)
+  end)
+end
+
+--- Takes back the values that were typed.
+function M.clear_params()
+  with_preview(function(preview)
+    require('foldline.values').clear(preview)
+  end)
+end
+
+--- Shows the preview with a parameter set. Without a name it asks.
+---@param name string?
+function M.set(name)
+  with_preview(function(preview)
+    require('foldline.values').choose_set(preview, name)
+  end)
+end
+
+--- Opens a chapter in the preview or closes it. Without a key it asks.
+---@param key string?
+function M.chapters(key)
+  with_preview(function(preview)
+    require('foldline.values').toggle_chapter(preview, key)
+  end)
+end
+
+--- Takes back the last step of the preview.
+function M.undo()
+  with_preview(function(preview)
+    require('foldline.preview').step(preview, 'prompt.undo', {})
+  end)
+end
+
+--- Takes back all steps of the preview.
+function M.reset()
+  with_preview(function(preview)
+    require('foldline.preview').step(preview, 'prompt.reset', {})
+  end)
+end
+
+--- Asks for a step of the preview and compares it with what is shown.
+function M.history()
+  with_preview(function(preview)
+    require('foldline.history').choose(preview)
+  end)
+end
+
+--- Compares the last two versions of the preview, or what git has with what is shown.
+---@param revision string? "HEAD~3", or "main..HEAD"
+function M.diff(revision)
+  with_preview(function(preview)
+    require('foldline.history').compare(preview, { revision = revision })
+  end)
+end
+
+--- Shows what the preview costs, and where its values come from.
+---@param opts { mods: table? }?
+function M.tokens(opts)
+  with_preview(function(preview)
+    require('foldline.report').show(preview, opts and opts.mods)
+  end)
+end
+
+--- Shows what a provider's cache can keep of the preview.
+function M.cache_plan()
+  with_preview(function(preview)
+    require('foldline.view').show_plan(preview)
+  end)
+end
+
+--- Shows the outline of the file.
 ---@param opts { mods: table? }?
 function M.outline(opts)
-  local bufnr = vim.api.nvim_get_current_buf()
-  local uri = M.python_uri(bufnr)
-  M.with_client(bufnr, function(client)
-    M.execute(client, 'code.outline', { uri = uri, budget = OUTLINE_BYTES }, function(outline)
+  on_code(function(client, bufnr)
+    local argument = { uri = M.python_uri(bufnr), budget = OUTLINE_BYTES }
+    M.execute(client, 'code.outline', argument, function(outline)
       require('foldline.outline').show(outline.text, bufnr, opts and opts.mods)
     end)
   end)
 end
 
-function M.cache_plan()
-  local preview = require('foldline.preview').current()
-  if not preview then
-    return M.notify('no preview is shown')
+--- Fills the quickfix list with the uses of a name, by default of the word under the cursor.
+---@param name string?
+function M.refs(name)
+  local wanted = word(name)
+  if wanted then
+    on_code(function(client)
+      require('foldline.code').references(client, wanted)
+    end)
   end
-  require('foldline.view').show_plan(preview)
+end
+
+--- Shows the source of a symbol of the file, by default of the word under the cursor.
+---@param name string?
+---@param opts { mods: table? }?
+function M.symbol(name, opts)
+  local wanted = word(name)
+  if wanted then
+    on_code(function(client, bufnr)
+      require('foldline.code').symbol(client, bufnr, wanted, opts and opts.mods)
+    end)
+  end
+end
+
+--- Packs the code that a question is about, or else the file.
+---@param opts { question: string?, bytes: integer?, register: string?, mods: table? }
+function M.context(opts)
+  on_code(function(client, bufnr)
+    require('foldline.code').context(client, bufnr, opts)
+  end)
+end
+
+--- Shows the files of the workspace.
+---@param path string? a folder
+---@param opts { mods: table? }?
+function M.tree(path, opts)
+  on_code(function(client)
+    require('foldline.code').tree(client, path, opts and opts.mods)
+  end)
 end
 
 --- Lets what works behind the server start afresh; the server itself goes on.
@@ -143,6 +243,7 @@ function M.on_open_command(clicked)
   M.preview({ uri = M.some(what.uri), name = M.some(what.name) })
 end
 
+--- Names of prompts that begin as typed.
 ---@param lead string
 ---@return string[]
 function M.complete_prompt(lead)
@@ -152,6 +253,7 @@ function M.complete_prompt(lead)
   return matching(names, lead)
 end
 
+--- Keys of sections that begin as typed and that can be opened, or closed.
 ---@param lead string
 ---@param change "open"|"close"
 ---@return string[]
@@ -168,6 +270,66 @@ function M.complete_section(lead, change)
     end
   end
   return matching(keys, lead)
+end
+
+--- Fields of the preview, and after a field its choices.
+---@param lead string
+---@param line string the command line
+---@return string[]
+function M.complete_param(lead, line)
+  local preview = require('foldline.preview').current()
+  if not preview then
+    return {}
+  end
+  local values = require('foldline.values')
+  local name = line:match('FoldlineParams!?%s+(%S+)%s')
+  return matching(name and values.choices(preview, name) or values.field_names(preview), lead)
+end
+
+--- Parameter sets or chapters of the preview that begin as typed.
+---@param lead string
+---@param what "set_names"|"chapter_keys"
+---@return string[]
+function M.complete_value(lead, what)
+  local preview = require('foldline.preview').current()
+  return preview and matching(require('foldline.values')[what](preview), lead) or {}
+end
+
+--- Symbols of the file that begin as typed.
+---@param lead string
+---@param is_whole boolean whether a method is completed with its class, "Class.method"
+---@return string[]
+function M.complete_symbol(lead, is_whole)
+  local uri = M.python_uri(vim.api.nvim_get_current_buf())
+  local outline = uri and ask_now('code.outline', { uri = uri, budget = OUTLINE_BYTES })
+  local names = {}
+  local function add(symbols, prefix)
+    for _, symbol in ipairs(symbols) do
+      names[prefix .. symbol.name] = true
+      add(symbol.children, is_whole and prefix .. symbol.name .. '.' or '')
+    end
+  end
+  add(outline and outline.data.symbols or {}, '')
+  local sorted = vim.tbl_keys(names)
+  table.sort(sorted)
+  return matching(sorted, lead)
+end
+
+--- Branches and tags of the current file's repository that begin as typed.
+---@param lead string
+---@return string[]
+function M.complete_revision(lead)
+  local folder = vim.fn.expand('%:p:h')
+  local preview = require('foldline.preview').current()
+  if preview then
+    folder = vim.fs.dirname(vim.uri_to_fname(preview.uri))
+  end
+  local command = { 'git', '-C', folder, 'for-each-ref', '--format=%(refname:short)' }
+  local ran, result = pcall(function()
+    return vim.system(command, { text = true, timeout = COMPLETION_MS }):wait()
+  end)
+  local names = ran and result.code == 0 and vim.split(vim.trim(result.stdout), '\n') or {}
+  return matching(vim.list_extend({ 'HEAD', 'HEAD~1' }, names), lead)
 end
 
 --- Asks the server. Only one of the two functions is called, once.
@@ -253,7 +415,7 @@ function M.with_client(bufnr, run)
       pcall(vim.api.nvim_del_autocmd, attach)
       M.client(bufnr)
     end
-  end, M.start_ms)
+  end, require('foldline.settings').get().start_ms)
 end
 
 ---@param bufnr integer
@@ -309,23 +471,69 @@ end
 ---@param lead string
 ---@return string[]
 function matching(words, lead)
-  return vim.tbl_filter(function(word)
-    return vim.startswith(word, lead)
+  return vim.tbl_filter(function(item)
+    return vim.startswith(item, lead)
   end, words)
 end
 
 ---@return foldline.Prompt[] prompts of the current file; none where the server is not quick enough
 function prompts_now()
+  local uri = vim.uri_from_bufnr(vim.api.nvim_get_current_buf())
+  return ask_now('prompt.list', { uri = uri }) or {}
+end
+
+--- The server's answer, for a completion; nil where it is not quick enough.
+---@param command string
+---@param argument table
+---@return any
+function ask_now(command, argument)
   local bufnr = vim.api.nvim_get_current_buf()
   local client = vim.lsp.get_clients({ name = 'foldline', bufnr = bufnr })[1]
   if not client then
-    return {}
+    return nil
   end
-  local answer = client:request_sync('workspace/executeCommand', {
-    command = 'foldline.server.prompt.list',
-    arguments = { { uri = vim.uri_from_bufnr(bufnr) } },
-  }, COMPLETION_MS, bufnr)
-  return answer and M.some(answer.result) or {}
+  local params = { command = 'foldline.server.' .. command, arguments = { argument } }
+  local method = 'workspace/executeCommand'
+  local answer = client:request_sync(method, params, COMPLETION_MS, bufnr)
+  return answer and M.some(answer.result)
+end
+
+--- Calls `run` with the preview that the user means, which is shown first where there is none.
+---@param run fun(preview: foldline.Preview)
+function with_preview(run)
+  local preview = require('foldline.preview')
+  local shown = preview.current()
+  if shown then
+    return run(shown)
+  end
+  preview.when_shown(function()
+    run(preview.current() --[[@as foldline.Preview]])
+  end)
+  M.preview()
+end
+
+--- Calls `run` with the server and the current buffer; in a preview, that of its source.
+---@param run fun(client: vim.lsp.Client, bufnr: integer)
+function on_code(run)
+  local bufnr = vim.api.nvim_get_current_buf()
+  local preview = require('foldline.preview').of_buffer(bufnr)
+  if preview then
+    bufnr = vim.uri_to_bufnr(preview.uri)
+    vim.fn.bufload(bufnr)
+  end
+  M.with_client(bufnr, function(client)
+    run(client, bufnr)
+  end)
+end
+
+---@param name string?
+---@return string? name or else the word under the cursor; says so where there is none
+function word(name)
+  local found = name or vim.fn.expand('<cword>')
+  if found == '' then
+    return M.notify('no name is under the cursor: give one', vim.log.levels.WARN)
+  end
+  return found
 end
 
 return M

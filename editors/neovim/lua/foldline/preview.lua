@@ -13,8 +13,10 @@ local M = {}
 ---@field opened boolean opened in this preview
 ---@field text string
 ---@field location lsp.Location?
----@field error { message: string }? why it could not be rendered
+---@field error { message: string, file: string?, line: integer? }? why it is not rendered
 ---@field role string? the role of its message, where that isn't the user's
+---@field segments { text: string, field: string? }[]?
+---@field tokens { self: integer, subtree: integer, if_opened: integer? }?
 
 ---@class foldline.CacheStage
 ---@field first string the key of the section that it begins in, or 'tools'
@@ -34,36 +36,81 @@ local M = {}
 ---@field file string?
 ---@field line integer?
 
----@class foldline.Update
----@field sessionId string
+---@class foldline.Tokens
+---@field text integer
+---@field tools integer
+---@field output integer
+---@field total integer
+---@field encoding string
+---@field exact boolean
+
+---@class foldline.Field
+---@field name string
+---@field type string
+---@field doc string
+---@field required boolean
+---@field default string? as source
+---@field choices any[]?
+---@field value any
+---@field editable boolean
+---@field shown string? the value as a line of text
+---@field origin { source: string, name: string?, file: string?, line: integer? }?
+
+---@class foldline.Parameters
+---@field type string the name of a dataclass
+---@field section string? the key of the section that they are for alone
+---@field doc string
+---@field fields foldline.Field[]
+
+---@class foldline.ParameterSet
+---@field name string
+---@field origins { source: string, name: string?, file: string?, line: integer? }[]
+
+---@class foldline.Chapter
+---@field key string
+---@field title string
+---@field description string?
+---@field open boolean
+---@field may_open boolean
+---@field reasons string[]
+
+--- What the server says of a preview, and again when it has changed.
+---@class foldline.Facts
 ---@field uri lsp.DocumentUri
 ---@field name string
----@field version integer?
+---@field documentVersion integer?
 ---@field fidelity string
 ---@field order string[] ids of all blocks
----@field blocks foldline.Block[] the new and the changed ones
----@field tokens { total: integer }?
----@field kept { tokens: integer, tools: boolean }? what a cache keeps of the version before
+---@field tools { name: string, description: string, tokens: integer? }[]?
+---@field tokens foldline.Tokens?
+---@field kept { cached: integer, tools: boolean }? what a cache keeps of the version before
 ---@field cache foldline.CachePlan? what a cache can keep between requests
 ---@field effects { line: integer, message: string }[]?
+---@field params table<string, table<string, any>>? the values that were typed
+---@field parameters foldline.Parameters[]?
+---@field parameter_set string?
+---@field parameter_sets foldline.ParameterSet[]?
+---@field chapters foldline.Chapter[]?
+---@field budget { limit: integer, unit: string, used: integer, over: integer }?
+---@field generated string[]? the fields whose values were made up
+---@field interpreter { path: string, reason: string, python: string?, mismatch: string? }?
 ---@field stale foldline.Stale?
 
----@class foldline.Preview
+---@class foldline.Update: foldline.Facts
+---@field sessionId string
+---@field blocks foldline.Block[] the new and the changed ones
+
+---@class foldline.Preview: foldline.Facts
 ---@field buf integer
 ---@field client_id integer
 ---@field session_id string
----@field uri lsp.DocumentUri
----@field name string
----@field fidelity string
----@field order string[]
 ---@field blocks table<string, foldline.Block>
----@field tokens { total: integer }?
----@field kept { tokens: integer, tools: boolean }?
----@field cache foldline.CachePlan?
----@field effects { line: integer, message: string }[]?
----@field stale foldline.Stale?
+---@field counts foldline.Counts
+---@field hidden table<string, integer> by key, how many sections are below it in the source
 ---@field reopen string[]? keys that were open before the server came back, to open once it renders
 ---@field lost string? why it follows its source no more
+
+---@alias foldline.Action "open"|"close"|"peek"|"source"|"problem"|"plan"|"undo"|"quit"|"help"
 
 local COMMANDS = { open = 'prompt.openSections', close = 'prompt.closeSections' }
 local NOTHING = { open = 'every section is open', close = 'no section was opened here' }
@@ -71,8 +118,92 @@ local NOTHING = { open = 'every section is open', close = 'no section was opened
 local previews = {} ---@type foldline.Preview[] the last one looked at comes last
 local waiting = {} ---@type fun()[]
 
-local close_section, create, execute, focus, forget, go_to_source, have_arrived, nearest
-local open_section, reconnect, request, same_file, take, watch
+-- Of an update, what a preview takes over as it is.
+local FACTS = {
+  'tools',
+  'tokens',
+  'kept',
+  'cache',
+  'effects',
+  'params',
+  'parameters',
+  'parameter_set',
+  'parameter_sets',
+  'chapters',
+  'budget',
+  'generated',
+  'interpreter',
+}
+
+local close_section, count_hidden, create, focus, forget, go_to_problem, go_to_source, have_arrived
+local map, nearest, open_section, peek, plain, reconnect, request, same_file, show_keys, take, watch
+
+---@type { [1]: foldline.Action, [2]: string, [3]: fun(preview: foldline.Preview) }[]
+local ACTIONS = {
+  {
+    'open',
+    'open the summarized section; elsewhere, open or close the fold',
+    function(preview)
+      open_section(preview)
+    end,
+  },
+  {
+    'close',
+    'close the section that was opened',
+    function(preview)
+      close_section(preview)
+    end,
+  },
+  {
+    'peek',
+    'look into the summarized section without opening it',
+    function(preview)
+      peek(preview)
+    end,
+  },
+  {
+    'source',
+    'go to the source of the section',
+    function(preview)
+      go_to_source(preview)
+    end,
+  },
+  {
+    'problem',
+    'go to the line of the error',
+    function(preview)
+      go_to_problem(preview)
+    end,
+  },
+  {
+    'plan',
+    'show what a cache can keep',
+    function(preview)
+      require('foldline.view').show_plan(preview)
+    end,
+  },
+  {
+    'undo',
+    'take back the last step',
+    function(preview)
+      M.step(preview, 'prompt.undo', {})
+    end,
+  },
+  {
+    'quit',
+    'close the preview',
+    function()
+      vim.cmd.close()
+    end,
+  },
+  {
+    'help',
+    'show these keys',
+    function()
+      show_keys()
+    end,
+  },
+}
 
 --- Shows a prompt: goes to its preview, or makes one.
 ---@param client vim.lsp.Client
@@ -117,10 +248,7 @@ function M.change(change, keys, preview)
     return require('foldline').notify('no preview is shown: :FoldlinePreview', vim.log.levels.WARN)
   end
   if #keys > 0 then
-    local argument = { sessionId = preview.session_id, section_keys = keys }
-    return execute(preview, COMMANDS[change], argument, function(update)
-      take(preview, update)
-    end)
+    return M.step(preview, COMMANDS[change], { section_keys = keys })
   end
   local choices = M.keys(preview, change)
   if #choices == 0 then
@@ -134,6 +262,21 @@ function M.change(change, keys, preview)
   end)
 end
 
+--- Asks for a change of what the preview shows, and shows it.
+---@param preview foldline.Preview
+---@param command string
+---@param argument table
+---@param done? fun()
+function M.step(preview, command, argument, done)
+  argument.sessionId = preview.session_id
+  M.execute(preview, command, argument, function(update)
+    take(preview, update)
+    if done then
+      done()
+    end
+  end)
+end
+
 ---@param preview foldline.Preview
 ---@param change "open"|"close"
 ---@return string[] keys that it can be done to
@@ -142,7 +285,8 @@ function M.keys(preview, change)
   for _, id in ipairs(preview.order) do
     local block = preview.blocks[id]
     if
-      (change == 'open' and block.visibility == 'SUMMARY') or (change == 'close' and block.opened)
+      (change == 'open' and block.enabled and block.visibility == 'SUMMARY')
+      or (change == 'close' and block.opened)
     then
       table.insert(keys, block.key)
     end
@@ -154,13 +298,23 @@ end
 ---@return foldline.Preview?
 function M.current()
   local buf = vim.api.nvim_get_current_buf()
+  local here = M.of_buffer(buf)
+  if here then
+    return here
+  end
+  local uri = require('foldline').python_uri(buf)
+  return uri and M.find(uri) or previews[#previews]
+end
+
+--- The preview that a buffer shows.
+---@param buf integer
+---@return foldline.Preview?
+function M.of_buffer(buf)
   for _, preview in ipairs(previews) do
     if preview.buf == buf then
       return preview
     end
   end
-  local uri = require('foldline').python_uri(buf)
-  return uri and M.find(uri) or previews[#previews]
 end
 
 ---@param uri lsp.DocumentUri?
@@ -209,7 +363,7 @@ end
 ---@param update foldline.Update
 ---@return foldline.Preview
 function create(update)
-  local preview = { uri = update.uri, name = update.name, order = {}, blocks = {} }
+  local preview = { uri = update.uri, name = update.name, order = {}, blocks = {}, hidden = {} }
   preview.buf = require('foldline.view').create(preview)
   table.insert(previews, preview)
   vim.api.nvim_create_autocmd('BufWipeout', {
@@ -218,7 +372,12 @@ function create(update)
       forget(preview)
       if not preview.lost then
         -- Nobody looks any more; a server that stops right now has forgotten it anyway.
-        execute(preview, 'prompt.closePreview', { sessionId = preview.session_id }, function() end)
+        M.execute(
+          preview,
+          'prompt.closePreview',
+          { sessionId = preview.session_id },
+          function() end
+        )
       end
     end,
   })
@@ -229,17 +388,38 @@ function create(update)
       table.insert(previews, preview)
     end,
   })
-  local function map(keys, what, description)
-    vim.keymap.set('n', keys, function()
-      what(preview)
-    end, { buffer = preview.buf, nowait = true, desc = description })
-  end
-  map('<CR>', open_section, 'Open the summarized section')
-  map('c', close_section, 'Close the section that was opened')
-  map('K', require('foldline.view').show_plan, 'Show what a cache can keep')
-  map('gd', go_to_source, 'Go to the source of the section')
+  map(preview)
   watch()
   return preview
+end
+
+--- Gives the buffer its keys, and for each action a `<Plug>` mapping that it has alone.
+---@param preview foldline.Preview
+function map(preview)
+  local keys = require('foldline.settings').get().keys or {}
+  for _, action in ipairs(ACTIONS) do
+    local name, description, run = unpack(action)
+    local options = { buffer = preview.buf, nowait = true, desc = description }
+    local plug = ('<Plug>(foldline-%s-here)'):format(name)
+    vim.keymap.set('n', plug, function()
+      run(preview)
+    end, options)
+    if keys[name] then
+      vim.keymap.set('n', keys[name], plug, vim.tbl_extend('force', options, { remap = true }))
+    end
+  end
+end
+
+function show_keys()
+  local keys = require('foldline.settings').get().keys or {}
+  local listed = {}
+  for _, action in ipairs(ACTIONS) do
+    if keys[action[1]] then
+      table.insert(listed, { keys[action[1]], action[2] })
+    end
+  end
+  local scratch = require('foldline.scratch')
+  scratch.float('Keys of the preview', scratch.key_lines(listed))
 end
 
 ---@param preview foldline.Preview
@@ -248,33 +428,75 @@ function take(preview, update)
   if not vim.api.nvim_buf_is_valid(preview.buf) then
     return
   end
-  local some = require('foldline').some
-  preview.stale = some(update.stale)
+  plain(update)
+  preview.stale = update.stale
   if preview.stale and #update.order == 0 then
     -- The server has not rendered it yet: what an earlier one rendered stays.
     return require('foldline.view').draw(preview)
   end
+  local kept = {}
   for _, block in ipairs(update.blocks) do
-    block.location = some(block.location)
     preview.blocks[block.id] = block
   end
-  preview.order = update.order
-  preview.fidelity = some(update.fidelity) or preview.fidelity
-  preview.tokens = update.tokens
-  preview.kept = update.kept
-  preview.cache = update.cache
-  preview.effects = update.effects
-  local kept = {}
-  for _, id in ipairs(preview.order) do
+  for _, id in ipairs(update.order) do
     kept[id] = preview.blocks[id]
   end
-  preview.blocks = kept
+  preview.order, preview.blocks = update.order, kept
+  preview.fidelity = update.fidelity or preview.fidelity
+  for _, fact in ipairs(FACTS) do
+    preview[fact] = update[fact]
+  end
   require('foldline.view').draw(preview)
+  count_hidden(preview, update.documentVersion)
   local keys = not preview.stale and preview.reopen
   if keys then
     preview.reopen = nil
     M.change('open', keys, preview)
   end
+end
+
+--- Takes JSON's nulls out, which Neovim 0.12 hands on as `vim.NIL`; those that a user has typed
+--- stay.
+---@param object table
+function plain(object)
+  for key, value in pairs(object) do
+    if value == vim.NIL then
+      object[key] = nil
+    elseif type(value) == 'table' and key ~= 'params' then
+      plain(value)
+    end
+  end
+end
+
+--- Counts the sections below each one in the source, once for a version of it: the server renders
+--- none below a summary.
+---@param preview foldline.Preview
+---@param version integer?
+function count_hidden(preview, version)
+  if preview.documentVersion == version then
+    return
+  end
+  preview.documentVersion = version
+  M.execute(preview, 'prompt.list', { uri = preview.uri }, function(prompts)
+    local hidden = {}
+    local function count(sections)
+      local all = 0
+      for _, section in ipairs(sections) do
+        hidden[section.key] = count(section.children)
+        all = all + 1 + hidden[section.key]
+      end
+      return all
+    end
+    for _, prompt in ipairs(prompts or {}) do
+      if prompt.name == preview.name then
+        count(prompt.sections)
+      end
+    end
+    if vim.api.nvim_buf_is_valid(preview.buf) and not vim.deep_equal(hidden, preview.hidden) then
+      preview.hidden = hidden
+      require('foldline.view').draw(preview)
+    end
+  end, function() end)
 end
 
 ---@param preview foldline.Preview
@@ -307,7 +529,7 @@ end
 ---@param preview foldline.Preview
 function open_section(preview)
   local block = require('foldline.view').block_at(preview, vim.api.nvim_win_get_cursor(0)[1])
-  if block and block.visibility == 'SUMMARY' then
+  if block and require('foldline.costs').is_summarized(block) then
     return M.change('open', { block.key }, preview)
   end
   pcall(vim.cmd.normal, { args = { 'za' }, bang = true })
@@ -340,6 +562,36 @@ function go_to_source(preview)
   vim.fn.bufload(buf)
   require('foldline.window').go_to(buf)
   vim.lsp.util.show_document(block.location, client.offset_encoding, { focus = true })
+end
+
+--- Goes to the line of the error that the bar says.
+---@param preview foldline.Preview
+function go_to_problem(preview)
+  local problem = preview.stale
+  for _, id in ipairs(preview.order) do
+    problem = problem or preview.blocks[id].error
+  end
+  if not problem or not problem.line then
+    return require('foldline').notify('no line is known of an error here')
+  end
+  local file = problem.file or vim.uri_to_fname(preview.uri)
+  require('foldline.window').go_to_file(file, problem.line)
+end
+
+--- Shows in a floating window what the summarized section holds; the prompt stays as it is.
+---@param preview foldline.Preview
+function peek(preview)
+  local costs = require('foldline.costs')
+  local block = require('foldline.view').block_at(preview, vim.api.nvim_win_get_cursor(0)[1])
+  if not block or not costs.is_summarized(block) then
+    return require('foldline').notify('this section is not summarized')
+  end
+  local argument = { section_key = block.key, sessionId = preview.session_id }
+  M.execute(preview, 'prompt.readSection', argument, function(section)
+    local more = costs.if_opened(block)
+    local title = ('%s%s'):format(block.key, more and ', ' .. more or '')
+    require('foldline.scratch').float(title, vim.split(section.text, '\n'), 'markdown')
+  end)
 end
 
 --- The block under the cursor, or the nearest one around it, that is as wanted.
@@ -394,14 +646,16 @@ function reconnect(client, bufnr)
   end
 end
 
+--- Asks the server of a preview.
 ---@param preview foldline.Preview
 ---@param command string
 ---@param argument table
 ---@param on_result fun(result: any)
-function execute(preview, command, argument, on_result)
+---@param on_error? fun(err: lsp.ResponseError)
+function M.execute(preview, command, argument, on_result, on_error)
   local client = vim.lsp.get_client_by_id(preview.client_id)
   if client then
-    require('foldline').execute(client, command, argument, on_result)
+    require('foldline').execute(client, command, argument, on_result, on_error)
   end
 end
 

@@ -1,5 +1,5 @@
---- The buffer of a preview: where each block stands in it, its folds, hints and banner, and how new
---- text gets in without moving what the reader looks at.
+--- The buffer of a preview: where each block stands in it, its folds and what is said beside the
+--- text, and how new text gets in without moving what the reader looks at.
 local M = {}
 
 ---@class foldline.Layout
@@ -9,8 +9,9 @@ local M = {}
 
 local hints = vim.api.nvim_create_namespace('foldline.preview')
 local layouts = {} ---@type table<integer, foldline.Layout>
+local shown = {} ---@type table<integer, foldline.Preview>
 
-local apply, banner, bar, begun, differences, facts, moved, plan_lines, some, text_of
+local apply, begun, decorate, differences, made_up, mark_made_up, moved, plan_lines, text_of
 
 ---@param preview foldline.Preview
 ---@return integer buf
@@ -26,12 +27,14 @@ function M.create(preview)
     buffer = buf,
     callback = function()
       layouts[buf] = nil
+      shown[buf] = nil
+      require('foldline.bar').forget(buf)
     end,
   })
   vim.api.nvim_create_autocmd('BufWinEnter', {
     buffer = buf,
     callback = function()
-      M.dress(vim.api.nvim_get_current_win(), preview)
+      M.dress(vim.api.nvim_get_current_win())
     end,
   })
   return buf
@@ -40,18 +43,18 @@ end
 --- Sets the options of a window that shows a preview, which stay behind when it shows another
 --- buffer.
 ---@param win integer
----@param preview foldline.Preview
-function M.dress(win, preview)
+function M.dress(win)
   local options = vim.wo[win][0]
   options.foldmethod = 'expr'
   options.foldexpr = "v:lua.require'foldline.view'.fold_level()"
   options.foldlevel = 99
-  options.foldtext = ''
+  options.foldtext = "v:lua.require'foldline.view'.fold_text()"
+  options.fillchars = vim.o.fillchars .. (vim.o.fillchars == '' and '' or ',') .. 'fold: '
   options.foldenable = true
   options.wrap = true
   options.linebreak = true
   options.breakindent = true
-  options.winbar = banner(preview)
+  options.winbar = require('foldline.bar').EXPRESSION
 end
 
 ---@return string level of the line `v:lnum`, for 'foldexpr'
@@ -64,6 +67,7 @@ end
 --- stay on the text they were on.
 ---@param preview foldline.Preview
 function M.draw(preview)
+  preview.counts = require('foldline.costs').count(preview)
   local layout = M.layout(preview.order, preview.blocks)
   layouts[preview.buf] = layout
   local changes = differences(vim.api.nvim_buf_get_lines(preview.buf, 0, -1, false), layout.lines)
@@ -80,41 +84,115 @@ function M.draw(preview)
       view.lnum = moved(view.lnum, changes)
       view.topline = moved(view.topline, changes)
       vim.fn.winrestview(view)
-      vim.wo[win][0].winbar = banner(preview)
     end)
   end
+  shown[preview.buf] = preview
+  require('foldline.bar').update(preview)
+  decorate(preview, layout)
+  vim.cmd.redrawstatus({ bang = true })
+end
+
+--- Says at the right edge of each heading which message it begins, what the section costs, and
+--- which key opens or closes it; marks values that were made up.
+---@param preview foldline.Preview
+---@param layout foldline.Layout
+function decorate(preview, layout)
   vim.api.nvim_buf_clear_namespace(preview.buf, hints, 0, -1)
-  local roles = begun(preview)
-  for index, id in ipairs(preview.order) do
-    local block = preview.blocks[id]
-    if roles[id] then
-      -- A line above the first one would be out of sight.
-      vim.api.nvim_buf_set_extmark(preview.buf, hints, layout.starts[index] - 1, 0, {
-        virt_text = { { roles[id] .. ' message', 'Special' } },
-        virt_text_pos = 'right_align',
-      })
+  local settings = require('foldline.settings').get()
+  local keys = settings.hints and settings.keys or {}
+  local costs = require('foldline.costs')
+  local roles, fields = begun(preview), made_up(preview)
+  local function say(line, chunks)
+    local text = {}
+    for _, chunk in ipairs(chunks) do
+      table.insert(text, { #text > 0 and ' · ' .. chunk[1] or chunk[1], chunk[2] })
     end
-    local hint = block.visibility == 'SUMMARY' and '▸ <CR> opens'
-      or block.opened and '▾ c closes'
-      or nil
-    if hint and block.text ~= '' then
-      vim.api.nvim_buf_set_extmark(preview.buf, hints, layout.starts[index] - 1, 0, {
-        virt_text = { { hint, 'Comment' } },
-        virt_text_pos = 'eol',
-      })
+    vim.api.nvim_buf_set_extmark(preview.buf, hints, line - 1, 0, {
+      virt_text = text,
+      virt_text_pos = 'right_align',
+    })
+  end
+  for index, id in ipairs(preview.order) do
+    local block, line = preview.blocks[id], layout.starts[index]
+    if block.text ~= '' then
+      local key = costs.is_summarized(block) and keys.open and '▸ ' .. keys.open
+        or block.opened and keys.close and '▾ ' .. keys.close
+      local label = settings.tokens and costs.label(preview, block)
+      local edge = {}
+      if roles[id] then
+        table.insert(edge, { roles[id] .. ' message', 'Special' })
+      end
+      for _, text in ipairs({ label or nil, key or nil }) do
+        table.insert(edge, { text, 'Comment' })
+      end
+      if #edge > 0 then
+        say(line, edge)
+      end
+      mark_made_up(preview.buf, block, line, fields)
     end
   end
+end
+
+--- The names of fields whose values were made up, with `true` where no other dataclass has a field
+--- of that name whose value was not.
+---@param preview foldline.Preview
+---@return table<string, boolean>
+function made_up(preview)
+  local found = {}
+  for _, parameters in ipairs(preview.parameters or {}) do
+    for _, field in ipairs(parameters.fields) do
+      local generated = require('foldline.values').is_made_up(preview, parameters, field)
+      found[field.name] = generated and found[field.name] ~= false
+    end
+  end
+  return found
+end
+
+---@param buf integer
+---@param block foldline.Block
+---@param line integer
+---@param fields table<string, boolean>
+function mark_made_up(buf, block, line, fields)
+  local row, column = line - 1, 0
+  for _, segment in ipairs(block.segments or {}) do
+    local lines = vim.split(segment.text, '\n', { plain = true })
+    local last = #lines > 1 and #lines[#lines] or column + #lines[1]
+    local field = segment.field and segment.field:match('^[^.[]+')
+    if field and fields[field] then
+      vim.api.nvim_buf_set_extmark(buf, hints, row, column, {
+        end_row = row + #lines - 1,
+        end_col = last,
+        hl_group = 'FoldlineMadeUp',
+        strict = false,
+      })
+    end
+    row, column = row + #lines - 1, last
+  end
+end
+
+--- A closed fold: its heading, what it costs, and how many sections it hides.
+---@return [string, string][] chunks for 'foldtext'
+function M.fold_text()
+  local first = vim.v.foldstart
+  local preview = shown[vim.api.nvim_get_current_buf()]
+  local block = preview and M.block_at(preview, first)
+  local heading = vim.fn.getline(first)
+  local level = #(heading:match('^#*'))
+  local group = level > 0 and ('@markup.heading.%d.markdown'):format(math.min(level, 6)) or 'Folded'
+  local chunks = { { heading, group } }
+  local layout = preview and layouts[preview.buf]
+  if block and layout and (layout.levels[first] or ''):sub(1, 1) == '>' then
+    for _, part in ipairs(require('foldline.costs').folded(preview, block)) do
+      table.insert(chunks, { ' · ' .. part, 'Comment' })
+    end
+  end
+  return chunks
 end
 
 --- Shows in a floating window what a provider's cache can keep.
 ---@param preview foldline.Preview
 function M.show_plan(preview)
-  local lines = plan_lines(some(preview.cache))
-  vim.lsp.util.open_floating_preview(lines, '', {
-    border = 'single',
-    title = 'Cache plan',
-    wrap = false,
-  })
+  require('foldline.scratch').float('Cache plan', plan_lines(preview.cache))
 end
 
 --- The block that stands on a line.
@@ -216,64 +294,6 @@ function moved(line, changes)
   return line + shift
 end
 
----@param preview foldline.Preview
----@return string winbar
-function banner(preview)
-  local stale = some(preview.stale)
-  if preview.lost then
-    return bar('DiagnosticError', { preview.name, preview.lost })
-  end
-  if stale and stale.kind == 'untrusted' then
-    return bar(
-      'WinBar',
-      { preview.name, 'static', 'not trusted, so nothing of it is run: :FoldlineTrust' }
-    )
-  end
-  if stale then
-    local file = some(stale.file)
-    local where = file and ('%s:%s: '):format(vim.fs.basename(file), some(stale.line) or '?') or ''
-    local text = preview.fidelity == 'static' and 'by its source alone' or 'last good text'
-    local shown = #preview.order > 0 and text or 'no text yet'
-    return bar('DiagnosticWarn', { preview.name, shown, where .. stale.message })
-  end
-  local folded = 0
-  for _, id in ipairs(preview.order) do
-    local block = preview.blocks[id]
-    folded = folded + (block.visibility == 'SUMMARY' and 1 or 0)
-    local problem = some(block.error)
-    if problem then
-      return bar(
-        'DiagnosticWarn',
-        { preview.name, ('%s is not rendered'):format(block.key), problem.message }
-      )
-    end
-  end
-  local count = ('%d of %d sections folded'):format(folded, #preview.order)
-  local parts = { preview.name, some(preview.fidelity) or '?', count }
-  return bar('WinBar', vim.list_extend(parts, facts(preview)))
-end
-
---- What the prompt costs, what a provider's cache keeps of the last version, what it does besides.
----@param preview foldline.Preview
----@return string[]
-function facts(preview)
-  local found = {}
-  local tokens, kept = some(preview.tokens), some(preview.kept)
-  if tokens then
-    local cached = kept and (kept.tools and (', %d kept'):format(kept.tokens) or ', none kept')
-      or ''
-    table.insert(found, ('%d tokens%s'):format(tokens.total, cached))
-  end
-  local plan = some(preview.cache)
-  if plan and plan.sentence ~= '' then
-    table.insert(found, plan.sentence)
-  end
-  for _, effect in ipairs(some(preview.effects) or {}) do
-    table.insert(found, ('line %d %s'):format(effect.line, effect.message))
-  end
-  return found
-end
-
 --- The role of each block that a message begins with; one message of the user needs no name.
 ---@param preview foldline.Preview
 ---@return table<string, string> roles by the block's id
@@ -281,7 +301,7 @@ function begun(preview)
   local found, before, named = {}, nil, false
   for _, id in ipairs(preview.order) do
     local block = preview.blocks[id]
-    local role = some(block.role) or 'user'
+    local role = block.role or 'user'
     named = named or role ~= 'user'
     if block.text ~= '' and role ~= before then
       found[id], before = role, role
@@ -306,20 +326,11 @@ function plan_lines(plan)
       stage.change
     )
     table.insert(lines, ('%s: %s'):format(name, cost))
-    local mark = some(stage.breakpoint)
-    if mark then
-      table.insert(lines, '── ' .. mark)
+    if stage.breakpoint then
+      table.insert(lines, '── ' .. stage.breakpoint)
     end
   end
   return lines
-end
-
----@param highlight string
----@param parts string[]
----@return string winbar whose end is cut off where it is too long
-function bar(highlight, parts)
-  local text = table.concat(parts, ' · '):gsub('%s+', ' '):gsub('%%', '%%%%')
-  return ('%%#%s# %s%%<'):format(highlight, text)
 end
 
 ---@param order string[]
@@ -329,10 +340,6 @@ function text_of(order, blocks)
   return table.concat(vim.tbl_map(function(id)
     return blocks[id].text
   end, order))
-end
-
-function some(value)
-  return require('foldline').some(value)
 end
 
 return M

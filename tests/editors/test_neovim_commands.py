@@ -1,0 +1,422 @@
+"""Every command in a real Neovim with the real server, in a workspace as somebody might have it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from . import neovim_screen
+from .neovim_process import Neovim, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WORKSPACE = Path(__file__).parent / "vscode" / "fixtures" / "acme.txt"
+# Answers what is asked by choosing the item that begins as `choice` says, and typing `typed`.
+ASKED = """
+asked, choice, typed = {}, '', ''
+vim.ui.select = function(items, options, chosen)
+  local said = vim.tbl_map(options.format_item or tostring, items)
+  table.insert(asked, { prompt = options.prompt, items = said })
+  for index, item in ipairs(said) do
+    if vim.startswith(item, choice) then
+      return chosen(items[index], index)
+    end
+  end
+  chosen(nil)
+end
+vim.ui.input = function(options, done)
+  table.insert(asked, { prompt = options.prompt, items = { options.default } })
+  done(typed)
+end
+require('foldline.trust').set(vim.fn.getcwd(), true)
+"""
+MADE_UP = "\u2039number\u203a"
+FLOAT = """
+local wins = vim.api.nvim_list_wins()
+return table.concat(
+  vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(wins[#wins]), 0, -1, false), '\\n')
+"""
+
+
+def line_of(code: str) -> int:
+    """The line of `triage.py` that begins with that code."""
+    module = WORKSPACE.read_text(encoding="utf-8").split("#- prompts/triage.py\n")[1]
+    lines = enumerate(module.split("\n"), 1)
+    return next(number for number, line in lines if line.startswith(code))
+
+
+@pytest.fixture(scope="module")
+def acme(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with ten prompt modules, in a git repository."""
+    folder = tmp_path_factory.mktemp("workspace") / "acme"
+    for part in WORKSPACE.read_text(encoding="utf-8").split("#- ")[1:]:
+        name, _, text = part.partition("\n")
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    for arguments in (("init", "-q"), ("add", "."), (*identity, "commit", "-qm", "first")):
+        subprocess.run(["git", *arguments], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory, acme: Path) -> Iterator[Neovim]:
+    with Neovim(tmp_path_factory.mktemp("home"), cwd=acme, init=ASKED) as nvim:
+        yield nvim
+
+
+@pytest.fixture
+def nvim(shared: Neovim) -> Neovim:
+    """The one Neovim, with nothing shown and nothing asked or notified."""
+    shared.command("silent! tabonly | silent! only | enew! | silent! %bwipeout!")
+    shared.lua("asked, notified, choice, typed = {}, {}, '', ''")
+    shared.lua("vim.o.columns, vim.o.lines = 200, 40")
+    return shared
+
+
+def preview(nvim: Neovim, prompt: str) -> None:
+    nvim.command(f"edit prompts/{prompt}.py")
+    nvim.command("FoldlinePreview")
+    nvim.wait("vim.bo.filetype == 'markdown' and bar():find(' tokens') ~= nil")
+
+
+def chosen(nvim: Neovim, item: str) -> None:
+    """What the next question is answered by."""
+    nvim.lua(f"choice = {quoted(item)}")
+
+
+def offered(nvim: Neovim) -> list[str]:
+    """What the last question offered."""
+    nvim.wait("#asked > 0")
+    return nvim.strings("return asked[#asked].items")
+
+
+def wait_for_text(nvim: Neovim, text: str) -> None:
+    nvim.wait(f"vim.fn.search({quoted(text)}, 'nw') > 0")
+
+
+def test_folded_sections_say_what_they_cost_and_hide(nvim: Neovim) -> None:
+    preview(nvim, "handbook")
+    nvim.wait("bar():find(' of 64 summarized') ~= nil")
+    nvim.command("only | normal! zM")
+    assert nvim.screen(90, 9) == (
+        " handbook · 2,621 of 1,500 tokens · 20 of 64 summarized · executed · +97 tools\n"
+        + "".join(
+            f"{f'## {heading} · {tokens} tokens · +15 sections':<{90 - len(edge)}}{edge}\n"
+            for heading, tokens, edge in (
+                ("1. Onboarding", 671, "11 tokens, 671 in all"),
+                ("2. Security", 650, "10 tokens, 650 in all"),
+                ("3. Payments", 650, "10 tokens, 650 in all"),
+                ("4. Support", 650, "10 tokens, 650 in all"),
+            )
+        )
+        + "~\n~\n"
+        + "foldline://prompts/handbook.py#handbook"
+        + "1,1            All\n".rjust(52)
+    )
+
+
+def test_disabled_sections_are_not_counted(nvim: Neovim) -> None:
+    preview(nvim, "triage")
+    assert "1 of 3 summarized" in nvim.text("return bar()")
+    nvim.command("FoldlineSet enterprise_user")
+    nvim.wait("bar():find('1 of 4 summarized') ~= nil")
+
+
+def test_a_parameter_set_is_chosen_by_name_or_from_a_list(nvim: Neovim) -> None:
+    preview(nvim, "triage")
+    assert nvim.strings("return vim.fn.getcompletion('FoldlineSet ', 'cmdline')") == [
+        "free_user",
+        "team_user",
+        "enterprise_user",
+        "none",
+    ]
+    nvim.command("FoldlineSet team_user")
+    wait_for_text(nvim, "Grace")
+    chosen(nvim, "free_user")
+    nvim.command("FoldlineSet")
+    sets = offered(nvim)
+    wait_for_text(nvim, "Ada")
+    line = line_of("def preview_team_user")
+    assert sets[1] == f"team_user: preview_team_user(), line {line} of triage.py, in use"
+    assert sets[3] == "none: no fixtures or files of values"
+
+
+def test_a_value_is_changed_and_taken_back(nvim: Neovim) -> None:
+    preview(nvim, "triage")
+    chosen(nvim, "Customer.name")
+    nvim.lua("typed = 'Zofia'")
+    nvim.command("FoldlineParams")
+    wait_for_text(nvim, "Zofia")
+    asked = nvim.lua("return asked")
+    assert isinstance(asked, list)
+    line = line_of("def preview_free_user")
+    assert asked[0]["items"][0] == (
+        f"Customer.name: str = 'Ada' (preview_free_user(), line {line} of triage.py)"
+    )
+    assert asked[1] == {
+        "prompt": "Customer.name: str (What to call them.) = ",
+        "items": ["Ada"],
+    }
+    completed = "return vim.fn.getcompletion('FoldlineParams %s', 'cmdline')"
+    assert nvim.strings(completed % "Customer.p") == ["Customer.plan", "Customer.priority"]
+    assert nvim.strings(completed % "Customer.plan ") == ["free", "team", "enterprise"]
+    nvim.command("FoldlineParams Customer.seats 12")
+    wait_for_text(nvim, "Zofia.*12 seats")
+    chosen(nvim, "enterprise")
+    nvim.command("FoldlineParams Customer.plan")
+    wait_for_text(nvim, "plan enterprise, 12 seats")
+    chosen(nvim, "Take the typed value back")
+    nvim.command("FoldlineParams Customer.plan")
+    wait_for_text(nvim, "plan free, 12 seats")
+    nvim.command("FoldlineParams!")
+    wait_for_text(nvim, "Ada.*1 seats")
+    nvim.command("FoldlineParams Customer.nmae Zofia")
+    assert nvim.notified()[-1].startswith("foldline: there is no field Customer.nmae; there is ")
+
+
+def test_made_up_values_are_marked(nvim: Neovim) -> None:
+    preview(nvim, "unbound")
+    assert "4 values made up" in nvim.text("return bar()")
+    marked = nvim.strings(
+        """
+        local found = {}
+        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, { details = true })) do
+          local to = mark[4]
+          if to.hl_group == 'FoldlineMadeUp' then
+            local text = vim.api.nvim_buf_get_text(0, mark[2], mark[3], to.end_row, to.end_col, {})
+            table.insert(found, text[1])
+          end
+        end
+        return found
+        """
+    )
+    assert marked == [MADE_UP, "0.0", "()", "False"]
+    chosen(nvim, "no field")
+    nvim.command("FoldlineParams")
+    assert offered(nvim)[0] == f"Invoice.number: str = '{MADE_UP}' (made up)"
+    nvim.command("FoldlineParams Invoice.number 17")
+    wait_for_text(nvim, "Invoice 17")
+    assert "3 values made up" in nvim.text("return bar()")
+
+
+def test_a_chapter_is_opened_and_closed(nvim: Neovim) -> None:
+    preview(nvim, "triage")
+    assert nvim.strings("return vim.fn.getcompletion('FoldlineChapters ', 'cmdline')") == [
+        "legal",
+        "tone",
+    ]
+    chosen(nvim, "Tone")
+    nvim.command("FoldlineChapters")
+    assert offered(nvim) == [
+        "Legal (legal): stays closed, its `enabled` forbids it",
+        "Tone (tone): closed",
+    ]
+    wait_for_text(nvim, "Be kind")
+    nvim.command("FoldlineChapters tone")
+    nvim.wait("vim.fn.search('Be kind', 'nw') == 0")
+    nvim.command("FoldlineChapters legal")
+    nvim.wait("#notified > 0")
+    assert "stays closed: its `enabled` forbids it" in nvim.notified()[0]
+
+
+def test_a_summary_is_looked_into_without_opening_it(nvim: Neovim) -> None:
+    preview(nvim, "triage")
+    before = nvim.buffer()
+    nvim.command("call search('Policies')")
+    nvim.keys("p")
+    nvim.wait("#vim.api.nvim_list_wins() == 3")
+    assert "Refunds within 30 days." in nvim.text(FLOAT)
+    assert nvim.buffer() == before
+    nvim.command("1")
+    nvim.keys("p")
+    assert nvim.notified() == ["foldline: this section is not summarized"]
+
+
+def test_steps_are_listed_compared_and_taken_back(nvim: Neovim) -> None:
+    preview(nvim, "triage")
+    first = nvim.buffer()
+    nvim.command("FoldlineOpen policies")
+    wait_for_text(nvim, "Refunds within")
+    opened = nvim.buffer()
+    nvim.command("FoldlineSet team_user")
+    wait_for_text(nvim, "Grace")
+    chosen(nvim, "1. start")
+    nvim.command("FoldlineHistory")
+    assert offered(nvim) == [
+        "3. changed the values (set team_user) (shown now)",
+        "2. opened policies",
+        "1. start",
+    ]
+    nvim.wait("vim.fn.tabpagenr('$') == 2 and vim.fn.line('$') > 3")
+    sides = nvim.strings(
+        "return vim.tbl_map(function(win)"
+        " return table.concat(vim.fn.getbufline(vim.api.nvim_win_get_buf(win), 1, '$'), '\\n')"
+        " .. (vim.wo[win].diff and '' or 'no diff') end, vim.api.nvim_tabpage_list_wins(0))"
+    )
+    assert sides[0].rstrip() == first.rstrip()
+    assert "Grace" in sides[1]
+    assert "Refunds within" in sides[1]
+    nvim.keys("q")
+    nvim.wait("vim.fn.tabpagenr('$') == 1")
+    nvim.keys("u")
+    nvim.wait("vim.fn.search('Grace', 'nw') == 0")
+    assert nvim.buffer() == opened
+    nvim.command("FoldlineReset")
+    nvim.wait("vim.fn.search('Refunds within', 'nw') == 0")
+    nvim.command("FoldlineUndo")
+    wait_for_text(nvim, "Refunds within")
+
+
+def test_the_text_is_compared_with_what_git_has(nvim: Neovim) -> None:
+    preview(nvim, "triage")
+    nvim.command("FoldlineDiff HEAD")
+    nvim.wait("#notified > 0")
+    assert nvim.notified() == ["foldline: HEAD and as it is now have the same text"]
+    assert "HEAD~1" in nvim.strings("return vim.fn.getcompletion('FoldlineDiff HE', 'cmdline')")
+    nvim.command("wincmd p | %s/Sort the message/Read the message/ | wincmd p")
+    wait_for_text(nvim, "Read the message")
+    nvim.command("FoldlineDiff HEAD")
+    nvim.wait("vim.fn.tabpagenr('$') == 2 and vim.fn.line('$') > 3")
+    assert "Read the message" in nvim.buffer()
+    nvim.command("wincmd h")
+    wait_for_text(nvim, "Sort the message")
+    assert nvim.text("return bar()").startswith(" HEAD · triage · ")
+    nvim.command("FoldlineDiff nowhere")
+    nvim.wait("#notified > 1")
+    assert "nowhere" in nvim.notified()[1]
+
+
+def test_the_report_lists_sections_tools_values_and_the_interpreter(nvim: Neovim) -> None:
+    preview(nvim, "triage")
+    nvim.command("FoldlineTokens")
+    nvim.wait("vim.fn.bufname():find('tokens') ~= nil")
+    report = nvim.buffer()
+    assert "triage: 114 of 1,500 tokens\n1 of 3 sections summarized, executed\n" in report
+    assert "      43           4. Policies (summarized, +14 if opened)\n" in report
+    assert "       0           3. Escalation (disabled)\n" in report
+    assert "     158           tool open_sections\n" in report
+    assert "values of the set free_user\n  Customer.name: str = 'Ada' (preview_free" in report
+    assert "run by " in report
+    assert ", chosen by " in report
+    nvim.command("call search('Policies')")
+    nvim.keys("<CR>")
+    assert 'key="policies"' in nvim.text("return vim.fn.getline('.')")
+
+
+def test_references_fill_the_quickfix_list_and_say_how_sure_they_are(nvim: Neovim) -> None:
+    nvim.command("edit prompts/triage.py")
+    nvim.wait("#vim.fn.getcompletion('FoldlineRefs Cust', 'cmdline') > 0")
+    nvim.command("call search('class Customer') | normal! w")
+    nvim.command("FoldlineRefs")
+    nvim.wait("vim.bo.buftype == 'quickfix'")
+    use = line_of("def preview_free_user")
+    assert nvim.buffer().startswith(
+        f"prompts/triage.py|{line_of('class Customer')} confirmed definition| class Customer:\n"
+        f"prompts/triage.py|{use} confirmed read| def preview_free_user() -> Customer:\n"
+    )
+    types = nvim.strings("return vim.tbl_map(function(i) return i.type end, vim.fn.getqflist())")
+    assert set(types) <= {"C", "P"}
+    nvim.command("cnext")
+    assert nvim.number("return vim.fn.line('.')") == use
+    nvim.command("cclose | FoldlineRefs Nobody")
+    nvim.wait("#notified > 0")
+    assert nvim.notified()[0].startswith("foldline: no references of Nobody: no code has")
+
+
+def test_a_symbol_is_shown_and_leads_to_its_source(nvim: Neovim) -> None:
+    nvim.command("edit prompts/triage.py")
+    nvim.wait("#vim.fn.getcompletion('FoldlineSymbol Customer.n', 'cmdline') == 1")
+    nvim.command("FoldlineSymbol Customer")
+    nvim.wait("vim.bo.buftype == 'nofile'")
+    first, rest = nvim.buffer().split("\n", 1)
+    assert first.startswith("prompts/triage.py:17-")
+    assert rest.startswith("@dataclass(frozen=True)\nclass Customer:\n")
+    nvim.command("call search('seats')")
+    nvim.keys("<CR>")
+    assert nvim.text("return vim.trim(vim.fn.getline('.'))") == "seats: int = 1"
+    nvim.command("FoldlineSymbol Custmer")
+    nvim.wait("#notified > 0")
+    assert "did you mean" in nvim.notified()[0]
+
+
+def test_a_context_is_packed_within_its_bytes_and_copied(nvim: Neovim) -> None:
+    nvim.command("edit prompts/triage.py")
+    nvim.command("2000FoldlineContext! who is paged on call")
+    nvim.wait("#notified > 0 and vim.bo.buftype == 'nofile'")
+    text = nvim.buffer()
+    assert 0 < len(text.encode()) <= 2000
+    assert nvim.text("return vim.fn.getreg('\"')") == f"{text}\n"
+    assert nvim.notified()[0].endswith('bytes, copied to register "')
+    nvim.command("1")
+    nvim.keys("<CR>")
+    assert nvim.text("return vim.fn.expand('%:e')") == "py"
+
+
+def test_the_tree_leads_to_the_files(nvim: Neovim) -> None:
+    nvim.command("edit prompts/triage.py")
+    nvim.command("FoldlineTree")
+    nvim.wait("vim.fn.bufname():find('tree') ~= nil")
+    assert "prompts/  10 files, " in nvim.buffer()
+    nvim.command("call search('refund.py')")
+    nvim.keys("<CR>")
+    assert nvim.text("return vim.fn.expand('%:.')") == "prompts/refund.py"
+
+
+def test_the_outline_is_coloured_and_folds(nvim: Neovim) -> None:
+    nvim.command("edit prompts/triage.py")
+    nvim.command("FoldlineOutline")
+    nvim.wait("vim.fn.bufname():find('outline') ~= nil")
+    nvim.command("normal! zM")
+    shown = nvim.number("return vim.fn.search('class Customer', 'w')")
+    assert nvim.number(f"return vim.fn.foldclosed({shown + 1})") == shown
+    colour = "return vim.fn.synIDattr(vim.fn.synID(%d, vim.fn.col('.'), 1), 'name')"
+    assert nvim.text(colour % shown).startswith("python")
+    nvim.keys("q")
+    assert nvim.number("return #vim.api.nvim_list_wins()") == 1
+
+
+def test_keys_can_be_listed_changed_and_left_out(nvim: Neovim) -> None:
+    preview(nvim, "triage")
+    nvim.keys("g?")
+    listed = nvim.text(FLOAT)
+    assert "p     look into the summarized section without opening it" in listed
+    nvim.keys("q")
+    nvim.wait("vim.bo.filetype == 'python'")
+    mine = "vim.g.foldline = { tokens = false, keys = { open = 'o', quit = false } }"
+    nvim.lua(mine)
+    preview(nvim, "triage")
+    nvim.command("call search('Policies')")
+    assert nvim.text("return vim.fn.maparg('q', 'n')") == ""
+    nvim.keys("o")
+    wait_for_text(nvim, "Refunds within")
+    nvim.lua("vim.g.foldline = nil")
+
+
+def test_plug_mappings_run_the_commands(nvim: Neovim) -> None:
+    nvim.command("edit prompts/triage.py")
+    nvim.keys("<Plug>(foldline-preview)")
+    nvim.wait("vim.bo.filetype == 'markdown' and bar():find('summarized') ~= nil")
+    nvim.command("call search('Policies')")
+    nvim.keys("<Plug>(foldline-open-here)")
+    wait_for_text(nvim, "Refunds within")
+
+
+def test_health_is_told_in_sentences(nvim: Neovim) -> None:
+    preview(nvim, "triage")
+    nvim.command("checkhealth foldline")
+    report = nvim.buffer()
+    assert "The folder is trusted: previews run its code." in report
+    assert "Previews run in " in report
+    assert "{" not in report
+
+
+def test_the_readme_shows_what_is_on_the_screen(tmp_path: Path) -> None:
+    found = neovim_screen.FENCE.search(neovim_screen.README.read_text(encoding="utf-8"))
+    assert found is not None
+    assert found[0] == neovim_screen.screen(tmp_path), "python -m tests.editors.neovim_screen"
