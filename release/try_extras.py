@@ -1,4 +1,4 @@
-"""Tries one extra of an installed foldline, in its environment's Python: `try_extras.py EXTRA`.
+"""Tries extras of an installed foldline, in its environment's Python: `try_extras.py EXTRA…`.
 
 It has the standard library and foldline alone; the folder `examples/code_reviewer` is what it works
 on. An extra that nothing here knows is tried by importing what it installs.
@@ -25,15 +25,14 @@ FOLDLINE = str(Path(sys.executable).with_name("foldline"))
 SECONDS = 120
 
 
-def main(extra: str) -> None:
-    """Try the prompt library, and what `extra` adds; an exception says what doesn't work."""
+def main(extras: list[str]) -> None:
+    """Try the prompt library, and what each extra adds; an exception says what doesn't work."""
     try_prompts()
-    if not extra:
-        return
-    for module in sorted(set(installed_modules(extra))):
+    for module in sorted({module for extra in extras for module in installed_modules(extra)}):
         import_module(module)
-    for part in parts_of(extra):
-        if check := CHECKS.get(part):
+    parts = {part for extra in extras for part in parts_of(extra)}
+    for part, check in CHECKS.items():
+        if part in parts:
             check()
 
 
@@ -200,7 +199,7 @@ def run(*arguments: str) -> str:
 
 @contextmanager
 def start(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a command for as long as the `with` block; a deadline ends it, and so what waits for it."""
+    """Run a command for as long as the `with` block; a deadline ends it before."""
     with subprocess.Popen(
         [FOLDLINE, *arguments],
         cwd=EXAMPLE,
@@ -217,4 +216,4 @@ def start(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])

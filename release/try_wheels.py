@@ -50,9 +50,10 @@ def main() -> int:
                 continue
             for extra, resolution in product(extras, resolutions):
                 where = Path(scratch, f"{python.replace(os.sep, '_')}-{extra}-{resolution}")
+                named = [extra] if extra else []
                 what = f"{python} {f'foldline[{extra}]' if extra else 'foldline'} {resolution}"
                 try:
-                    try_extra(install(wheel, where, [extra], resolution, python), extra)
+                    try_extras(install(wheel, where, named, resolution, python), named)
                 except subprocess.CalledProcessError as error:
                     failures += 1
                     print(f"FAILED {what}\n{error.stdout}{error.stderr}", flush=True)
@@ -82,7 +83,7 @@ def requirements(wheel: Path, extras: list[str]) -> list[str]:
     needed = {}
     for text in _metadata(wheel).get_all("Requires-Dist") or []:
         requirement = Requirement(text)
-        for extra in extras:
+        for extra in extras or [""]:
             if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
                 requirement.marker = None
                 needed[requirement.name] = str(requirement)
@@ -95,18 +96,17 @@ def install(
     """Return the Python of a new environment with a wheel and its extras."""
     run("uv", "venv", "--quiet", "--python", python, str(where))
     program = where / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    named = ",".join(extra for extra in extras if extra)
     uv = ("uv", "pip", "install", "--quiet", "--python", str(program), "--resolution", resolution)
     oldest = requirements(wheel, extras) if resolution == "lowest-direct" else ()
-    run(*uv, f"{wheel}[{named}]" if named else str(wheel), *oldest)
+    run(*uv, f"{wheel}[{','.join(extras)}]" if extras else str(wheel), *oldest)
     run("uv", "pip", "check", "--quiet", "--python", str(program))
     return program
 
 
-def try_extra(python: Path, extra: str) -> None:
-    """Try one extra in an environment that has it."""
+def try_extras(python: Path, extras: list[str]) -> None:
+    """Try extras in an environment that has them."""
     # Isolated: neither this folder nor a variable such as PYTHONPATH lends it a module.
-    run(str(python), "-I", str(TRY_EXTRAS), extra)
+    run(str(python), "-I", str(TRY_EXTRAS), *extras)
 
 
 def exists(python: str) -> bool:

@@ -1,5 +1,7 @@
 ---@brief
 ---
+--- ${homepage}
+---
 --- Shows typed prompts as the model sees them, and checks them.
 ---
 --- `uv tool install 'foldline[server]'`

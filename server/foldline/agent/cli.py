@@ -75,7 +75,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if missing == "foldline":
             raise
         extra = EXTRAS.get(missing, "server")
-        _complain(f"foldline: this command needs {missing!r}: install foldline[{extra}]")
+        _complain(
+            f"foldline: this command needs {missing!r}: install foldline[{extra}], "
+            f"or run it as `uvx --from 'foldline[{extra}]' foldline {' '.join(words[:1])} …`"
+        )
         return 2
     except KeyboardInterrupt:
         return 130
