@@ -1,16 +1,15 @@
 """The four ways in which a namespace package of three source roots goes wrong in silence."""
 
 import subprocess
-import sys
 import tomllib
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
-import try_wheels
 from packaging.requirements import Requirement
 
+import try_wheels
 from foldline.server.page.app import SHOWN_FILES
 
 ROOT = Path(__file__).parent.parent
