@@ -140,15 +140,10 @@ def build(root: Path, version: str, addresses: Addresses, out: Path) -> None:
     """
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": git(root, "log", "-1", "--format=%ct")}
     with tempfile.TemporaryDirectory() as scratch:
-        tree = Path(scratch, "tree")
-        archive = Path(scratch, "tree.tar")
-        git(root, "archive", "--output", str(archive), "HEAD")
-        with tarfile.open(archive) as files:
-            files.extractall(tree, filter="data")
-        python = (sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(tree))
-        _run(*python, cwd=tree, env=environment)
+        tree, environment = export(root, Path(scratch))
+        build_package(tree, out, environment)
+        build_extension(tree, version, addresses, out, environment)
         for name in TEMPLATES:
             template = Template((tree / "release" / name).read_text(encoding="utf-8"))
             text = template.substitute(homepage=addresses.homepage, version=version)
@@ -156,10 +151,60 @@ def build(root: Path, version: str, addresses: Addresses, out: Path) -> None:
             (out / name).write_text(text, encoding="utf-8")
         entry = server_entry(tree, version, addresses)
         (out / "server.json").write_text(f"{json.dumps(entry, indent=2)}\n", encoding="utf-8")
-        _build_extension(tree / EXTENSION, version, addresses, out, environment)
     sums = (f"{_sha256(path)}  {path.relative_to(out).as_posix()}\n" for path in _files(out))
-    text = "".join(sums)
-    (out / "SHA256SUMS").write_text(text, encoding="utf-8")
+    (out / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
+
+
+def export(root: Path, folder: Path) -> tuple[Path, dict[str, str]]:
+    """Return the files of `root`'s last commit below `folder`, and the variables to build with."""
+    tree, archive = folder / "tree", folder / "tree.tar"
+    git(root, "archive", "--output", str(archive), "HEAD")
+    with tarfile.open(archive) as files:
+        files.extractall(tree, filter="data")
+    return tree, {**os.environ, "SOURCE_DATE_EPOCH": git(root, "log", "-1", "--format=%ct")}
+
+
+def build_package(tree: Path, out: Path, environment: dict[str, str]) -> None:
+    """Build the sdist, and the wheel from it."""
+    command = (sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(tree))
+    _run(*command, cwd=tree, env=environment)
+
+
+def build_extension(
+    tree: Path, version: str, addresses: Addresses, out: Path, environment: dict[str, str]
+) -> None:
+    """Build the extension for VS Code, with the addresses in its manifest."""
+    folder = tree / EXTENSION
+    path = folder / "package.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["homepage"] = addresses.homepage
+    manifest["repository"] = {
+        "type": "git",
+        "url": addresses.repository,
+        "directory": EXTENSION.as_posix(),
+    }
+    manifest["bugs"] = {"url": f"{addresses.repository}/issues"}
+    path.write_text(f"{json.dumps(manifest, indent=2)}\n", encoding="utf-8")
+    npm = shutil.which("npm")
+    if npm is None:
+        raise Refused("- The VS Code extension needs npm: install Node.js 20 or later.")
+    _run(
+        npm,
+        "ci",
+        "--ignore-scripts",
+        "--prefer-offline",
+        "--no-audit",
+        "--no-fund",
+        cwd=folder,
+        env=environment,
+    )
+    where = f"v{version}/{EXTENSION.as_posix()}"
+    links = (
+        f"--baseContentUrl={addresses.repository}/blob/{where}",
+        f"--baseImagesUrl={addresses.repository}/raw/{where}",
+    )
+    _run(npm, "run", "package", "--", *links, cwd=folder, env=environment)
+    shutil.copy(folder / "foldline.vsix", out / f"foldline-{version}.vsix")
 
 
 def server_entry(root: Path, version: str, addresses: Addresses) -> dict[str, Any]:
@@ -240,32 +285,6 @@ def _stale_versions(root: Path, version: str) -> Iterator[str]:
                 f"- {EXTENSION / name} has another version: run `npm version {version} "
                 f"--no-git-tag-version` in {EXTENSION}."
             )
-
-
-def _build_extension(
-    folder: Path, version: str, addresses: Addresses, out: Path, environment: dict[str, str]
-) -> None:
-    path = folder / "package.json"
-    manifest = json.loads(path.read_text(encoding="utf-8"))
-    manifest["homepage"] = addresses.homepage
-    manifest["repository"] = {
-        "type": "git",
-        "url": addresses.repository,
-        "directory": EXTENSION.as_posix(),
-    }
-    manifest["bugs"] = {"url": f"{addresses.repository}/issues"}
-    path.write_text(f"{json.dumps(manifest, indent=2)}\n", encoding="utf-8")
-    npm = shutil.which("npm")
-    if npm is None:
-        raise Refused("- The VS Code extension needs npm: install Node.js 20 or later.")
-    _run(npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder, env=environment)
-    where = f"v{version}/{EXTENSION.as_posix()}"
-    links = (
-        f"--baseContentUrl={addresses.repository}/blob/{where}",
-        f"--baseImagesUrl={addresses.repository}/raw/{where}",
-    )
-    _run(npm, "run", "package", "--", *links, cwd=folder, env=environment)
-    shutil.copy(folder / "foldline.vsix", out / f"foldline-{version}.vsix")
 
 
 def _files(folder: Path) -> list[Path]:
