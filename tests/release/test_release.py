@@ -11,8 +11,8 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-import yaml
-from jsonschema import Draft202012Validator
+import yaml  # type: ignore[import-untyped] # No stubs for three lines.
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped] # Likewise.
 
 from make_release import (
     EXTENSION,
