@@ -1,7 +1,6 @@
 """The four ways in which a namespace package of three source roots goes wrong in silence."""
 
 import subprocess
-import sys
 import tomllib
 import venv
 import zipfile
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+import try_wheels
 from foldline.server.page.app import SHOWN_FILES
 
 ROOT = Path(__file__).parent.parent
@@ -71,10 +71,7 @@ def test_every_dependency_says_which_versions_it_may_have() -> None:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel as a user gets it: built from the sdist, not from this checkout."""
-    out = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "build", "--installer", "uv", "--outdir", str(out), str(ROOT))
-    (built,) = out.glob("*.whl")
-    return built
+    return try_wheels.build(tmp_path_factory.mktemp("dist"))
 
 
 def test_the_wheel_holds_every_package_with_its_marker(wheel: Path) -> None:
@@ -103,7 +100,17 @@ def test_the_base_install_is_the_prompt_library_alone(wheel: Path, tmp_path: Pat
             [str(python.parent / "foldline"), verb], capture_output=True, text=True, check=False
         )
         assert refused.returncode == 2
-        assert f"foldline[{extra}]" in refused.stderr
+        assert refused.stderr.count("\n") == 1
+        assert f"`uvx --from 'foldline[{extra}]' foldline {verb} …`" in refused.stderr
+    help_page = run(str(python.parent / "foldline"), "help")
+    assert "Servers" in help_page
+    assert run(str(python.parent / "foldline"), "--version").startswith("foldline ")
+
+
+def test_every_extra_works_with_the_oldest_versions_it_allows(wheel: Path, tmp_path: Path) -> None:
+    extras = try_wheels.extras_of(wheel)
+    python = try_wheels.install(wheel, tmp_path / "oldest", extras, "lowest-direct")
+    try_wheels.try_extras(python, extras)
 
 
 def test_the_server_extra_starts(wheel: Path, tmp_path: Path) -> None:

@@ -47,10 +47,10 @@ class Refused(Exception):  # noqa: N818 - As the core's errors.
         self.data = dict(data or {})
 
 
-def refused_by(error: Exception) -> Refused | None:
-    """Return an error as the command line reports it; None for a bug."""
+def refused_by(error: Exception, verb: str) -> Refused | None:
+    """Return an error of a verb as the command line reports it; None for a bug."""
     if isinstance(error, ModuleNotFoundError):
-        return missing_extra(error)
+        return missing_extra(error, verb)
     from foldline.backends.errors import PathError, SymbolNotFoundError
     from foldline.ide.errors import REFUSALS, NothingDefined, RenderError, data_of
 
@@ -72,7 +72,7 @@ def refused_by(error: Exception) -> Refused | None:
 
 def report(error: Exception, words: Sequence[str]) -> int:
     """Print the error of a command line, and return its exit status."""
-    refused = error if isinstance(error, Refused) else refused_by(error) or _fault(error)
+    refused = error if isinstance(error, Refused) else refused_by(error, words[0]) or _fault(error)
     verb = "" if refused.kind == "usage" else f" {words[0]}"
     if wants_json(words):
         from foldline.agent.terminal import json_text, show
@@ -92,14 +92,15 @@ def wants_json(words: Sequence[str]) -> bool:
     return "--json" in options
 
 
-def missing_extra(error: ModuleNotFoundError) -> Refused | None:
+def missing_extra(error: ModuleNotFoundError, verb: str) -> Refused | None:
     """Return how to install what a verb needs; None where a module of ours is missing."""
     missing = (error.name or "").partition(".")[0]
     if missing == "foldline":
         return None
     extra = EXTRAS.get(missing, "server")
     return Refused(
-        f"this command needs {missing!r}: install foldline[{extra}]",
+        f"this command needs {missing!r}: install foldline[{extra}], or run it as "
+        f"`uvx --from 'foldline[{extra}]' foldline {verb} …`",
         kind="extra",
         data={"extra": extra},
     )

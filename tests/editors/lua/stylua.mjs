@@ -33,6 +33,7 @@ function luaFiles() {
   const ours = readdirSync(join(ROOT, 'editors/neovim'), { recursive: true });
   const tests = readdirSync(join(ROOT, 'tests/editors'));
   return [
+    'release/nvim-lspconfig/lsp/foldline.lua',
     ...ours.map((name) => join('editors/neovim', name)),
     ...tests.map((name) => join('tests/editors', name)),
   ].filter((name) => name.endsWith('.lua'));
