@@ -6,6 +6,7 @@ what a person sees are saved to `tests/editors/screenshots`.
 
 import json
 import os
+import runpy
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -20,6 +21,9 @@ ROOT = Path(__file__).parent.parent.parent
 EXTENSION = ROOT / "editors" / "vscode"
 TESTS = Path(__file__).parent / "vscode"
 LUA = Path(__file__).parent / "lua"
+
+MAKE_TOOLS = "run editors/vscode/make_tools.py"
+_FIELDS = fields(PromptOptions)
 
 # Installing everything takes half a minute on a slow day, a session in the editor as long.
 pytestmark = pytest.mark.timeout(900)
@@ -42,7 +46,7 @@ def environment(chromium: str) -> dict[str, str]:
     return environment
 
 
-@pytest.mark.parametrize("part", ["launch", "page", "workbench", "untrusted", "controls"])
+@pytest.mark.parametrize("part", ["launch", "page", "workbench", "untrusted", "controls", "shell"])
 def test_the_extension_passes(part: str, environment: dict[str, str]) -> None:
     run(
         find("node"),
@@ -61,16 +65,29 @@ def test_the_lock_file_names_no_place_to_fetch_from(folder: Path) -> None:
 
 
 def test_the_settings_are_the_options_of_the_server() -> None:
-    """The project decides what nobody set here, so that every default is null."""
+    """The client sends what somebody set, so that the project decides the rest."""
     manifest = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
     settings = manifest["contributes"]["configuration"]["properties"]
+    ours = ("foldline.server.", "foldline.preview.", "foldline.code.", "foldline.interpreter")
     options = {
         name.removeprefix("foldline."): setting
         for name, setting in settings.items()
-        if not name.startswith("foldline.server.") and name != "foldline.interpreter"
+        if not name.startswith(ours)
     }
-    assert list(options) == [_camel(field.name) for field in fields(PromptOptions)]
-    assert all(setting["default"] is None for setting in options.values())
+    defaults = {_camel(field.name): getattr(PromptOptions(), field.name) for field in _FIELDS}
+    # A budget of 0 is none.
+    assert {name: setting["default"] for name, setting in options.items()} == {
+        **defaults,
+        "tokenBudget": 0,
+    }
+    assert list(options) == list(defaults)
+    assert all(isinstance(setting["type"], str) for setting in settings.values())
+
+
+def test_the_tools_of_agents_are_the_operations() -> None:
+    made = runpy.run_path(str(EXTENSION / "make_tools.py"))
+    assert made["MANIFEST"].read_text(encoding="utf-8") == made["manifest"](), MAKE_TOOLS
+    assert made["COMMANDS"].read_text(encoding="utf-8") == made["commands"](), MAKE_TOOLS
 
 
 def _camel(name: str) -> str:

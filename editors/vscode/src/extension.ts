@@ -1,44 +1,131 @@
 import * as vscode from 'vscode';
 
-import { registerOpenDocument } from './commands/openDocument';
-import { registerOpenSection } from './commands/openSection';
-import { registerPreview } from './commands/preview';
-import { registerRestartServer } from './commands/restartServer';
-import { registerShowLog } from './commands/showLog';
+import { copyContext } from './commands/copyContext';
+import { newPrompt } from './commands/newPrompt';
+import { openDocument } from './commands/openDocument';
+import { closeSection, openSection, type Asked } from './commands/openSection';
+import { openPreview } from './commands/preview';
+import {
+  compareWithRevision,
+  copyPrompt,
+  goToPrompt,
+  previewInBrowser,
+  switchParameters,
+} from './commands/promptCommands';
+import { Commands } from './commands/register';
+import { restartWorker, showHealth, showTokenReport } from './commands/reports';
+import { selectInterpreter } from './commands/selectInterpreter';
+import { importsFoldline, watchImports } from './imports';
+import { Installation } from './installation';
 import { watchInterpreter } from './interpreter';
+import { registerMcp } from './languageModel/mcp';
+import { registerTools } from './languageModel/tools';
+import { Follower } from './preview/follow';
 import { Previews, VIEW_TYPE } from './preview/previews';
 import { Server } from './server';
 import { showStatus } from './status';
-
-/** The settings that a running server does not take in. */
-const STARTING = ['foldline.server', 'foldline.interpreter'];
+import { CodeView, type CodeNode } from './views/codeView';
+import { PromptsView, type PromptsNode } from './views/promptsView';
+import { ReferencesView } from './views/referencesView';
+import type { PromptReference } from './wire';
 
 let running: Server | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel('foldline', { log: true });
-  const server = new Server(log);
+  const server = new Server(log, context.asAbsolutePath('bundled/foldline_server.py'));
   const previews = new Previews(context.extensionUri, server);
+  const installation = new Installation(server);
+  const prompts = new PromptsView(server);
+  const code = new CodeView(server);
+  const references = new ReferencesView(server);
+  const commands = new Commands(installation);
+  const { version } = context.extension.packageJSON as { version: string };
   running = server;
+
+  const ofNode = (asked?: PromptReference | PromptsNode): PromptReference | undefined =>
+    asked !== undefined && 'kind' in asked ? asked.prompt : asked;
   context.subscriptions.push(
     log,
     server,
     previews,
+    prompts,
+    code,
+    references,
+    new Follower(server, previews),
     showStatus(server),
-    registerPreview(server, previews),
-    registerOpenSection(server, previews),
-    registerOpenDocument(server),
-    registerRestartServer(server),
-    registerShowLog(log),
+    registerTools(server),
+    registerMcp(server, version),
     vscode.window.registerWebviewPanelSerializer(VIEW_TYPE, previews),
+
+    commands.register('preview', (asked?: PromptReference | PromptsNode) =>
+      openPreview(server, previews, vscode.ViewColumn.Beside, ofNode(asked)),
+    ),
+    commands.register('previewHere', (asked?: PromptReference | PromptsNode) =>
+      openPreview(server, previews, vscode.ViewColumn.Active, ofNode(asked)),
+    ),
+    commands.register('previewInBrowser', (asked?: PromptsNode) =>
+      previewInBrowser(server, previews, ofNode(asked)),
+    ),
+    commands.register('openSection', (asked?: Asked | PromptsNode) =>
+      openSection(server, previews, sectionOf(asked)),
+    ),
+    commands.register('closeSection', (asked: Asked) => closeSection(previews, asked)),
+    commands.register('openDocument', (asked?: PromptsNode) =>
+      openDocument(server, previews, ofNode(asked)),
+    ),
+    commands.register('copyPrompt', (asked?: PromptsNode) =>
+      copyPrompt(server, previews, ofNode(asked)),
+    ),
+    commands.register('switchParameters', () => switchParameters(server, previews)),
+    commands.register('compareWithRevision', () => compareWithRevision(server, previews)),
+    commands.register('goToPrompt', () => goToPrompt(server)),
+    commands.register('newPrompt', () => newPrompt(server)),
+    commands.register('showTokenReport', () => showTokenReport(server, previews)),
+    commands.register('showHealth', () => showHealth(server)),
+    commands.register('lockPreview', () => previews.toggleLock()),
+    commands.register('unlockPreview', () => previews.toggleLock()),
+
+    commands.register('outline', () => vscode.commands.executeCommand('foldline.code.focus')),
+    commands.register('findReferences', (node?: CodeNode) =>
+      references.find(node !== undefined && 'symbol' in node ? node : undefined),
+    ),
+    commands.register('moreReferences', () => references.more()),
+    commands.register('copyContext', (from?: vscode.Uri | CodeNode, chosen?: vscode.Uri[]) =>
+      copyContext(server, from, chosen),
+    ),
+    commands.register('refreshPrompts', () => prompts.refresh()),
+
+    commands.register('restartServer', () => server.restart('asked for')),
+    commands.register('restartWorker', () => restartWorker(server)),
+    commands.register('showLog', () => log.show()),
+    commands.register('installServer', () => installation.install()),
+    commands.register('selectInterpreter', () => selectInterpreter()),
+    commands.register('showGuide', () =>
+      vscode.commands.executeCommand(
+        'workbench.action.openWalkthrough',
+        `${context.extension.id}#foldline.start`,
+        false,
+      ),
+    ),
+
+    watchImports((document) => void needed(server, installation, document)),
+    tellContexts(server),
     vscode.workspace.onDidGrantWorkspaceTrust(() => server.trustGranted()),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => server.reconsider('the folders changed')),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (STARTING.some((setting) => change.affectsConfiguration(setting))) {
-        void server.restart('the settings changed');
+      // Also where the settings of a remote or a folder arrive after the window has started.
+      if (change.affectsConfiguration('foldline')) {
+        void server.reconsider('the settings changed');
+      }
+    }),
+    vscode.window.onDidChangeWindowState(({ focused }) => {
+      // Somebody who was told to install it may have done so elsewhere.
+      if (focused && server.isMissing()) {
+        void server.reconsider('a server may have been installed');
       }
     }),
   );
-  void server.restart('the extension is active');
   void watchInterpreter(log, () => {
     void server.reconsider('another interpreter was chosen');
   }).then((watch) => context.subscriptions.push(watch));
@@ -46,4 +133,51 @@ export function activate(context: vscode.ExtensionContext): void {
 
 export async function deactivate(): Promise<void> {
   await running?.stop();
+}
+
+/** Starts the server with the first file that imports foldline; says once when there is none. */
+async function needed(
+  server: Server,
+  installation: Installation,
+  document: vscode.TextDocument,
+): Promise<void> {
+  if (server.isMissing()) {
+    return;
+  }
+  await server.need(`${vscode.workspace.asRelativePath(document.uri)} imports foldline`);
+  if (server.isMissing()) {
+    await installation.offer('file');
+  }
+}
+
+/** What the manifest's menus and views depend on. */
+function tellContexts(server: Server): vscode.Disposable {
+  const set = (key: string, value: unknown): void => {
+    void vscode.commands.executeCommand('setContext', key, value);
+  };
+  const tellServer = (): void =>
+    set('foldline.server', server.isMissing() ? 'missing' : server.state.kind);
+  const tellEditor = (): void => {
+    const document = vscode.window.activeTextEditor?.document;
+    set('foldline.isPromptFile', document !== undefined && importsFoldline(document));
+  };
+  tellServer();
+  tellEditor();
+  return vscode.Disposable.from(
+    server.onDidChangeState(tellServer),
+    vscode.window.onDidChangeActiveTextEditor(tellEditor),
+    vscode.workspace.onDidChangeTextDocument(({ document }) => {
+      if (document === vscode.window.activeTextEditor?.document) {
+        tellEditor();
+      }
+    }),
+  );
+}
+
+function sectionOf(asked?: Asked | PromptsNode): Asked | undefined {
+  if (asked === undefined || !('kind' in asked)) {
+    return asked;
+  }
+  const { uri, name } = asked.prompt;
+  return asked.kind === 'section' ? { uri, name, section_keys: [asked.section.key] } : undefined;
 }

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 
 import { messageOf } from './failure';
 
-const PYTHON_EXTENSION = 'ms-python.python';
+export const PYTHON_EXTENSION = 'ms-python.python';
 
 /** The interpreter that is chosen for the first folder, or null when nobody chose one. */
 export async function chosenInterpreter(log: vscode.LogOutputChannel): Promise<string | null> {

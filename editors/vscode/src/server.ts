@@ -9,8 +9,9 @@ import {
 } from 'vscode-languageclient/node';
 
 import { chosenInterpreter, expandFolder } from './interpreter';
-import { findServer, isInside, type Launch } from './launch';
+import { findServer, isInside, otherCommand, type Launch } from './launch';
 import { ServerProcess } from './process';
+import { setValues } from './settings';
 import type { Preview } from './wire';
 
 export type ServerState =
@@ -21,11 +22,15 @@ export type ServerState =
 interface Plan {
   launch: Launch | null;
   interpreter: string | null;
+  renderDeadline: number;
 }
 
-const NOT_FOUND =
-  'No foldline server was found. Install it with pip install "foldline[server]" in the chosen ' +
-  'interpreter, or set foldline.server.command.';
+/** No server is on this machine, as far as was looked: it has to be installed, not restarted. */
+export class ServerMissing extends Error {
+  constructor() {
+    super('No foldline server was found: neither in an environment of the folder, nor on PATH');
+  }
+}
 
 /** A crash this soon after another is not answered with a restart: it would only crash again. */
 const CRASH_WINDOW_MS = 60_000;
@@ -36,31 +41,61 @@ export class Server implements vscode.Disposable {
   readonly onDidChangeState = this.stateChanged.event;
   readonly onDidUpdatePreview = this.previewUpdated.event;
 
-  private current: ServerState = { kind: 'stopped', reason: 'The server has not been started.' };
+  private current: ServerState = { kind: 'stopped', reason: 'Nothing has needed the server yet.' };
   private client: LanguageClient | undefined;
   private process: ServerProcess | undefined;
-  private plan: Plan = { launch: null, interpreter: null };
+  private plan: Plan = { launch: null, interpreter: null, renderDeadline: 0 };
+  private isNeeded = false;
   private turn: Promise<void> = Promise.resolve();
   private lastCrash = -Infinity;
 
-  constructor(readonly log: vscode.LogOutputChannel) {}
+  constructor(
+    readonly log: vscode.LogOutputChannel,
+    /** The program of the server that the extension's package may bring. */
+    private readonly bundled: string,
+  ) {}
 
   get state(): ServerState {
     return this.current;
   }
 
+  /** Whether anything has asked for the server: until then there is none, and nothing to say. */
+  get needed(): boolean {
+    return this.isNeeded;
+  }
+
+  /** Whether a server was looked for and is not there; it may be, after any wait. */
+  isMissing(): boolean {
+    return this.isNeeded && this.current.kind === 'stopped' && this.plan.launch === null;
+  }
+
   /** Starts the server, ending the one that runs. The only way a server is ever started. */
   restart(why: string): Promise<void> {
+    this.isNeeded = true;
     this.turn = this.turn.then(() => this.replace(why));
     return this.turn;
+  }
+
+  /** Starts the server unless something has needed it before. */
+  need(why: string): Promise<void> {
+    return this.isNeeded ? this.turn : this.restart(why);
   }
 
   /** Restarts only when another server or interpreter would be chosen now. */
   async reconsider(why: string): Promise<void> {
     await this.turn;
-    if (!samePlan(this.plan, await this.choose())) {
+    // What is looked for time and again, because it is missing, would fill the log.
+    const note = this.isMissing() ? 'debug' : 'info';
+    if (this.isNeeded && !samePlan(this.plan, await this.choose(note))) {
       await this.restart(why);
     }
+  }
+
+  /** The server's program, to run another command of; null when it isn't there, or isn't foldline. */
+  async program(args: readonly string[]): Promise<Launch | null> {
+    await this.turn;
+    const { launch } = this.isNeeded ? this.plan : await this.choose('debug');
+    return launch && otherCommand(launch, args);
   }
 
   /** Tells the server, and everybody who waits for it, that the folder is trusted now. */
@@ -72,7 +107,10 @@ export class Server implements vscode.Disposable {
 
   /** The answer of a server command. */
   async execute<T>(command: string, argument?: object): Promise<T> {
-    await this.turn;
+    await this.need(`${command} was asked for`);
+    if (this.isMissing()) {
+      throw new ServerMissing();
+    }
     if (this.client === undefined || this.current.kind !== 'running') {
       throw new Error(
         this.current.kind === 'stopped' ? this.current.reason : 'The server is starting.',
@@ -100,37 +138,44 @@ export class Server implements vscode.Disposable {
     await this.end();
     this.become({ kind: 'starting' });
     try {
-      this.plan = await this.choose();
+      this.plan = await this.choose('info');
       if (this.plan.launch === null) {
-        throw new Error(NOT_FOUND);
+        // Whoever asked for it says what can be done: a command, or a file that needs it.
+        const reason = new ServerMissing().message;
+        this.log.warn(reason);
+        this.become({ kind: 'stopped', reason });
+        return;
       }
-      await this.begin(this.plan.launch, this.plan.interpreter);
+      await this.begin(this.plan.launch, this.plan);
     } catch (error) {
       await this.end();
       this.stopped(error instanceof Error ? error.message : String(error));
     }
   }
 
-  private async choose(): Promise<Plan> {
+  private async choose(note: 'info' | 'debug'): Promise<Plan> {
     const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
     const trusted = vscode.workspace.isTrusted;
+    const settings = vscode.workspace.getConfiguration('foldline');
     const interpreter = await chosenInterpreter(this.log);
     const launch = await findServer({
-      setting: vscode.workspace
-        .getConfiguration('foldline')
-        .get<string[]>('server.command', [])
-        .map(expandFolder),
+      setting: settings.get<string[]>('server.command', []).map(expandFolder),
       interpreter,
       searchPath: process.env.PATH ?? '',
       folders,
       trusted,
-      log: (line) => this.log.info(line),
+      bundled: this.bundled,
+      log: (line) => this.log[note](line),
     });
     const usable = interpreter !== null && (trusted || !isInside(interpreter, folders));
-    return { launch, interpreter: usable ? interpreter : null };
+    return {
+      launch,
+      interpreter: usable ? interpreter : null,
+      renderDeadline: settings.get<number>('server.renderDeadline', 10),
+    };
   }
 
-  private async begin(launch: Launch, interpreter: string | null): Promise<void> {
+  private async begin(launch: Launch, { interpreter, renderDeadline }: Plan): Promise<void> {
     this.log.info(`From ${launch.origin}: ${[launch.command, ...launch.args].join(' ')}`);
     const started = await ServerProcess.start(launch, (line) => this.log.info(`[server] ${line}`));
     this.process = started;
@@ -150,14 +195,20 @@ export class Server implements vscode.Disposable {
         initializationOptions: {
           trusted: vscode.workspace.isTrusted,
           interpreter,
-          client_commands: ['foldline.preview', 'foldline.openSection'],
-          render_deadline: vscode.workspace
-            .getConfiguration('foldline')
-            .get<number>('server.renderDeadline', 10),
+          client_commands: ['preview', 'openSection', 'closeSection', 'outline'].map(
+            (name) => `foldline.${name}`,
+          ),
+          render_deadline: renderDeadline,
         },
         // What the server shows and checks; how it starts is told to it once, above.
         // eslint-disable-next-line @typescript-eslint/no-deprecated -- the server registers for no changes
         synchronize: { configurationSection: 'foldline' },
+        middleware: {
+          workspace: {
+            configuration: ({ items }) =>
+              items.map(({ section }) => (section === 'foldline' ? setValues() : null)),
+          },
+        },
         // The server's standard error is read by ServerProcess, which keeps its last line.
         stdioOptions: { stdout: () => undefined, stderr: () => undefined },
         errorHandler: {

@@ -4,7 +4,7 @@
 [tool.foldline]
 tokens = "o200k"          # or "cl100k"
 exact-tokens = true       # false: always estimate
-token-budget = 8000       # a prompt beyond it is reported
+token-budget = 8000       # a prompt beyond it is reported; 0 for no budget
 code-lens = true
 inlay-hints = true
 
@@ -102,8 +102,10 @@ def read_options(
         if wrong_value is not None:
             problems.append(f"{path}.{key} {wrong_value}, not {shown(value)}")
         else:
-            # The value was just checked against the field's type.
-            options = replace(options, **{name: value})
+            # The value was just checked against the field's type; a budget of 0 is none.
+            options = replace(
+                options, **{name: (value or None) if name == "token_budget" else value}
+            )
     return options, first_few(problems)
 
 
@@ -129,8 +131,8 @@ def _refusal(name: str, value: object) -> str | None:
     if name == "tokens":
         return None if value in ENCODINGS else f"must be one of {', '.join(ENCODINGS)}"
     if name == "token_budget":
-        whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
-        return None if whole else "must be a whole number above 0"
+        whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        return None if whole else "must be a whole number, 0 for no budget"
     return None if isinstance(value, bool) else "must be true or false"
 
 

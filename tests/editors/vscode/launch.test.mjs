@@ -27,7 +27,7 @@ buildSync({
   format: 'esm',
   outfile: bundle,
 });
-const { findServer } = await import(bundle);
+const { findServer, otherCommand } = await import(bundle);
 
 let folder;
 let lines;
@@ -93,6 +93,69 @@ test('the chosen interpreter comes before PATH when it holds the server', async 
     [found.command, ...found.args],
     [interpreter, '-P', '-m', 'foldline.agent', 'serve', '--stdio'],
   );
+});
+
+test('the environment of a trusted folder comes before the chosen interpreter', async () => {
+  const inside = python('workspace/.venv/bin/python', 0);
+  const interpreter = python('env/bin/python', 0);
+  const where = { interpreter, folders: [join(folder, 'workspace')] };
+  const found = await find(where);
+  assert.deepEqual([found.command, found.args[2]], [inside, 'foldline.agent']);
+  assert.match(found.origin, /the folder's environment/);
+  assert.equal((await find({ ...where, trusted: false })).command, interpreter);
+  assert.match(lines.join('\n'), /\.venv\/bin\/python is passed over.*not trusted/);
+});
+
+test('an environment named venv counts, and one without the server does not', async () => {
+  python('workspace/.venv/bin/python', 1);
+  const second = python('workspace/venv/bin/python', 0);
+  assert.equal((await find({ folders: [join(folder, 'workspace')] })).command, second);
+  assert.match(lines.join('\n'), /\.venv\/bin\/python has no foldline\[server\]/);
+});
+
+test('the bundled copy is the last place, in a Python that can run it', async () => {
+  const bundled = script('extension/foldline_server.py');
+  python('bin/python3', 1);
+  const newer = python('bin/python3.12', 0);
+  const searchPath = join(folder, 'bin');
+  const found = await find({ bundled, searchPath });
+  assert.deepEqual([found.command, ...found.args], [newer, '-P', bundled, 'serve', '--stdio']);
+  assert.match(lines.join('\n'), /No foldline on PATH\n.*python3 can't run the extension's own/);
+  const onPath = script('bin/foldline');
+  assert.equal((await find({ bundled, searchPath })).command, onPath);
+});
+
+test('the bundled copy runs in no interpreter of a folder that is not trusted', async () => {
+  const bundled = script('extension/foldline_server.py');
+  const interpreter = python('workspace/.venv/bin/python', 0);
+  const where = { bundled, interpreter, folders: [join(folder, 'workspace')] };
+  assert.equal(await find({ ...where, trusted: false }), null);
+});
+
+test('each place that was looked at has a line in the log', async () => {
+  assert.equal(await find({ folders: [join(folder, 'workspace')] }), null);
+  assert.deepEqual(lines.length, 4);
+  for (const [index, said] of [
+    /No \.venv or venv in .*workspace/,
+    /No interpreter is chosen/,
+    /No foldline on PATH/,
+    /brings no server/,
+  ].entries()) {
+    assert.match(lines[index], said);
+  }
+});
+
+test("another command of the server's program keeps what comes before", async () => {
+  const interpreter = python('env/bin/python', 0);
+  const found = await find({ interpreter });
+  assert.deepEqual(otherCommand(found, ['new', 'a.py']).args, [
+    '-P',
+    '-m',
+    'foldline.agent',
+    'new',
+    'a.py',
+  ]);
+  assert.equal(otherCommand(await find({ setting: ['/bin/sh', 'start'] }), ['new']), null);
 });
 
 test('an interpreter without the server is passed over for PATH, and the log says so', async () => {
@@ -173,6 +236,7 @@ function find(where) {
     searchPath: '',
     folders: [],
     trusted: true,
+    bundled: join(folder, 'none/foldline_server.py'),
     log,
     ...where,
   });

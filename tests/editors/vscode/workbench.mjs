@@ -161,7 +161,10 @@ export async function startWorkbench({
       );
     });
     browser = await launchBrowser();
-    const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+    const context = await browser.newContext({
+      viewport: { width: 1400, height: 900 },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
     session.page = await context.newPage();
     session.page.setDefaultTimeout(60_000);
     const payload = [

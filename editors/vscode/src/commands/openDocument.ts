@@ -1,25 +1,31 @@
 import * as vscode from 'vscode';
 
-import { messageOf } from '../failure';
+import type { Previews } from '../preview/previews';
 import type { Server } from '../server';
-import { pickPrompt } from './pickPrompt';
+import type { PromptReference } from '../wire';
+import { promptFor, sessionOf } from './promptCommands';
 
-/** *Open Prompt as Document*: what the model gets, as a text to search, compare and copy. */
-export function registerOpenDocument(server: Server): vscode.Disposable {
-  return vscode.commands.registerCommand('foldline.openDocument', async () => {
-    try {
-      const prompt = await pickPrompt(server);
-      if (prompt !== undefined) {
-        const { path } = vscode.Uri.parse(prompt.uri);
-        // The language client asks the server for what is at an address of this scheme.
-        const uri = vscode.Uri.from({
-          scheme: 'foldline-prompt',
-          path: `${path}/${prompt.name}.md`,
-        });
-        await vscode.window.showTextDocument(uri, { viewColumn: vscode.ViewColumn.Beside });
-      }
-    } catch (error) {
-      void vscode.window.showErrorMessage(`foldline: ${messageOf(error)}`);
-    }
+/** The address of a prompt's text; the language client asks the server for what is there. */
+export function promptDocument(
+  { uri, name }: PromptReference,
+  query: Record<string, string>,
+): vscode.Uri {
+  return vscode.Uri.from({
+    scheme: 'foldline-prompt',
+    path: `${vscode.Uri.parse(uri).path}/${name}.md`,
+    query: new URLSearchParams(query).toString(),
   });
+}
+
+/** *Open Prompt as Document*: what the panel shows, as a text to search, compare and copy. */
+export async function openDocument(
+  server: Server,
+  previews: Previews,
+  asked?: PromptReference,
+): Promise<void> {
+  const prompt = await promptFor(server, previews, asked);
+  if (prompt !== undefined) {
+    const uri = promptDocument(prompt, sessionOf(previews, prompt));
+    await vscode.window.showTextDocument(uri, { viewColumn: vscode.ViewColumn.Beside });
+  }
 }

@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
 
-import { messageOf } from '../failure';
 import type { PreviewPanel } from '../preview/panel';
 import type { Previews } from '../preview/previews';
 import type { Server } from '../server';
@@ -11,24 +10,27 @@ interface Choice extends vscode.QuickPickItem {
   key: string;
 }
 
-interface Asked extends PromptReference {
+export interface Asked extends PromptReference {
   section_keys: string[];
 }
 
 /** *Open Section…*: those of the lens or code action that was chosen, or a pick. */
-export function registerOpenSection(server: Server, previews: Previews): vscode.Disposable {
-  return vscode.commands.registerCommand('foldline.openSection', async (asked?: Asked) => {
-    try {
-      const preview =
-        asked === undefined
-          ? (previews.latest ?? (await previewOfEditor(server, previews)))
-          : await previews.open(asked);
-      const keys = asked?.section_keys ?? (preview && (await pickSection(server, preview)));
-      await preview?.openClosed(keys ?? []);
-    } catch (error) {
-      void vscode.window.showErrorMessage(`foldline: ${messageOf(error)}`);
-    }
-  });
+export async function openSection(
+  server: Server,
+  previews: Previews,
+  asked?: Asked,
+): Promise<void> {
+  const preview =
+    asked?.section_keys === undefined
+      ? (previews.latest ?? (await previewOfEditor(server, previews)))
+      : await previews.open(asked);
+  const keys = asked?.section_keys ?? (preview && (await pickSection(server, preview)));
+  await preview?.openClosed(keys ?? []);
+}
+
+/** *Close Section*: of the code action that was chosen. */
+export async function closeSection(previews: Previews, asked: Asked): Promise<void> {
+  await previews.showing(asked)?.change('closeSections', { section_keys: asked.section_keys });
 }
 
 async function previewOfEditor(

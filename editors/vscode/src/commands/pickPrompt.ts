@@ -10,10 +10,10 @@ export async function pickPrompt(server: Server): Promise<PromptReference | unde
     editor?.document.languageId === 'python' ? { uri: editor.document.uri.toString() } : {};
   const prompts = await server.execute<ListedPrompt[]>('prompt.list', asked);
   if (prompts.length === 0) {
-    void vscode.window.showInformationMessage('foldline: there is no prompt in this file.');
+    void offerOthers();
     return undefined;
   }
-  const around = prompts.find((prompt) => editor !== undefined && holdsCursor(prompt, editor));
+  const around = editor && promptAt(prompts, editor.selection.active);
   if (around !== undefined || prompts.length === 1) {
     return around ?? prompts[0];
   }
@@ -26,9 +26,24 @@ export async function pickPrompt(server: Server): Promise<PromptReference | unde
   return picked?.prompt;
 }
 
-function holdsCursor({ range }: ListedPrompt, editor: vscode.TextEditor): boolean {
-  const { start, end } = range;
-  return new vscode.Range(start.line, start.character, end.line, end.character).contains(
-    editor.selection.active,
+/** The prompt around a place of its document. */
+export function promptAt(
+  prompts: readonly ListedPrompt[],
+  position: vscode.Position,
+): ListedPrompt | undefined {
+  return prompts.find(({ range: { start, end } }) =>
+    new vscode.Range(start.line, start.character, end.line, end.character).contains(position),
   );
+}
+
+async function offerOthers(): Promise<void> {
+  const commands = { 'Go to Prompt…': 'goToPrompt', 'New Prompt': 'newPrompt' } as const;
+  const choice = await vscode.window.showInformationMessage(
+    'foldline: there is no prompt in this file. One is a PromptTemplate at the level of the module.',
+    'Go to Prompt…',
+    'New Prompt',
+  );
+  if (choice !== undefined) {
+    await vscode.commands.executeCommand(`foldline.${commands[choice]}`);
+  }
 }

@@ -177,7 +177,8 @@ export class PreviewPanel implements vscode.Disposable {
     return this.server.execute<T>(`prompt.${command}`, { sessionId: session, ...values });
   }
 
-  private async change(command: string, values: object = {}): Promise<void> {
+  /** Runs a command on this preview, and shows what it answers. */
+  async change(command: string, values: object = {}): Promise<void> {
     this.update(await this.ask(command, values));
   }
 

@@ -6,10 +6,14 @@ import { PreviewPanel } from './panel';
 
 export const VIEW_TYPE = 'foldline.preview';
 
-/** The previews of this window: one panel for each prompt. */
+/**
+ * The previews of this window: one panel that shows what is asked for, and those that are locked,
+ * each of which keeps its prompt.
+ */
 export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposable {
-  private readonly panels = new Set<PreviewPanel>();
-  private last: PreviewPanel | undefined;
+  private readonly panels = new Map<vscode.WebviewPanel, PreviewPanel>();
+  private readonly locked = new Set<vscode.WebviewPanel>();
+  private last: vscode.WebviewPanel | undefined;
 
   constructor(
     private readonly extension: vscode.Uri,
@@ -18,31 +22,84 @@ export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposabl
 
   /** The panel that was looked at last, if it is still there. */
   get latest(): PreviewPanel | undefined {
-    return this.last;
+    return this.last && this.panels.get(this.last);
   }
 
-  /** Shows the prompt's panel beside the editor, which keeps the focus. */
-  async open(prompt: PromptReference): Promise<PreviewPanel> {
-    const there = [...this.panels].find((panel) => samePrompt(panel.prompt, prompt));
+  /** The panel that has the focus. */
+  get active(): PreviewPanel | undefined {
+    return [...this.panels.values()].find(({ panel }) => panel.active);
+  }
+
+  /** The panel that isn't locked: the next prompt is shown in it. */
+  get following(): PreviewPanel | undefined {
+    return [...this.panels.values()].find(({ panel }) => !this.locked.has(panel));
+  }
+
+  /** The panel that shows this prompt. */
+  showing(prompt: PromptReference): PreviewPanel | undefined {
+    return [...this.panels.values()].find((preview) => samePrompt(preview.prompt, prompt));
+  }
+
+  /** Shows the prompt in a panel, beside the editor unless said otherwise; the editor keeps the focus. */
+  async open(
+    prompt: PromptReference,
+    viewColumn: vscode.ViewColumn = vscode.ViewColumn.Beside,
+  ): Promise<PreviewPanel> {
+    const there = this.showing(prompt);
     if (there !== undefined) {
       there.panel.reveal(undefined, true);
-      this.last = there;
+      this.looksAt(there.panel);
       return there;
     }
+    const free = this.following;
+    if (free !== undefined) {
+      return this.turn(free, prompt);
+    }
+    return this.create(prompt, viewColumn);
+  }
+
+  /** Shows another prompt where a panel is, which goes: its folds and its place were the other's. */
+  async turn({ panel }: PreviewPanel, prompt: PromptReference): Promise<PreviewPanel> {
+    const created = this.create(prompt, panel.viewColumn ?? vscode.ViewColumn.Beside, true);
+    panel.dispose();
+    return created;
+  }
+
+  private async create(
+    { uri, name }: PromptReference,
+    viewColumn: vscode.ViewColumn,
+    preserveFocus = viewColumn === vscode.ViewColumn.Beside,
+  ): Promise<PreviewPanel> {
     const panel = vscode.window.createWebviewPanel(
       VIEW_TYPE,
-      `Preview: ${prompt.name}`,
-      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
+      `Preview: ${name}`,
+      { viewColumn, preserveFocus },
       { enableFindWidget: true },
     );
-    const preview = this.adopt(panel, { uri: prompt.uri, name: prompt.name });
+    const preview = this.adopt(panel, { uri, name });
     await preview.load();
     return preview;
+  }
+
+  /** Keeps the prompt of the panel that was looked at last, or lets it go. */
+  toggleLock(): void {
+    const panel = this.last;
+    if (panel === undefined || !this.panels.has(panel)) {
+      return;
+    }
+    if (!this.locked.delete(panel)) {
+      this.locked.add(panel);
+    }
+    this.tell(panel);
   }
 
   /** Brings a panel back after the window was reloaded. */
   async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
     if (isPrompt(state)) {
+      // There may be several, and only locked ones are more than one.
+      if (this.following !== undefined) {
+        this.locked.add(panel);
+      }
       await this.adopt(panel, state).load();
     } else {
       panel.dispose();
@@ -50,26 +107,48 @@ export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposabl
   }
 
   dispose(): void {
-    for (const { panel } of this.panels) {
+    for (const panel of this.panels.keys()) {
       panel.dispose();
     }
   }
 
   private adopt(panel: vscode.WebviewPanel, prompt: PromptReference): PreviewPanel {
     const preview = new PreviewPanel(panel, this.extension, this.server, prompt);
-    this.panels.add(preview);
-    this.last = preview;
+    this.panels.set(panel, preview);
+    panel.iconPath = {
+      light: vscode.Uri.joinPath(this.extension, 'media', 'preview-light.svg'),
+      dark: vscode.Uri.joinPath(this.extension, 'media', 'preview-dark.svg'),
+    };
+    this.looksAt(panel);
     panel.onDidChangeViewState(() => {
       if (panel.active) {
-        this.last = preview;
+        this.looksAt(panel);
       }
     });
     panel.onDidDispose(() => {
-      this.panels.delete(preview);
-      this.last = this.last === preview ? [...this.panels].at(-1) : this.last;
-      preview.dispose();
+      this.panels.get(panel)?.dispose();
+      this.panels.delete(panel);
+      this.locked.delete(panel);
+      if (this.last === panel) {
+        this.last = [...this.panels.keys()].at(-1);
+      }
     });
     return preview;
+  }
+
+  private looksAt(panel: vscode.WebviewPanel): void {
+    this.last = panel;
+    this.tell(panel);
+  }
+
+  /** The title and the menus say whether a panel is locked. */
+  private tell(panel: vscode.WebviewPanel): void {
+    const isLocked = this.locked.has(panel);
+    const name = this.panels.get(panel)?.prompt.name ?? '';
+    panel.title = isLocked ? `[Preview] ${name}` : `Preview: ${name}`;
+    if (panel === this.last) {
+      void vscode.commands.executeCommand('setContext', 'foldline.locked', isLocked);
+    }
   }
 }
 

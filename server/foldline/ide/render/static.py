@@ -38,7 +38,10 @@ class SectionTokens:
 
 @dataclass(frozen=True, slots=True)
 class PromptTokens:
-    """The tokens of a prompt; `certain` if running it gives the text that was counted."""
+    """The tokens of a prompt; `certain` if running it gives the text that was counted.
+
+    `budget` is what the project lets it cost.
+    """
 
     name: str
     uri: str
@@ -47,6 +50,7 @@ class PromptTokens:
     encoding: str
     exact: bool
     tokens: int
+    budget: int | None
     sections: tuple[SectionTokens, ...]
 
 
@@ -107,6 +111,7 @@ async def static_tokens(workspace: Workspace, target: PromptTarget) -> PromptTok
             counter.encoding,
             counter.exact,
             prompt.render.tokens(counter),
+            snapshot.options.token_budget,
             tuple(
                 SectionTokens(
                     ".".join(block.path),

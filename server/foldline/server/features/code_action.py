@@ -1,12 +1,13 @@
 """`textDocument/codeAction`: commands for the prompt or section under the cursor.
 
-They are source actions, so that no editor draws a light bulb for them. A text that can be adopted
-as a prompt has a refactoring.
+What concerns the prompt or section under the cursor is a refactoring, which editors offer with
+their quick fixes; so is the adoption of a text as a prompt. All else is a source action, so that
+no editor draws a light bulb for it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol.types import (
     TEXT_DOCUMENT_CODE_ACTION,
@@ -32,13 +33,15 @@ if TYPE_CHECKING:
 
 METHOD = TEXT_DOCUMENT_CODE_ACTION
 KIND = "source.foldline"
+KIND_HERE = "refactor.foldline"
 OPTIONS = CodeActionOptions(
-    code_action_kinds=[CodeActionKind.QuickFix, CodeActionKind.RefactorRewrite, KIND],
+    code_action_kinds=[CodeActionKind.QuickFix, CodeActionKind.RefactorRewrite, KIND_HERE, KIND],
     resolve_provider=False,
 )
 
 CLIENT_PREVIEW = "foldline.preview"
 CLIENT_OPEN_SECTION = "foldline.openSection"
+CLIENT_CLOSE_SECTION = "foldline.closeSection"
 CLIENT_OUTLINE = "foldline.outline"
 
 
@@ -52,19 +55,34 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
         fixes = await _quick_fixes(ls, params)
     if only is None or any(_covers(kind, CodeActionKind.RefactorRewrite) for kind in only):
         fixes += await _adoptions(ls, params)
-    if only is not None and not any(_covers(kind, KIND) for kind in only):
-        return fixes
-    if local_path(params.text_document.uri) is None:
+    # Who asks for source actions gets all of them there; who asks for all, each once.
+    as_source = only is not None and any(_covers(kind, KIND) for kind in only)
+    as_here = only is None or any(_covers(kind, KIND_HERE) for kind in only)
+    if not (as_source or as_here) or local_path(params.text_document.uri) is None:
         return fixes
 
-    def query(snapshot: LspSnapshot) -> list[Command]:
+    def query(snapshot: LspSnapshot) -> list[Offer]:
         start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
-        return list(_commands(snapshot, start, end, ls.core.settings.client_commands))
+        return list(_offers(ls, snapshot, start, end))
 
-    commands = await with_snapshot(ls, params.text_document.uri, query) or []
-    return fixes + [
-        CodeAction(title=command.title, kind=KIND, command=command) for command in commands
-    ]
+    offers = await with_snapshot(ls, params.text_document.uri, query) or []
+    for offer in offers:
+        here = as_here and offer.is_here
+        if here or as_source or only is None:
+            kind = KIND_HERE if here else KIND
+            fixes.append(CodeAction(title=offer.title, kind=kind, command=offer.command))
+    return fixes
+
+
+class Offer(NamedTuple):
+    """A command, and whether it concerns what is under the cursor."""
+
+    command: Command
+    is_here: bool
+
+    @property
+    def title(self) -> str:
+        return self.command.title
 
 
 async def _quick_fixes(ls: FoldlineServer, params: CodeActionParams) -> list[CodeAction]:
@@ -100,26 +118,46 @@ async def _adoptions(ls: FoldlineServer, params: CodeActionParams) -> list[CodeA
     return await with_snapshot(ls, params.text_document.uri, query) or []
 
 
-def _commands(
-    snapshot: LspSnapshot, start: int, end: int, known: Sequence[str]
-) -> Iterator[Command]:
+def _offers(ls: FoldlineServer, snapshot: LspSnapshot, start: int, end: int) -> Iterator[Offer]:
     uri, file = snapshot.uri, snapshot.analysis.file
+    known = ls.core.settings.client_commands
     for prompt in _prompts_at(snapshot.analysis.module.prompts, file, start, end):
         what = {"uri": uri, "name": prompt.name}
-        yield _command(f"Preview prompt {prompt.name}", CLIENT_PREVIEW, what, "prompt", known)
-        for section in _sections_at(prompt, file, start, end):
+        touched = list(_at(prompt, file, start, end))
+        here = bool(touched) or _touches(prompt.range, start, end)
+        preview = _command(f"Preview prompt {prompt.name}", CLIENT_PREVIEW, what, "prompt", known)
+        yield Offer(preview, here)
+        opened = _opened(ls, uri, prompt.name)
+        for section in _summaries(touched) or _summaries(prompt.walk()):
             title = f"{section.number} {section.title}".strip() or section.key
-            keys = [".".join(section.path)]
-            yield _command(
-                f"Open section {title} of {prompt.name}",
-                CLIENT_OPEN_SECTION,
-                {**what, "section_keys": keys},
-                "prompt",
-                known,
+            key = ".".join(section.path)
+            arguments = {**what, "section_keys": [key]}
+            shut = key not in opened
+            verb, client = (
+                ("Open", CLIENT_OPEN_SECTION)
+                if shut or CLIENT_CLOSE_SECTION not in known
+                else ("Close", CLIENT_CLOSE_SECTION)
             )
-    yield _command("Show the outline of this file", CLIENT_OUTLINE, {"uri": uri}, "outline", known)
-    yield _command("Show the tree of this workspace", None, {"uri": uri}, "tree", known)
-    yield _command("Show the status of foldline", None, {"uri": uri}, "status", known)
+            command = _command(
+                f"{verb} section {title} of {prompt.name}", client, arguments, "prompt", known
+            )
+            yield Offer(command, here)
+    for title, client_command, shown in (
+        ("Show the outline of this file", CLIENT_OUTLINE, "outline"),
+        ("Show the tree of this workspace", None, "tree"),
+        ("Show the status of foldline", None, "status"),
+    ):
+        yield Offer(_command(title, client_command, {"uri": uri}, shown, known), is_here=False)
+
+
+def _opened(ls: FoldlineServer, uri: str, name: str) -> set[str]:
+    """Return the keys of the sections that previews of a prompt show open."""
+    return {
+        key
+        for preview in ls.previews.all
+        if (preview.uri, preview.name) == (uri, name)
+        for key in preview.options.opened
+    }
 
 
 def _command(
@@ -146,11 +184,6 @@ def _prompts_at(
     around = (prompt for prompt in bound_first if any(_at(prompt, file, start, end)))
     chosen = next(around, None) or next(iter(bound_first), None)
     return [] if chosen is None else [chosen]
-
-
-def _sections_at(prompt: StaticPrompt, file: str, start: int, end: int) -> list[StaticSection]:
-    """Return the summarized sections that a selection touches, or else all of the prompt's."""
-    return _summaries(_at(prompt, file, start, end)) or _summaries(prompt.walk())
 
 
 def _summaries(sections: Iterable[StaticSection]) -> list[StaticSection]:

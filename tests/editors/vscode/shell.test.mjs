@@ -1,0 +1,377 @@
+// One session in a folder that starts without a server: what is said and offered, the commands, the
+// views, the tools of agents; each driven as a person does it.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import {
+  extensionLog,
+  gotoLine,
+  HERE,
+  runCommand,
+  screenshot,
+  startWorkbench,
+  until,
+  webview,
+} from './workbench.mjs';
+
+const FOLDER = join(HERE, 'fixtures/shell');
+const TRIAGE = readFileSync(join(FOLDER, 'triage.py'), 'utf8').split('\n');
+// Makes what uv would make of an environment: there is nothing to fetch it from in a test.
+const UV = `#!/bin/sh
+echo "$@" >> "$(dirname "$0")/asked"
+case "$1" in
+venv)
+  mkdir -p "$2/bin"
+  printf '#!/bin/sh\\nexec "${process.env.CHOSEN_PYTHON}" "$@"\\n' > "$2/bin/python"
+  chmod +x "$2/bin/python"
+esac
+`;
+
+let session;
+let page;
+let preview;
+
+before(async () => {
+  session = await startWorkbench({
+    folder: FOLDER,
+    files: { 'plain.py': 'print("no prompt here")\n', '../tools/uv': UV },
+    open: 'plain.py',
+    extensions: [join(HERE, 'fixtures/tool-caller')],
+    env: (workspace) => ({
+      // Everything but a server.
+      PATH: [join(workspace, '../tools'), dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
+      VIRTUAL_ENV: undefined,
+    }),
+  });
+  page = session.page;
+  preview = webview(page);
+  const git = (...args) =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], {
+      cwd: session.workspace,
+    });
+  git('init', '--quiet');
+  git('add', 'triage.py');
+  git('commit', '--quiet', '-m', 'Start');
+});
+
+after(() => session?.stop());
+
+test('a file that does not import foldline starts nothing and hears nothing', async () => {
+  await page.locator('.view-line', { hasText: 'no prompt here' }).waitFor();
+  await page.locator('[id="status.languageStatus"]').waitFor();
+  assert.equal(await toasts().count(), 0);
+  assert.doesNotMatch(extensionLog(session), /Starting the server/);
+});
+
+test('a command without a server is answered with what can be done, in one message', async () => {
+  await runCommand(page, 'foldline: Show Health');
+  const message = toasts().filter({ hasText: "language server isn't installed" });
+  await message.waitFor();
+  for (const action of ['Install into .venv', 'Select Interpreter', 'Guide']) {
+    await message.getByRole('button', { name: action }).waitFor();
+  }
+  assert.equal(await toasts().count(), 1);
+  const log = extensionLog(session);
+  for (const step of [
+    'No .venv or venv in',
+    'No interpreter is chosen',
+    'No foldline on PATH',
+    'brings no server',
+  ]) {
+    assert.ok(log.includes(step), `${step} in\n${log}`);
+  }
+  await screenshot(page, 'missing');
+});
+
+test('Install into .venv makes the environment, and the server in it starts', async () => {
+  await page.getByRole('button', { name: 'Install into .venv' }).click();
+  const source = page.locator('.quick-input-widget input').first();
+  await page.getByText("foldline isn't on the package index yet").waitFor();
+  await source.fill('/opt/foldline');
+  await page.keyboard.press('Enter');
+  await until('the server', () => extensionLog(session).includes('runs as process'));
+  const python = join(session.workspace, '.venv/bin/python');
+  assert.ok(extensionLog(session).includes(`From the folder's environment, ${python}`));
+  const asked = readFileSync(join(session.workspace, '../tools/asked'), 'utf8');
+  assert.deepEqual(asked.trim().split('\n'), [
+    `venv ${join(session.workspace, '.venv')}`,
+    `pip install --python ${python} /opt/foldline[server,mcp]`,
+  ]);
+  await runCommand(page, 'Notifications: Clear All Notifications');
+});
+
+test('the view of prompts shows tokens, the budget and what is summarized', async () => {
+  await runCommand(page, 'foldline: Focus on Prompts View');
+  const triage = row('triage');
+  await triage.waitFor();
+  await until('the tokens', async () => /of 20 tokens/.test(await triage.innerText()));
+  assert.match(await triage.innerText(), /\d+ of 20 tokens · over budget/);
+  assert.doesNotMatch(await row('farewell').innerText(), /over budget/);
+  await triage.locator('.monaco-tl-twistie').click();
+  await row('2 Rules').waitFor();
+  assert.match(await row('2 Rules').innerText(), /\d+ · summarized · \+\d+ if opened/);
+  await screenshot(page, 'prompts');
+  await row('2 Rules').click();
+  await page.locator('.tab.active', { hasText: 'triage.py' }).waitFor();
+  await cursorIsAt(lineOf('title="Rules"') - 1);
+});
+
+test('an editor of a prompt has a button, a key and a place in the status bar', async () => {
+  await statusItem().waitFor();
+  assert.match(await statusItem().getAttribute('aria-label'), /foldline/);
+  await gotoLine(page, lineOf('title="Task"'));
+  await page.keyboard.press('Control+k');
+  await page.keyboard.press('v');
+  await heading('Task').waitFor();
+  await preview.getByText('Sort the ticket of Ada').waitFor();
+  await page
+    .locator('.editor-actions')
+    .getByRole('button', { name: /Preview Prompt to the Side/ })
+    .first()
+    .waitFor();
+  await screenshot(page, 'shell');
+});
+
+test('Ctrl+. on a section offers to open it, and to close it once it is open', async () => {
+  await gotoLine(page, lineOf('title="Rules"'));
+  await quickFix('Open section 2 Rules of triage');
+  await preview.getByText('Refunds are for a person.').waitFor();
+  await gotoLine(page, lineOf('title="Rules"'));
+  await quickFix('Close section 2 Rules of triage');
+  await preview.getByText('Refunds are for a person.').waitFor({ state: 'detached' });
+});
+
+test('the preview follows the cursor to another prompt, unless it is locked', async () => {
+  await gotoLine(page, lineOf('title="Goodbye"'));
+  await heading('Goodbye').waitFor();
+  assert.equal(await tabs('Preview: ').count(), 1);
+  await page.locator('.tab', { hasText: 'Preview: farewell' }).click();
+  await runCommand(page, 'foldline: Lock Preview');
+  await tabs('[Preview] farewell').waitFor();
+  await gotoLine(page, lineOf('title="Task"'));
+  await page.keyboard.press('Control+k');
+  await page.keyboard.press('v');
+  await tabs('Preview: triage').waitFor();
+  assert.equal(await tabs('[Preview] farewell').count(), 1);
+  await screenshot(page, 'locked');
+  await tabs('[Preview] farewell')
+    .getByRole('button', { name: /^Close/ })
+    .click();
+  await tabs('[Preview] farewell').waitFor({ state: 'detached' });
+  await heading('Task').waitFor();
+});
+
+test('Switch Parameters… shows the values of another set', async () => {
+  await runCommand(page, 'foldline: Switch Parameters…');
+  await pick('paying');
+  await preview.getByText('Sort the ticket of Grace').waitFor();
+});
+
+test('Open Prompt as Document and Copy Rendered Prompt take what the panel shows', async () => {
+  await runCommand(page, 'foldline: Open Section');
+  await pick('2 Rules');
+  await preview.getByText('Refunds are for a person.').waitFor();
+  await tabs('Preview: triage').click();
+  await runCommand(page, 'foldline: Copy Rendered Prompt');
+  const copied = await clipboard(/Refunds are for a person/);
+  assert.match(copied, /Sort the ticket of Grace[^]*Refunds are for a person/);
+  await tabs('Preview: triage').click();
+  await runCommand(page, 'foldline: Open Prompt as Document');
+  const document = page.locator('[data-uri^="foldline-prompt:"] .view-lines').last();
+  await document.getByText(/Refunds.are.for.a.person/).waitFor();
+  await document.getByText(/Grace/).waitFor();
+  await page.keyboard.press('Control+w');
+});
+
+test('Compare with Revision… shows what the model got then', async () => {
+  await gotoLine(page, lineOf('Sort the ticket'));
+  await page.keyboard.press('End');
+  for (let step = 0; step < 2; step++) {
+    await page.keyboard.press('ArrowLeft');
+  }
+  await page.keyboard.type(' Be quick.');
+  await preview.getByText('Be quick.').waitFor({ state: 'attached' });
+  await runCommand(page, 'foldline: Compare with Revision…');
+  await page.locator('.quick-input-widget input').first().waitFor();
+  await page.keyboard.press('Enter');
+  const diff = page.locator('.monaco-diff-editor');
+  await diff.locator('.modified .view-line', { hasText: /Be.quick/ }).waitFor();
+  await diff.locator('.original .view-line', { hasText: /Sort.the.ticket/ }).waitFor();
+  assert.equal(await diff.locator('.original .view-line', { hasText: /Be.quick/ }).count(), 0);
+  await screenshot(page, 'compare');
+  await page.keyboard.press('Control+w');
+});
+
+test('the token report and the health are documents', async () => {
+  await gotoLine(page, lineOf('title="Task"'));
+  await runCommand(page, 'foldline: Show Token Report');
+  const text = page.locator('.editor-group-container .view-lines').first();
+  await text.getByText(/triage:.*of.20.tokens/).waitFor();
+  await text.getByText(/2.Rules/).waitFor();
+  await screenshot(page, 'tokens');
+  await runCommand(page, 'foldline: Show Health');
+  await text.getByText(/trusted:.prompts.are.executed/).waitFor();
+  await text.getByText(/Prompts.run.in/).waitFor();
+  await screenshot(page, 'health');
+  for (let tab = 0; tab < 2; tab++) {
+    await closeUnsaved();
+  }
+});
+
+test('the view of code is the outline of the file, and finds references in two tiers', async () => {
+  await runCommand(page, 'foldline: Go to Prompt…');
+  await pick('farewell');
+  await openFile('routing.py');
+  await runCommand(page, 'foldline: Focus on Code View');
+  await row('queue_for').waitFor();
+  await row('Router').locator('.monaco-tl-twistie').click();
+  await row('route').first().waitFor();
+  await row('queue_for').hover();
+  await row('queue_for')
+    .getByRole('button', { name: /Confirmed and Possible/ })
+    .click();
+  await row(/Confirmed|Possible/)
+    .first()
+    .waitFor();
+  await row('return queue_for(plan)').waitFor();
+  await screenshot(page, 'code');
+  await row('return queue_for(plan)').click();
+  await cursorIsAt(11);
+});
+
+test('Copy as Context packs a file within the bytes that are given', async () => {
+  await runCommand(page, 'foldline: Copy as Context');
+  const input = page.locator('.quick-input-widget input').first();
+  await input.waitFor();
+  await input.fill('50');
+  await page.getByText('A number from 100 to 100000').waitFor();
+  await input.fill('600');
+  await page.keyboard.press('Enter');
+  const copied = await clipboard(/queue_for/);
+  assert.ok(Buffer.byteLength(copied) <= 600, copied);
+});
+
+test('agents call the tools', async () => {
+  await runCommand(page, 'Tool Caller: Call');
+  const file = join(session.workspace, '../called.json');
+  const { answers, tools } = JSON.parse(
+    await until('the answers', () => existsSync(file) && readFileSync(file, 'utf8')),
+  );
+  assert.match(answers.foldline_get_file_outline, /class Router/);
+  assert.match(answers.foldline_read_symbol, /return queue_for\(plan\)/);
+  assert.match(answers.foldline_find_references, /triage\.py/);
+  assert.match(answers.foldline_read_file, /^failed: .*outside/);
+  assert.equal(tools.length, 9);
+});
+
+test('New Prompt writes a module and previews it', async () => {
+  await runCommand(page, 'foldline: New Prompt');
+  const input = page.locator('.quick-input-widget input').first();
+  await input.waitFor();
+  assert.equal(await input.inputValue(), 'prompts/support.py');
+  await page.keyboard.press('Enter');
+  await page.locator('.tab', { hasText: 'support.py' }).first().waitFor();
+  await preview.getByText('Answer a question about Lumen').waitFor();
+  await runCommand(page, 'foldline: Focus on Prompts View');
+  await row('support').waitFor();
+  await runCommand(page, 'foldline: New Prompt');
+  await input.waitFor();
+  await page.keyboard.press('Enter');
+  await toasts().filter({ hasText: 'exists, and is left alone' }).waitFor();
+  await runCommand(page, 'Notifications: Clear All Notifications');
+});
+
+test('settings have boxes and lists, and the project decides what nobody set', async () => {
+  await openFile('triage.py');
+  await page.locator('.codelens-decoration a', { hasText: 'Preview' }).first().waitFor();
+  // The project turns hints off, and the default of the setting does not turn them on.
+  assert.equal(await page.locator('.view-line', { hasText: /tok/ }).count(), 0);
+  await runCommand(page, 'Preferences: Open Settings (UI)');
+  await page.locator('.settings-editor .suggest-input-container').first().click();
+  await page.keyboard.type('@ext:foldline.foldline');
+  const shown = page.locator('.settings-editor');
+  await shown.getByText('Code Lens').first().waitFor();
+  await screenshot(page, 'settings');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+w');
+});
+
+test('the guide is a walkthrough', async () => {
+  await runCommand(page, 'foldline: Guide');
+  await page.getByText('Get started with foldline').first().waitFor();
+  await page.getByText('See what the model sees').first().waitFor();
+  await screenshot(page, 'guide');
+});
+
+function statusItem() {
+  return page.locator('[id="foldline.foldline.foldline.bar"]');
+}
+
+function toasts() {
+  return page.locator('.notification-toast');
+}
+
+function row(text) {
+  return page.locator('.sidebar .monaco-list-row', { hasText: text }).first();
+}
+
+function tabs(text) {
+  return page.locator('.tab', { hasText: text });
+}
+
+function heading(title) {
+  return preview.getByRole('heading', { name: title });
+}
+
+async function pick(text) {
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first().click();
+}
+
+async function quickFix(title) {
+  const action = page.locator('.action-widget').getByText(title);
+  // Right after an edit or a start the server may still be reading.
+  await until(title, async () => {
+    await page.keyboard.press('Control+.');
+    try {
+      await action.waitFor({ timeout: 5_000 });
+      return true;
+    } catch {
+      await page.keyboard.press('Escape');
+      return false;
+    }
+  });
+  await action.click();
+}
+
+async function openFile(name) {
+  await page.keyboard.press('Control+p');
+  await page.locator('.quick-input-widget input').first().fill(name);
+  await pick(name);
+  await page.locator('.tab.active', { hasText: name }).waitFor();
+}
+
+async function closeUnsaved() {
+  await runCommand(page, 'View: Revert and Close Editor');
+}
+
+/** What is in the clipboard, once it is this; pasting shows it without a permission. */
+async function clipboard(expected) {
+  return until('the clipboard', async () => {
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    return expected.test(text) && text;
+  });
+}
+
+function cursorIsAt(line) {
+  return page.locator('[id="status.editor.selection"]', { hasText: `Ln ${line},` }).waitFor();
+}
+
+/** The line, counted from 1, of the file as it was opened. */
+function lineOf(text) {
+  const index = TRIAGE.findIndex((line) => line.includes(text));
+  assert.notEqual(index, -1, text);
+  return index + 1;
+}
