@@ -101,11 +101,11 @@ def read_options(
         wrong_value = _refusal(name, value)
         if wrong_value is not None:
             problems.append(f"{path}.{key} {wrong_value}, not {shown(value)}")
+        elif name == "token_budget" and value == 0:
+            options = replace(options, token_budget=None)
         else:
-            # The value was just checked against the field's type; a budget of 0 is none.
-            options = replace(
-                options, **{name: (value or None) if name == "token_budget" else value}
-            )
+            # The value was just checked against the field's type.
+            options = replace(options, **{name: value})
     return options, first_few(problems)
 
 
