@@ -39,15 +39,14 @@ def of_lines(lines: Iterable[Line]) -> Text:
 
 def label(block: Block, counter: TokenCounter, *, opened: bool) -> Text:
     """Return a section's row in the tree."""
-    line = [(text.lstrip(), style) for text, style in section_line(block, counter)[1:]]
     head, *rest = section_line(block, counter)
+    cost = (head[0].strip(), head[1])
     if not block.enabled or block.error is not None:
-        line = [(head[0].strip(), head[1]), *rest]
-        return Text.assemble(*line)
-    mark, title, _key, gain = line
+        return Text.assemble(cost, *rest)
+    mark, title, _key, gain = rest
     # The tree has its own marks for what is unfolded.
-    text = Text.assemble(mark) if block.is_summarized else Text()
-    text.append(*title).append(f"  {head[0].strip()}", head[1]).append(*gain)
+    text = Text.assemble((mark[0].lstrip(), mark[1])) if block.is_summarized else Text()
+    text.append(*title).append("  ").append(*cost).append(*gain)
     return text.append("  opened", "green") if opened else text
 
 
