@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -22,19 +23,26 @@ END_SECONDS = 5.0
 LOOPING = (
     "import time\nfrom foldline.prompts import Prompt\n\ntime.sleep(3600)\nprompt = Prompt()\n"
 )
+GREETING = """from foldline.prompts import MarkdownSection, PromptTemplate
+
+greeting = PromptTemplate[None](
+    ns="shop", key="greeting", sections=[MarkdownSection[None](title="A", key="a", template="Hi")]
+)
+"""
 
 
 class Running:
     """A process of foldline, and all that it has started."""
 
-    def __init__(self, *arguments: str, cwd: Path) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "foldline.agent", *arguments],
-            cwd=cwd,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+    def __init__(self, *arguments: str, cwd: Path, log: Path | None = None) -> None:
+        with (log or Path(os.devnull)).open("w") as stderr:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "foldline.agent", *arguments],
+                cwd=cwd,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+            )
         self.children: list[psutil.Process] = []
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -62,8 +70,8 @@ class Running:
 class LanguageClient(Running):
     """A client of `foldline serve` that reads nothing but the answer to `initialize`."""
 
-    def __init__(self, root: Path) -> None:
-        super().__init__("serve", "--stdio", cwd=root)
+    def __init__(self, root: Path, *, log: Path | None = None) -> None:
+        super().__init__("serve", "--stdio", cwd=root, log=log)
         self._count = 0
         self.send(
             "initialize",
@@ -214,6 +222,24 @@ def test_the_language_server_ends_while_a_prompt_runs(
     client.command("prompt.render", uri=(workspace / "looping.py").as_uri(), name="prompt")
     wait_until(lambda: bool(psutil.Process(client.process.pid).children()))
     client.end(client.leave)
+
+
+@pytest.mark.parametrize("command", ["preview", "serve"])
+def test_the_language_server_ends_quietly_with_a_preview(
+    workspace: Path, started: list[Running], tmp_path: Path, command: str
+) -> None:
+    """The client leaves without `shutdown`, while a worker waits for the next render."""
+    (workspace / "greeting.py").write_text(GREETING)
+    log = tmp_path / "log"
+    client = LanguageClient(workspace, log=log)
+    started.append(client)
+    uri = (workspace / "greeting.py").as_uri()
+    client.command("prompt.preview", uri=uri, name="greeting")
+    client.command(f"prompt.{command}", uri=uri, name="greeting")
+    for _ in range(2):
+        assert "error" not in client.answer()
+    assert client.end(client.leave) == 1
+    assert log.read_text() == ""
 
 
 def test_the_agents_server_ends_while_questions_wait(

@@ -354,7 +354,12 @@ class Workspace:
         import asyncio
 
         files = in_thread(partial(self.close_files, seconds), STATUS)
-        await asyncio.gather(files, self._stop_renderer())
+        await asyncio.gather(files, self.stop_renderer())
+
+    async def stop_renderer(self) -> None:
+        """End the processes that run prompts, and wait for them."""
+        if "renderer" in vars(self):
+            await self.renderer.stop()
 
     def close_files(self, seconds: float = 0) -> None:
         """Stop what runs for the folders, and wait for it as long.
@@ -401,10 +406,6 @@ class Workspace:
     def _close_renderer(self) -> None:
         if "renderer" in vars(self):
             self.renderer.close()
-
-    async def _stop_renderer(self) -> None:
-        if "renderer" in vars(self):
-            await self.renderer.stop()
 
     def _changed(self, *, analysis: bool = True) -> None:
         if analysis:

@@ -86,6 +86,11 @@ class FoldlineServer(LanguageServer):
         self.previews.close_all()
         self.core.close(seconds=0)
 
+    async def stop(self) -> None:
+        """End everything, and wait until no process runs prompts any more."""
+        self.close()
+        await self.core.stop_renderer()
+
     def _workspace_changed(self) -> None:
         if self._analyzed != self.core.version:
             self._analyzed = self.core.version

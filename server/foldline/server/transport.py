@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import BinaryIO
 
+    from pygls.io_ import AsyncReader, AsyncWriter, Writer
+
     from foldline.server.server import FoldlineServer
 
 log = logging.getLogger(__name__)
@@ -38,14 +40,41 @@ def serve_stdio(create_server: Callable[[], FoldlineServer]) -> int:
         greeting = greet(stdin, writer)
         server = create_server()
         server.protocol.expect(greeting)
+
+        import asyncio
+
+        from pygls.io_ import StdinAsyncReader, StdoutWriter
+
+        stream = _Watched(greeting.stream, lambda: _status(server))
+        reader = StdinAsyncReader(cast("BinaryIO", stream), server.thread_pool)
         try:
-            stream = _Watched(greeting.stream, lambda: _status(server))
-            server.start_io(cast("BinaryIO", stream), writer)
+            asyncio.run(_serve(server, reader, StdoutWriter(cast("BinaryIO", writer))))
+        except (KeyboardInterrupt, SystemExit):
+            pass
+        except BrokenPipeError as error:
+            log.error("The client reads no more answers: %s", error)
         except (OverflowError, ValueError, MemoryError) as error:
             log.error("Where a message ends cannot be told any more: %s", error)
         finally:
-            server.close()
+            server.shutdown()  # type: ignore[no-untyped-call]  # Untyped in pygls.
     return _status(server)
+
+
+async def _serve(server: FoldlineServer, reader: AsyncReader, writer: AsyncWriter | Writer) -> None:
+    """Answer one client until it leaves."""
+    from pygls.io_ import run_async
+
+    server.protocol.set_writer(writer)
+    try:
+        await run_async(
+            stop_event=threading.Event(),
+            reader=reader,
+            protocol=server.protocol,
+            error_handler=server.report_server_error,
+        )
+    finally:
+        # Here, and not later: only a running event loop can close what it has open.
+        await server.stop()
 
 
 def _status(server: FoldlineServer) -> int:
@@ -98,18 +127,9 @@ def serve_tcp(create_server: Callable[[], FoldlineServer], host: str, port: int)
 async def _listen(create_server: Callable[[], FoldlineServer], host: str, port: int) -> None:
     import asyncio
 
-    from pygls.io_ import run_async
-
     async def serve(reader: StreamReader, writer: StreamWriter) -> None:
-        server = create_server()
-        server.protocol.set_writer(writer)
         try:
-            await run_async(
-                stop_event=threading.Event(),
-                reader=reader,
-                protocol=server.protocol,
-                error_handler=server.report_server_error,
-            )
+            await _serve(create_server(), reader, writer)
         except (
             SystemExit,
             asyncio.IncompleteReadError,
@@ -120,7 +140,6 @@ async def _listen(create_server: Callable[[], FoldlineServer], host: str, port: 
             # `exit` ends this client's server, not those of the others.
             log.info("A client left: %r", error)
         finally:
-            server.close()
             writer.close()
 
     listener = await asyncio.start_server(serve, host, port)
