@@ -14,4 +14,4 @@ def test_every_name_is_there(name: str) -> None:
 
 def test_no_other_name_is() -> None:
     with pytest.raises(AttributeError, match="no attribute 'SmartFileAcess'"):
-        _ = backends.SmartFileAcess
+        _ = backends.SmartFileAcess  # type: ignore[attr-defined]

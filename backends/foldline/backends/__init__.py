@@ -4,31 +4,28 @@
 answers for models and people; `foldline.backends.errors` has what it raises.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
-
-from foldline.backends.errors import (
-    AmbiguousSymbolError,
-    BackendError,
-    BinaryFileError,
-    FileTooLargeError,
-    IgnoredPathError,
-    InvalidArgumentError,
-    LSPError,
-    MissingPathError,
-    NotAFileError,
-    NotAFolderError,
-    OutsideWorkspaceError,
-    PathError,
-    SymbolError,
-    SymbolNotFoundError,
-    UnreadablePathError,
-)
-from foldline.backends.protocol import FileAnalysisBackend, FileBackend, MinimalBackend
 
 if TYPE_CHECKING:
     from foldline.backends.ast_backend import ASTFileAnalysisBackend
     from foldline.backends.async_access import AsyncSmartFileAccess
+    from foldline.backends.errors import (
+        AmbiguousSymbolError,
+        BackendError,
+        BinaryFileError,
+        FileTooLargeError,
+        IgnoredPathError,
+        InvalidArgumentError,
+        LSPError,
+        MissingPathError,
+        NotAFileError,
+        NotAFolderError,
+        OutsideWorkspaceError,
+        PathError,
+        SymbolError,
+        SymbolNotFoundError,
+        UnreadablePathError,
+    )
     from foldline.backends.file_access import SmartFileAccess
     from foldline.backends.files.local import LocalFileBackend
     from foldline.backends.files.memory import MemoryFileBackend
@@ -52,6 +49,7 @@ if TYPE_CHECKING:
         SymbolResults,
         TreeEntry,
     )
+    from foldline.backends.protocol import FileAnalysisBackend, FileBackend, MinimalBackend
 
 __all__ = [
     "ASTFileAnalysisBackend",
@@ -97,37 +95,60 @@ __all__ = [
     "WorkspaceIndex",
 ]
 
-
-# Everything but the errors is loaded when first used: a program that only catches them, or a server
-# that reads files later, does not wait for the rest.
-_HOMES = {
-    "ASTFileAnalysisBackend": "ast_backend",
-    "AsyncSmartFileAccess": "async_access",
-    "FileOutline": "models",
-    "FileText": "models",
-    "FileTree": "models",
-    "GrepMatch": "models",
-    "GrepResults": "models",
-    "LocalFileBackend": "files.local",
-    "MemoryFileBackend": "files.memory",
-    "Reference": "models",
-    "ReferenceKind": "models",
-    "References": "models",
-    "SearchHit": "models",
-    "SearchResults": "models",
-    "SmartFileAccess": "file_access",
-    "SymbolDetail": "models",
-    "SymbolDetails": "models",
-    "SymbolHit": "models",
-    "SymbolInfo": "models",
-    "SymbolKind": "models",
-    "SymbolResults": "models",
-    "TreeEntry": "models",
-    "WorkspaceIndex": "index",
+# A program that only catches errors, or a server that reads files later, doesn't wait for the rest.
+_LATER = {
+    "ast_backend": ("ASTFileAnalysisBackend",),
+    "async_access": ("AsyncSmartFileAccess",),
+    "errors": (
+        "AmbiguousSymbolError",
+        "BackendError",
+        "BinaryFileError",
+        "FileTooLargeError",
+        "IgnoredPathError",
+        "InvalidArgumentError",
+        "LSPError",
+        "MissingPathError",
+        "NotAFileError",
+        "NotAFolderError",
+        "OutsideWorkspaceError",
+        "PathError",
+        "SymbolError",
+        "SymbolNotFoundError",
+        "UnreadablePathError",
+    ),
+    "file_access": ("SmartFileAccess",),
+    "files.local": ("LocalFileBackend",),
+    "files.memory": ("MemoryFileBackend",),
+    "index": ("WorkspaceIndex",),
+    "models": (
+        "FileOutline",
+        "FileText",
+        "FileTree",
+        "GrepMatch",
+        "GrepResults",
+        "Reference",
+        "ReferenceKind",
+        "References",
+        "SearchHit",
+        "SearchResults",
+        "SymbolDetail",
+        "SymbolDetails",
+        "SymbolHit",
+        "SymbolInfo",
+        "SymbolKind",
+        "SymbolResults",
+        "TreeEntry",
+    ),
+    "protocol": (
+        "FileAnalysisBackend",
+        "FileBackend",
+        "MinimalBackend",
+    ),
 }
 
+if not TYPE_CHECKING:
 
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    def __getattr__(name: str) -> object:
+        from foldline.backends.exports import load
+
+        return load(__name__, _LATER, name)

@@ -16,6 +16,7 @@ from lsprotocol.types import (
 from foldline.ide import checks
 from foldline.ide.checks.costs import check_costs
 from foldline.ide.checks.diagnostic import Severity
+from foldline.ide.checks.run import diagnostics
 
 if TYPE_CHECKING:
     from foldline.server.snapshots import LspSnapshot
@@ -34,7 +35,7 @@ _SEVERITIES = {
 def found_in(snapshot: LspSnapshot) -> tuple[checks.Diagnostic, ...]:
     """What is wrong with the prompts of a document."""
     options = snapshot.options
-    return checks.diagnostics(
+    return diagnostics(
         snapshot.analysis,
         severities=options.severity,
         more=check_costs(snapshot.analysis, options.token_budget, snapshot.counter),

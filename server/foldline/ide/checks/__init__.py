@@ -3,43 +3,20 @@
 No diagnostic is ever based on a guess: code that has to run to be known isn't reported.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis.placeholders import texts_of
-from foldline.ide.analysis.values import kept
-from foldline.ide.checks.calls import check_calls
-from foldline.ide.checks.diagnostic import (
-    Change,
-    Code,
-    Diagnostic,
-    Fix,
-    LazyDiagnostic,
-    Related,
-    Severity,
-    default_severity,
-)
-from foldline.ide.checks.evaluated import check_evaluated
-from foldline.ide.checks.fields import check_fields
-from foldline.ide.checks.foreign_syntax import check_foreign_syntax
-from foldline.ide.checks.forms import check_forms
-from foldline.ide.checks.lists import check_list
-from foldline.ide.checks.mutations import check_assignments
-from foldline.ide.checks.sections import (
-    check_section,
-    check_summary_size,
-    check_text,
-)
-from foldline.ide.checks.silencing import Silencer
-from foldline.ide.checks.templates import check_template
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from foldline.ide.analysis.model import SourceSpan
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis, StatementFacts
-    from foldline.ide.analysis.values import SectionValue
+    from foldline.ide.checks.diagnostic import (
+        Change,
+        Code,
+        Diagnostic,
+        Fix,
+        LazyDiagnostic,
+        Related,
+        Severity,
+        default_severity,
+    )
+    from foldline.ide.checks.run import diagnostics
 
 __all__ = [
     "Change",
@@ -53,119 +30,23 @@ __all__ = [
     "diagnostics",
 ]
 
+_LATER = {
+    "diagnostic": (
+        "Change",
+        "Code",
+        "Diagnostic",
+        "Fix",
+        "LazyDiagnostic",
+        "Related",
+        "Severity",
+        "default_severity",
+    ),
+    "run": ("diagnostics",),
+}
 
-def diagnostics(
-    analysis: ModuleAnalysis,
-    *,
-    severities: Mapping[str, Severity] | None = None,
-    more: Iterable[LazyDiagnostic] = (),
-) -> tuple[Diagnostic, ...]:
-    """Return the diagnostics of a file's prompts, in source order.
+if not TYPE_CHECKING:
 
-    Statements that don't parse are left out: their author is still typing.
+    def __getattr__(name: str) -> object:
+        from foldline.backends.exports import load
 
-    Args:
-        analysis: The file.
-        severities: Severities by code that differ from the defaults.
-        more: Diagnostics of checks that need more than the file.
-    """
-    memo, silencer = analysis.evaluator.memo, Silencer(analysis)
-    found: list[LazyDiagnostic] = []
-    withheld: list[LazyDiagnostic] = []
-    for facts in analysis.facts:
-        if facts.statement.broken:
-            continue
-
-        def check(facts: StatementFacts = facts) -> tuple[LazyDiagnostic, ...]:
-            return tuple(_statement(facts, analysis))
-
-        own = memo.fact(facts.statement.anchor, "diagnostics", check)
-        if own:
-            (withheld if _uses_damaged_names(facts, analysis) else found).extend(own)
-    sound = not any(statement.broken for statement in analysis.statements)
-    if sound:
-        found.extend(check_fields(analysis))
-    found.extend(check_evaluated(analysis))
-    found.extend(more)
-    broken = [
-        (statement.start, statement.end) for statement in analysis.statements if statement.broken
-    ]
-    given = severities or {}
-    levels = {code: given.get(code, default_severity(code)) for code in Code}
-    result: dict[tuple[Code, int, int], Diagnostic] = {}
-    for lazy in found:
-        severity = levels[lazy.code]
-        place = lazy.place_in(analysis.file) if severity is not Severity.OFF else None
-        if place is None:
-            continue
-        # What was deleted from a broken statement is at its end.
-        if any(
-            low <= place.start < high or place.start == place.end == high for low, high in broken
-        ):
-            continue
-        key = (lazy.code, place.start, place.end)
-        if key not in result and not silencer.silences(lazy.code, place):
-            result[key] = _located(lazy, severity, place)
-    shown = tuple(result.values())
-    evaluated = analysis.statements and all(one.code is not Code.NOT_EVALUATED for one in found)
-    if sound and evaluated:
-        for lazy in withheld:
-            place = lazy.place_in(analysis.file)
-            if place is not None:
-                silencer.silences(lazy.code, place)
-        unused = silencer.unused(levels, shown)
-        shown += tuple(one for one in unused if not silencer.silences(one.code, one.place))
-    return tuple(sorted(shown, key=lambda diagnostic: (diagnostic.place, diagnostic.code)))
-
-
-def _uses_damaged_names(facts: StatementFacts, analysis: ModuleAnalysis) -> bool:
-    """Return True if a name that the statement uses is defined only in unparsable text."""
-    used = analysis.evaluator.memo.bucket(facts.statement.anchor).used
-    damaged = {
-        file: analysis.evaluator.modules.damaged(file) for file in {file for file, _ in used}
-    }
-    return any(name in damaged[file] for file, name in used)
-
-
-def _statement(facts: StatementFacts, analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
-    evaluator = analysis.evaluator
-    sections = {id(section): section for section in facts.sections}
-    sections.update((id(text.section), text.section) for text in facts.texts)
-    for section in sections.values():
-        yield from kept(section, "diagnostics", _of_section)
-    for template in facts.templates:
-        yield from check_template(template, evaluator)
-    yield from check_calls(facts.calls, evaluator)
-    yield from check_assignments(facts.statement.nodes, analysis.scope, evaluator)
-
-
-def _of_section(section: SectionValue) -> tuple[LazyDiagnostic, ...]:
-    texts = tuple(texts_of(section))
-    of_texts = (
-        diagnostic
-        for text in texts
-        for diagnostic in (*check_text(text), *check_foreign_syntax(text), *check_forms(text))
-    )
-    return (
-        *check_section(section),
-        *of_texts,
-        *check_summary_size(texts),
-        *check_list(section, texts),
-    )
-
-
-def _located(lazy: LazyDiagnostic, severity: Severity, place: SourceSpan) -> Diagnostic:
-    fixes = (repair() for repair in lazy.repairs)
-    related = [(where(), message) for where, message in lazy.related]
-    written = lazy.place()
-    if written is not None and written.file != place.file:
-        related.append((written, "It is written here."))
-    return Diagnostic(
-        code=lazy.code,
-        severity=severity,
-        message=lazy.message,
-        place=place,
-        fixes=tuple(fix for fix in fixes if fix is not None),
-        related=tuple(Related(where, message) for where, message in related if where is not None),
-        unnecessary=lazy.unnecessary,
-    )
+        return load(__name__, _LATER, name)
