@@ -156,10 +156,10 @@ def _explain(code: str) -> int:
     from pathlib import Path
 
     from foldline.ide import checks
-    from foldline.prompts.errors import near_names
+    from foldline.prompts import errors
 
     if code not in set(checks.Code):
-        near = near_names(code, checks.Code) or tuple(checks.Code)
+        near = errors.near_names(code, checks.Code) or tuple(checks.Code)
         complain(f"foldline check: there is no diagnostic {code!r}; there are {', '.join(near)}")
         return 2
     page = Path(checks.__file__).parent / "pages" / f"{code}.md"

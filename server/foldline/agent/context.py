@@ -61,12 +61,12 @@ def run(options: argparse.Namespace) -> int:
     from foldline.agent.index_bar import index_bar
     from foldline.agent.pipeline import CONTEXT_BUDGET, Pipeline
     from foldline.ide.workspace import AccessOptions, Workspace
-    from foldline.prompts.adapters import RecordingAdapter
+    from foldline.prompts import adapters
     from foldline.prompts.errors import PromptError
 
     try:
         adapter = _adapter(options)
-        recording = RecordingAdapter(adapter) if adapter and options.record else None
+        recording = adapters.RecordingAdapter(adapter) if adapter and options.record else None
         if options.record and not recording:
             raise Refused("--record needs --model or --transcript")
         if recording and not Path(options.record).parent.is_dir():
@@ -105,11 +105,11 @@ def _adapter(options: argparse.Namespace) -> BaseAdapter | None:
         OSError, ValueError: The transcript can't be read.
     """
     if options.transcript is not None:
-        from foldline.prompts.adapters import ScriptedAdapter, Transcript
+        from foldline.prompts import adapters
 
         # A recording of a transcript brings it up to date with files that have changed.
-        return ScriptedAdapter(
-            Transcript.load(options.transcript).relaxed(prompts=options.record is not None)
+        return adapters.ScriptedAdapter(
+            adapters.Transcript.load(options.transcript).relaxed(prompts=options.record is not None)
         )
     if options.model is None:
         return None
@@ -119,6 +119,9 @@ def _adapter(options: argparse.Namespace) -> BaseAdapter | None:
 
 
 def _sdk_adapter(provider: str, model: str) -> SdkAdapter[Any]:
+    # A module of a package that another thread is loading may come half loaded: the package first.
+    from foldline.prompts import adapters  # noqa: F401
+
     if provider == "openai":
         from foldline.prompts.adapters.openai import OpenAIAdapter
 

@@ -52,7 +52,7 @@ from foldline.ide.scoped_context import (
     read_symbols,
 )
 from foldline.ide.workspace import Workspace
-from foldline.prompts.runtime.usage import NOTHING_USED, TokenUsage
+from foldline.prompts import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -128,7 +128,7 @@ class PipelineResult:
     choices: tuple[SymbolChoice, ...] = ()
     unread: tuple[LeftOut, ...] = ()
     steps: tuple[Step, ...] = ()
-    usage: TokenUsage = NOTHING_USED
+    usage: runtime.TokenUsage = runtime.usage.NOTHING_USED
     reason: str = ""
 
 

@@ -65,9 +65,9 @@ def _counter(encoding: str, exact: bool) -> TokenCounter:
         count = load(encoding)
         if count is not None:
             return TokenCounter(encoding, exact=True, _count=count)
-    from foldline.prompts.tokens import estimated_tokens
+    from foldline.prompts import tokens
 
-    return TokenCounter(encoding, exact=False, _count=estimated_tokens)
+    return TokenCounter(encoding, exact=False, _count=tokens.estimated_tokens)
 
 
 class _Counts(Protocol):

@@ -20,7 +20,7 @@ from foldline.ide.analysis.values import (
     PromptValue,
 )
 from foldline.ide.features.keys import sections_with_paths
-from foldline.prompts.composition import hint_text
+from foldline.prompts import composition
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -165,7 +165,7 @@ def _of_template(
     counts = Counter(field.id for _, field in fields)
     for kind, field in fields:
         form = field.type.form
-        annotation = field.annotation if form is None else hint_text(form.hint)
+        annotation = field.annotation if form is None else composition.hint_text(form.hint)
         text_kind = kind_of(annotation)
         if text_kind is not None:
             yield Parameter(

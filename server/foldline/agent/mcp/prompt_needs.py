@@ -31,9 +31,9 @@ class Needs:
         """The names of the tools for them."""
         if not (self.folded or self.tools):
             return ()
-        from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
+        from foldline.prompts import layout
 
-        folded = (OPEN_SECTIONS, READ_SECTION) if self.folded else ()
+        folded = (layout.OPEN_SECTIONS, layout.READ_SECTION) if self.folded else ()
         return (*folded, CALL_TOOL) if self.tools else folded
 
 

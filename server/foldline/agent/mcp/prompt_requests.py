@@ -18,7 +18,7 @@ from foldline.ide.render.execution import execute
 from foldline.ide.render.jobs import Circumstances
 from foldline.ide.render.render_options import RenderOptions
 from foldline.ide.resolve import PromptTarget
-from foldline.prompts.layout import OPEN_SECTIONS
+from foldline.prompts import layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ async def read_request(
     """
     prompt = named_prompt(await find(folders), name)
     usable = _without_placeholders(prompt, arguments)
-    before = (*split(usable.get(OPEN_SECTIONS, "")), *opened)
+    before = (*split(usable.get(layout.OPEN_SECTIONS, "")), *opened)
     return PromptRequest(prompt, arguments, _params(prompt, usable), tuple(dict.fromkeys(before)))
 
 
@@ -110,7 +110,7 @@ def _without_placeholders(prompt: CatalogPrompt, arguments: Mapping[str, str]) -
 
     Some clients ask with `$1`, `$2` … as values, and put the user's words into the answer.
     """
-    others = {OPEN_SECTIONS} | {
+    others = {layout.OPEN_SECTIONS} | {
         parameter.name
         for parameter in prompt.parameters
         if parameter.kind in ("int", "float", "bool") or "Literal[" in parameter.annotation
@@ -127,10 +127,10 @@ def _params(prompt: CatalogPrompt, arguments: Mapping[str, str]) -> dict[str, di
     known = {parameter.name: parameter for parameter in prompt.parameters}
     params: dict[str, dict[str, object]] = {}
     for name, text in arguments.items():
-        if name == OPEN_SECTIONS:
+        if name == layout.OPEN_SECTIONS:
             continue
         if name not in known:
-            names = [*known, OPEN_SECTIONS]
+            names = [*known, layout.OPEN_SECTIONS]
             near = difflib.get_close_matches(name, names, n=1) or names
             raise refusal(
                 f"{prompt.name} has no argument {name!r}; there is {', '.join(near)}",

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from foldline.agent.mcp.prompt_needs import CALL_TOOL
-from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
+from foldline.prompts import layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from foldline.ide.render.render import OpenedSections, Render, RenderedTool
     from foldline.ide.render.static_disclosure import StaticText
 
-DISCLOSURE = (OPEN_SECTIONS, READ_SECTION)
+DISCLOSURE = (layout.OPEN_SECTIONS, layout.READ_SECTION)
 # A longer argument isn't repeated: the prompt has it.
 LONGEST_ARGUMENT = 300
 
@@ -83,7 +83,7 @@ def static_opened_text(
 
     The sentence around them is the library's: a prompt with other words is left to its code.
     """
-    from foldline.prompts.disclosure import build_expansion_instructions
+    from foldline.prompts import build_expansion_instructions
 
     instructions = build_expansion_instructions(keys, reason)
     now = f"---\n{_now_open(request, keys)}"

@@ -30,7 +30,7 @@ from foldline.ide.operations.operation import Doc
 from foldline.ide.operations.reading import fields_schema, read_fields
 from foldline.ide.render import jobs
 from foldline.ide.render.static_disclosure import open_statically, read_statically
-from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
+from foldline.prompts import layout
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -92,13 +92,13 @@ def _tool(
 
 
 _OPEN = _tool(
-    OPEN_SECTIONS,
+    layout.OPEN_SECTIONS,
     OpenArguments,
     "Opens summarized sections of a prompt: their full text, and their tools.",
     read_only=True,
 )
 _READ = _tool(
-    READ_SECTION,
+    layout.READ_SECTION,
     ReadArguments,
     "The full text of a summarized section of a prompt.",
     read_only=True,
@@ -113,7 +113,11 @@ class PromptTools:
         self._workspace = workspace
         self._calls: dict[
             str, Callable[[Folders, Mapping[str, object]], Awaitable[types.CallToolResult]]
-        ] = {OPEN_SECTIONS: self._open, READ_SECTION: self._read, CALL_TOOL: self._call}
+        ] = {
+            layout.OPEN_SECTIONS: self._open,
+            layout.READ_SECTION: self._read,
+            CALL_TOOL: self._call,
+        }
 
     @property
     def listed(self) -> tuple[types.Tool, ...]:

@@ -19,7 +19,7 @@ from foldline.agent.mcp.prompt_text import own_tools, with_usage
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import RenderError
 from foldline.ide.render.jobs import RENDER, open_sections
-from foldline.prompts.layout import OPEN_SECTIONS
+from foldline.prompts import layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +90,10 @@ class WorkspacePrompts:
     ) -> types.CompleteResult:
         """Prompt arguments as they are typed: the section keys of `open_sections`."""
         values: list[str] = []
-        if isinstance(params.ref, types.PromptReference) and params.argument.name == OPEN_SECTIONS:
+        if (
+            isinstance(params.ref, types.PromptReference)
+            and params.argument.name == layout.OPEN_SECTIONS
+        ):
             prompt = named_prompt(await find(folders), params.ref.name)
             before, comma, typed = params.argument.value.rpartition(",")
             chosen = split(before)
@@ -115,7 +118,7 @@ def _listed(prompt: CatalogPrompt) -> types.Prompt:
         known = f": {_short(', '.join(prompt.summarised), 300)}" if prompt.summarised else ""
         arguments.append(
             types.PromptArgument(
-                name=OPEN_SECTIONS,
+                name=layout.OPEN_SECTIONS,
                 description=f"Keys of sections to show in full, comma-separated{known}",
                 required=False,
             )
@@ -153,7 +156,7 @@ def _state(prompt: CatalogPrompt, render: Render) -> str:
     tools = [tool.name for tool in own_tools(render)]
     parts = [visible(f"{prompt.prompt.name} in {prompt.path}")]
     if summarised:
-        parts.append(f"summarised, to be opened by {OPEN_SECTIONS}: {', '.join(summarised)}")
+        parts.append(f"summarised, to be opened by {layout.OPEN_SECTIONS}: {', '.join(summarised)}")
     if tools:
         parts.append(f"its own tools, called by {CALL_TOOL}: {', '.join(tools)}")
     if render.generated:

@@ -15,7 +15,7 @@ from foldline.ide.adopt.read import read_candidate, read_template
 from foldline.ide.adopt.sections import NotRepresentableError
 from foldline.ide.adopt.write import module_text
 from foldline.ide.analysis.modules import with_line_feeds
-from foldline.prompts.errors import near_names
+from foldline.prompts import errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -172,6 +172,6 @@ def _chosen(found: list[Candidate], name: str | None) -> Candidate:
     tails = [candidate for candidate in found if candidate.name.rpartition(".")[2] == name]
     if len(tails) == 1:
         return tails[0]
-    near = near_names(name, [candidate.name for candidate in found])
+    near = errors.near_names(name, [candidate.name for candidate in found])
     meant = f"; did you mean {' or '.join(near)}?" if near else ""
     raise AdoptError(f"the module has no text {name!r}{meant}", tuple(likely))

@@ -20,7 +20,7 @@ from foldline.ide.adopt import samples, sandbox
 from foldline.ide.adopt.load import LoadError, load
 from foldline.ide.adopt.model import AdoptError, Slot, Text
 from foldline.ide.adopt.sections import indented
-from foldline.prompts.blocks import SegmentKind
+from foldline.prompts import SegmentKind
 from foldline.prompts.errors import PromptRenderError, PromptValidationError
 
 if TYPE_CHECKING:

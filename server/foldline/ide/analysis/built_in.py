@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from foldline.ide.analysis.source_map import MappedText, Run
 from foldline.ide.analysis.syntax import Anchor
 from foldline.ide.analysis.values import Argument, Text
-from foldline.prompts.examples import ExamplesSection
+from foldline.prompts import ENGLISH, ExamplesSection, Task, TaskSection
 from foldline.prompts.listing import SEPARATOR
-from foldline.prompts.task import Task, TaskSection
-from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.syntax import Call

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.syntax import Assign, Name, Subscript
 from foldline.ide.analysis.values import External
-from foldline.prompts.stability import PerRequest, PerSession, Stability, Stable
+from foldline.prompts import PerRequest, PerSession, Stability, Stable
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.evaluator import Evaluator

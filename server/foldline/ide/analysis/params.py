@@ -42,9 +42,8 @@ from foldline.ide.analysis.values import (
     Unknown,
     Value,
 )
+from foldline.prompts import Example, Task
 from foldline.prompts.composition import compose, hint_text
-from foldline.prompts.examples import Example
-from foldline.prompts.task import Task
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.evaluator import Evaluator

@@ -7,8 +7,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.source_map import MappedText
-from foldline.prompts.each import EachSection
-from foldline.prompts.examples import ExamplesSection
+from foldline.prompts import EachSection, ExamplesSection
 from foldline.prompts.listing import LEFT_OUT, TOTAL
 from foldline.prompts.task import TASK_BLOCKS
 from foldline.prompts.templating import line_indent

@@ -14,7 +14,7 @@ from foldline.ide.analysis.values import (
     TemplateValue,
     kept,
 )
-from foldline.prompts.layout import section_number
+from foldline.prompts import layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +89,7 @@ def _built(
         if isinstance(value, SectionValue):
             # If unknown items may precede it, a number would be a guess.
             known = number is not None and items.complete and not chapter
-            own = section_number(number, place) if known and number is not None else None
+            own = layout.section_number(number, place) if known and number is not None else None
             yield _section(value, item, path, own, depth)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from foldline.ide.analysis.model import Visibility
 from foldline.ide.analysis.module_analysis import in_template
 from foldline.ide.analysis.values import LIST_KINDS, Dataclass, Items, Text
+from foldline.prompts import Stability
 from foldline.prompts.cache_plan import (
     BlockStability,
     CachePlan,
@@ -15,7 +16,6 @@ from foldline.prompts.cache_plan import (
     stability_of_segments,
     stretches_of,
 )
-from foldline.prompts.stability import Stability
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.static_render import StaticBlock, StaticRender

@@ -12,7 +12,7 @@ from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.stability import declares_changes, static_plan
 from foldline.ide.analysis.values import SectionValue
 from foldline.ide.checks.diagnostic import Change, Code, Fix, LazyDiagnostic, at_argument, at_node
-from foldline.prompts.stability import Stability
+from foldline.prompts import Stability
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

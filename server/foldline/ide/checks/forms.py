@@ -9,8 +9,7 @@ from foldline.ide.analysis.placeholders import ITEMS
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.values import TEXT_KINDS, Dataclass
 from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, at_node, at_placeholder
-from foldline.prompts.composition import Repr
-from foldline.prompts.field_forms import repr_message
+from foldline.prompts import composition, field_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,10 +40,10 @@ def check_forms(text: TemplateText) -> Iterator[LazyDiagnostic]:
                 partial(_annotation, field, placeholder),
                 instead=at_placeholder(placeholder),
             )
-        elif shows is not None and not (gated and shows.kind is Repr.NONE):
+        elif shows is not None and not (gated and shows.kind is composition.Repr.NONE):
             yield LazyDiagnostic(
                 Code.REPR_PLACEHOLDER,
-                f"`${{{field.id}}}` {repr_message(shows, field.id)}.",
+                f"`${{{field.id}}}` {field_forms.repr_message(shows, field.id)}.",
                 at_placeholder(placeholder),
                 related=(
                     ((partial(_annotation, field, placeholder), "Its type is declared here."),)

@@ -9,7 +9,7 @@ from foldline.ide.analysis.values import LIST_KINDS, Dataclass, InstanceValue, I
 from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, alternatives, at_node
 from foldline.ide.checks.diagnostic import at_placeholder as at
 from foldline.ide.checks.sections import name_repairs, names_in, use_of
-from foldline.prompts.errors import near_names
+from foldline.prompts import errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def _field(text: TemplateText) -> Iterator[LazyDiagnostic]:
             instead=use_of(section, ITEMS),
         )
     elif whole.name not in names and isinstance(params, Dataclass):
-        near = near_names(whole.name, names)
+        near = errors.near_names(whole.name, names)
         hint = f" Did you mean {alternatives(near)}?" if near else ""
         yield LazyDiagnostic(
             Code.ITEMS_FIELD,

@@ -16,7 +16,7 @@ from foldline.ide.checks.diagnostic import (
     replacement,
 )
 from foldline.ide.features.keys import sections_with_paths
-from foldline.prompts.binding import near_keys
+from foldline.prompts import binding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,7 +60,7 @@ def _unknown(
     if is_chapter:
         message = f"`{name}` is a chapter: give its parameters in `chapter_params`."
         return LazyDiagnostic(Code.UNKNOWN_SECTION, message, at_node(key))
-    near = near_keys(name, sections)
+    near = binding.near_keys(name, sections)
     return LazyDiagnostic(
         Code.UNKNOWN_SECTION,
         f"No section has the key `{name}`."

@@ -14,7 +14,7 @@ from foldline.ide.checks.diagnostic import (
     Severity,
     alternatives,
 )
-from foldline.prompts.errors import near_names
+from foldline.prompts import errors
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -94,7 +94,7 @@ class Silencer:
     def _misspelt(
         self, severity: Severity, directive: Directive, ignored: IgnoredCode
     ) -> Diagnostic:
-        near = near_names(ignored.code, Code)
+        near = errors.near_names(ignored.code, Code)
         hint = f" Did you mean {alternatives(near)}?" if near else ""
         fixes = tuple(
             Fix(

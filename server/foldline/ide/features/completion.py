@@ -23,10 +23,15 @@ from foldline.ide.analysis.values import (
     Specialised,
 )
 from foldline.ide.features.forms import forms_in, typed_form
-from foldline.ide.features.keys import KeyKind, key_context, sections_with_paths, templates_of
+from foldline.ide.features.keys import (
+    KEY_CHARACTERS,
+    KeyKind,
+    key_context,
+    sections_with_paths,
+    templates_of,
+)
 from foldline.ide.features.locate import sections_at, text_at
 from foldline.ide.features.quoting import call_before, quoted_at
-from foldline.prompts.section import KEY_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -11,7 +11,7 @@ from foldline.ide.analysis.binding import SECTION_PARAMS
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.syntax import Dictionary, Display, String
 from foldline.ide.analysis.values import ROOTS, PromptValue, SectionValue, TemplateValue, Text
-from foldline.prompts.section import KEY_CHARACTERS
+from foldline.prompts import section as library
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import CallSite, ModuleAnalysis
     from foldline.ide.analysis.syntax import Expression
     from foldline.ide.analysis.values import Items
+
+KEY_CHARACTERS = library.KEY_CHARACTERS
 
 
 class KeyKind(StrEnum):

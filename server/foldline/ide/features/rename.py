@@ -11,7 +11,7 @@ from foldline.ide.analysis.placeholders import roles_of
 from foldline.ide.analysis.values import Dataclass, Nothing, Text
 from foldline.ide.checks.diagnostic import Change
 from foldline.ide.features.fields import files_about, occurrences, target_at
-from foldline.prompts.task import TASK_BLOCKS
+from foldline.prompts import task
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
@@ -44,7 +44,7 @@ def rename(
     # `string.Template` accepts only ASCII names.
     if not (name.isidentifier() and name.isascii()) or keyword.iskeyword(name):
         raise RenameRefusedError(f"{name!r} cannot be a field that a placeholder names")
-    if name in TASK_BLOCKS and target.dataclass.task:
+    if name in task.TASK_BLOCKS and target.dataclass.task:
         raise RenameRefusedError(f"{name!r} is computed by the task section itself")
     if name != target.field.id and target.dataclass.field(name) is not None:
         raise RenameRefusedError(f"{target.dataclass.name} already has a field {name!r}")

@@ -145,8 +145,8 @@ def _abbreviated(value: object) -> str:
 
 def _unknown(name: str, known: Mapping[str, object]) -> str:
     # Imported late: the prompt library is slow to load, and few calls have unknown arguments.
-    from foldline.prompts.errors import near_names
+    from foldline.prompts import errors
 
-    near = near_names(name, known)
+    near = errors.near_names(name, known)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
     return f"unknown argument; {hint}"

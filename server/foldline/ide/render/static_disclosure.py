@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.errors import ToolRefused, Untrusted
 from foldline.ide.render.static import query_prompt
-from foldline.prompts.errors import ToolValidationError
+from foldline.prompts import errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -96,7 +96,7 @@ async def _query(workspace: Workspace, target: PromptTarget, query: _Query) -> S
     def run(_: Snapshot, prompt: PromptFacts) -> StaticText:
         try:
             return query(prompt)
-        except ToolValidationError as error:
+        except errors.ToolValidationError as error:
             raise ToolRefused(str(error), near=list(error.near)) from error
 
     return await query_prompt(workspace, target, run)

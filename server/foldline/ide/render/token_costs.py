@@ -123,6 +123,7 @@ def _common(one: str, other: str) -> int:
 
 def _cache_plan(render: Render, counter: TokenCounter) -> CachePlan:
     """What providers can keep of the render between requests."""
+    from foldline.prompts import Stability
     from foldline.prompts.cache_plan import (
         TOOLS,
         BlockStability,
@@ -131,7 +132,6 @@ def _cache_plan(render: Render, counter: TokenCounter) -> CachePlan:
         planned,
         stretches_of,
     )
-    from foldline.prompts.stability import Stability
 
     stretches = [
         Stretch(TOOLS, None, (), 0, 0, _sent(tool), Stability.CONSTANT) for tool in render.tools

@@ -1,0 +1,278 @@
+"""Threads may import at once: no module waits for one that waits for it.
+
+Python locks `a.b` before it imports `a`. If `a` itself imports `a.b`, a thread that starts with `a`
+and one that starts with `a.b` wait for each other; Python notices, and gives one of them a module
+that is half loaded. So no package imports its own modules when it is loaded. The prompt library
+does, for its users: whoever imports one of its modules here imports the package before.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import random
+import subprocess
+import sys
+from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ROOT = Path(__file__).parent.parent
+LIBRARY = "foldline.prompts"
+
+# Where threads start: with a package, and with a module of it.
+STARTS = (
+    "foldline.backends",
+    "foldline.backends.errors",
+    "foldline.backends.index",
+    "foldline.backends.index.segments",
+    "foldline.backends.index.words",
+    "foldline.backends.lsp",
+    "foldline.backends.lsp.results",
+    "foldline.backends.lsp.servers",
+    "foldline.ide.analysis.values",
+    "foldline.ide.checks",
+    "foldline.ide.checks.diagnostic",
+    "foldline.ide.checks.forms",
+    "foldline.ide.checks.lists",
+    "foldline.ide.config",
+    "foldline.ide.features.keys",
+    "foldline.ide.folder",
+    "foldline.ide.token_counter",
+    "foldline.prompts",
+)
+THREADS = """
+import importlib, json, sys, threading
+
+def load(names):
+    start.wait()
+    try:
+        for name in names:
+            importlib.import_module(name)
+    except BaseException as error:
+        print(f"{names[0]}: {type(error).__name__}: {error}")
+
+orders = json.loads(sys.argv[1])
+start = threading.Barrier(len(orders))
+threads = [threading.Thread(target=load, args=[names]) for names in orders]
+sys.setswitchinterval(1e-6)
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+@pytest.fixture(scope="module")
+def imports() -> Imports:
+    """The project's imports."""
+    found = {}
+    for root in ("prompts", "backends", "server"):
+        for file in (ROOT / root / "foldline").rglob("*.py"):
+            *parents, name = file.relative_to(ROOT / root).with_suffix("").parts
+            # Workers' modules are programs of the user's interpreter.
+            if not name.startswith("_foldline"):
+                parts = parents if name == "__init__" else [*parents, name]
+                found[".".join(parts)] = file.read_text(encoding="utf-8")
+    return Imports(found)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_threads_import_at_once(seed: int) -> None:
+    shuffled = random.Random(seed)
+    orders = [
+        [start, *shuffled.sample(STARTS, len(STARTS))] for start in shuffled.sample(STARTS, 8)
+    ]
+    result = subprocess.run(
+        [sys.executable, "-c", THREADS, json.dumps(orders)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert result.stdout == ""
+
+
+def test_no_import_is_part_of_a_cycle(imports: Imports) -> None:
+    assert [package for package in imports.eager if not package.startswith(LIBRARY)] == []
+    assert imports.cycle() == []
+
+
+def test_the_library_is_imported_before_its_modules(imports: Imports) -> None:
+    assert LIBRARY in imports.eager
+    assert imports.too_early() == []
+
+
+@pytest.mark.parametrize("package", ["backends", "backends.index", "backends.lsp", "ide.checks"])
+def test_a_package_exports_what_it_loads_later(package: str) -> None:
+    module = import_module(f"foldline.{package}")
+    exported = [name for names in module._LATER.values() for name in names]
+    assert sorted(exported) == sorted(module.__all__)
+    assert all(hasattr(module, name) for name in exported)
+    assert not hasattr(module, "no_such_name")
+
+
+PACKAGE = {"a": "", "a.b": "", "a.c": "", "d": "", "e": ""}
+
+
+@pytest.mark.parametrize(
+    ("changed", "eager", "cycle"),
+    [
+        ({"a": "from a.b import X"}, ["a"], []),
+        ({"a": "from a import b"}, ["a"], []),
+        ({"a": "from d import X", "d": "import a.c"}, [], ["a", "a.c", "d"]),
+        (
+            {"a.b": "try:\n    import a.c\nfinally: pass", "a.c": "from a import b"},
+            [],
+            ["a.b", "a.c"],
+        ),
+        (
+            {"a": "_LATER = {'c': ('X',)}", "a.c": "import d", "d": "from a import X"},
+            [],
+            ["a.c", "d"],
+        ),
+        ({"a": "if TYPE_CHECKING:\n    from a.b import X"}, [], []),
+        ({"a": "def load():\n    from a.b import X"}, [], []),
+        ({"a.b": "from a import c", "d": "from a.b import X\nimport e"}, [], []),
+    ],
+)
+def test_a_cycle_is_found(changed: dict[str, str], eager: list[str], cycle: list[str]) -> None:
+    imports = Imports({**PACKAGE, **changed})
+    assert (imports.eager, sorted(set(imports.cycle()))) == (eager, cycle)
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from a.b import X", ["d: a.b"]),
+        ("from a.b import X\nfrom a import Y", ["d: a.b"]),
+        ("from a import Y\nfrom a.b import X", []),
+        ("import a\ndef load():\n    from a.b import X", []),
+        ("def load():\n    from a.b import X", ["d: a.b"]),
+        ("def first():\n    import a\ndef load():\n    import a.b", ["d: a.b"]),
+        ("from a import b", []),
+        ("if TYPE_CHECKING:\n    from a.b import X", []),
+        ("if TYPE_CHECKING:\n    from a import X\nfrom a.b import Y", ["d: a.b"]),
+    ],
+)
+def test_a_module_that_is_imported_before_its_package_is_found(
+    source: str, found: list[str]
+) -> None:
+    assert Imports({**PACKAGE, "a": "import a.b", "d": source}).too_early() == found
+
+
+class Imports:
+    """Which modules import which.
+
+    Attributes:
+        eager: The packages that import their own modules when they are loaded.
+    """
+
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        self._trees = {name: ast.parse(source) for name, source in sources.items()}
+        self._exports = {
+            f"{name}.{exported}": f"{name}.{module}"
+            for name, tree in self._trees.items()
+            for module, names in _later(tree).items()
+            for exported in names
+        }
+        self._imported = {
+            name: [target for statement in _imports(tree) for target in self._targets(statement)]
+            for name, tree in self._trees.items()
+        }
+        self.eager = sorted(
+            name
+            for name, targets in self._imported.items()
+            if any(target.startswith(f"{name}.") for target in targets)
+        )
+
+    def cycle(self) -> list[str]:
+        """Modules each of which waits for the next one, eager packages apart."""
+        waits = {
+            name: {
+                other
+                for target in (name, *targets)
+                for other in (target, *self._packages(target))
+                if other != name and other not in self.eager
+            }
+            for name, targets in self._imported.items()
+            if name not in self.eager
+        }
+        try:
+            TopologicalSorter(waits).prepare()
+        except CycleError as error:
+            return list(error.args[1])
+        return []
+
+    def too_early(self) -> list[str]:
+        """Imports of an eager package's modules where the package may not be loaded."""
+        return [
+            f"{name}: {target}"
+            for name, tree in self._trees.items()
+            if not any(name == package or name.startswith(f"{package}.") for package in self.eager)
+            for target in self._early(tree, frozenset())
+        ]
+
+    def _early(self, scope: ast.AST, loaded: frozenset[str]) -> Iterator[str]:
+        for statement in _imports(scope):
+            for target in self._targets(statement):
+                if not loaded.issuperset(set(self._packages(target)) & set(self.eager)):
+                    yield target
+                loaded |= {target}
+        for function in _functions(scope):
+            yield from self._early(function, loaded)
+
+    def _targets(self, statement: ast.Import | ast.ImportFrom) -> Iterator[str]:
+        """The modules that a statement loads, in order."""
+        names = [alias.name for alias in statement.names]
+        if isinstance(statement, ast.ImportFrom):
+            assert statement.module
+            qualified = [f"{statement.module}.{name}" for name in names]
+            names = [statement.module, *(self._exports.get(name, name) for name in qualified)]
+        return (name for name in names if name in self._trees)
+
+    def _packages(self, name: str) -> Iterator[str]:
+        while "." in name:
+            name = name.rpartition(".")[0]
+            if name in self._trees:
+                yield name
+
+
+def _imports(scope: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports that run with a module or function: not those of its functions and of types."""
+    for node in _statements(scope):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            yield from _imports(ast.Module(node.orelse, []))
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _imports(node)
+
+
+def _functions(scope: ast.AST) -> Iterator[ast.AST]:
+    for node in _statements(scope):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+        else:
+            yield from _functions(node)
+
+
+def _statements(scope: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.iter_child_nodes(scope):
+        if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield node
+
+
+def _later(tree: ast.Module) -> dict[str, tuple[str, ...]]:
+    """A package's names that are loaded when they are first used, by the module they are in."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_LATER":
+            later: dict[str, tuple[str, ...]] = ast.literal_eval(node.value)
+            return later
+    return {}
