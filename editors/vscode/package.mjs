@@ -12,12 +12,16 @@ const PROJECT = join(import.meta.dirname, '../..');
 const BUNDLED = join(import.meta.dirname, 'bundled');
 const PYTHONS = ['3.11', '3.12', '3.13', '3.14'];
 const PROGRAM = `"""Starts the language server that the extension brings."""
+import os
 import sys
 from pathlib import Path
 
 if sys.version_info < (3, 11):
     sys.exit("foldline needs Python 3.11 or later")
-sys.path.insert(0, str(Path(__file__).parent / "libraries"))
+libraries = Path(__file__).parent / "libraries"
+sys.path.insert(0, str(libraries))
+# For ty.
+os.environ["PATH"] = os.pathsep.join([str(libraries / "bin"), os.environ.get("PATH", os.defpath)])
 
 # Fails here, rather than later, where nothing of these libraries is built for this Python.
 import tree_sitter  # noqa: F401
@@ -73,8 +77,15 @@ function bundle() {
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
-  for (const folder of ['bin', 'Scripts', '.lock']) {
+  // jedi, the fallback where ty doesn't start, is most of all files.
+  for (const folder of ['.lock', 'jedi', 'parso']) {
     rmSync(join(libraries, folder), { recursive: true, force: true });
+  }
+  // Scripts of Python name the interpreter that installed them.
+  for (const name of readdirSync(join(libraries, 'bin'))) {
+    if (!/^ty(\.exe)?$/.test(name)) {
+      rmSync(join(libraries, 'bin', name), { recursive: true });
+    }
   }
   writeFileSync(join(BUNDLED, 'foldline_server.py'), PROGRAM);
 }
