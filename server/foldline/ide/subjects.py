@@ -59,13 +59,17 @@ def place_of(access: SmartFileAccess, text: str) -> Subject | None:
     match = _PLACE.match(text)
     file, line, column = match.groups() if match else (text, None, None)
     files = access.file_backend
+    may_be_name = _NAME.match(text) is not None
+    # Most names: to resolve them as a path would look through the workspace for paths like them.
+    if may_be_name and not files.exists(file):
+        return None
     try:
         path = files.resolve(file)
         # A folder isn't a place: a name that is also a folder's is meant as a name.
-        if not _NAME.match(text) or files.load(path):
+        if not may_be_name or files.load(path):
             return Subject(path, int(line) if line else None, int(column) if column else None)
     except (MissingPathError, NotAFileError):
-        if not _NAME.match(text):
+        if not may_be_name:
             raise
     return None
 

@@ -134,6 +134,12 @@ class BaseFileBackend(ABC):
                 raise IgnoredPathError(path, hidden.pattern, hidden.source)
         return key
 
+    def exists(self, path: str) -> bool:
+        """Whether anything is there, ignored or not; raises `PathError` for what may not be read."""
+        key = self._locate(path)
+        found = key in self._overlays or self._kind(key) is not None
+        return found or self._is_overlay_folder(key)
+
     def resolve_unsaved(self, path: str) -> str:
         """The path as answers name it, of a text that is given and may not be on the disk yet."""
         return self._locate(path)
