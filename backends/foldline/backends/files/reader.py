@@ -138,9 +138,9 @@ def read_resolved(path: str, limit: int, *, name: str) -> bytes:
     # Every search opens thousands of files: there is little between the calls of the system.
     try:
         for _ in range(_ATTEMPTS):
-            descriptor = _open_regular(path, name)
+            descriptor, status = _open_regular(path, name)
             try:
-                data = _read_whole(descriptor, limit, name)
+                data = _read_whole(descriptor, status, limit, name)
             finally:
                 os.close(descriptor)
             if data is not None:
@@ -155,7 +155,7 @@ def read_resolved(path: str, limit: int, *, name: str) -> bytes:
 def read_chunks(path: str, *, name: str) -> Iterator[bytes]:
     """A file of any size piece by piece, at a path without links, which errors call `name`."""
     try:
-        descriptor = _open_regular(path, name)
+        descriptor, _ = _open_regular(path, name)
         try:
             while chunk := os.read(descriptor, _CHUNK):
                 yield chunk
@@ -167,16 +167,17 @@ def read_chunks(path: str, *, name: str) -> Iterator[bytes]:
         raise _refusal(error, name) from error
 
 
-def _open_regular(path: str, name: str) -> int:
+def _open_regular(path: str, name: str) -> tuple[int, os.stat_result]:
     # To open a device can have effects of its own, so look first; and again at what was opened.
     _check_regular(os.lstat(path), name)
     descriptor = os.open(path, _OPEN_FLAGS)
     try:
-        _check_regular(os.fstat(descriptor), name)
+        status = os.fstat(descriptor)
+        _check_regular(status, name)
     except BaseException:
         os.close(descriptor)
         raise
-    return descriptor
+    return descriptor, status
 
 
 def _refusal(error: OSError | ValueError, name: str) -> PathError:
@@ -186,9 +187,8 @@ def _refusal(error: OSError | ValueError, name: str) -> PathError:
     return UnreadablePathError(name, f"cannot be read: {said}")
 
 
-def _read_whole(descriptor: int, limit: int, name: str) -> bytes | None:
-    """The content; None where it changes while it is read."""
-    before = os.fstat(descriptor)
+def _read_whole(descriptor: int, before: os.stat_result, limit: int, name: str) -> bytes | None:
+    """The content; None where it changes after the look `before`."""
     size = before.st_size
     if size > limit:
         raise FileTooLargeError(name, size, limit)
