@@ -11,6 +11,7 @@ import contextlib
 import logging
 import threading
 from concurrent.futures import BrokenExecutor
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from foldline.backends.outlines import outline_source, outline_unparsed
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 # Below this a parse takes less than sending the source to a worker and reading its answer.
 _WORTH_SENDING = 100_000
 _BATCH_BYTES = 500_000
+# To start the workers takes about as long as to parse this much.
+_WORTH_STARTING = 2_000_000
 # A worker may also die of something else: of another source, or for want of memory.
 _ATTEMPTS = 2
 _DIED = "not parsed: the parser crashed on it, or took too long"
@@ -40,14 +43,16 @@ logger = logging.getLogger(__name__)
 class PoolParsing:
     """Parses in worker processes, which start with the first source that is worth it.
 
-    Workers have limits of time and memory, and die of them.
+    Workers have limits of time and memory, and die of them. For a `patient` caller, who has
+    nothing else to do meanwhile, they don't start to find references in a few sources.
 
     When a worker dies, its sources are parsed one by one in new workers. One that ends a worker
     again isn't parsed: least of all in this process, and not when it is asked for again.
     """
 
-    def __init__(self, workers: int = 2) -> None:
+    def __init__(self, workers: int = 2, *, patient: bool = False) -> None:
         self._workers = workers
+        self._worth_starting = _WORTH_STARTING if patient else _WORTH_SENDING
         self._deadly: dict[bytes, None] = {}
         self._pool: ProcessPoolExecutor | None = None
         self._lock = threading.Lock()
@@ -79,8 +84,9 @@ class PoolParsing:
 
     def _searched(self, batches: list[list[Parsed]], name: str) -> Iterator[Found]:
         """Yield the uses in the batches, and the sources that must be parsed alone."""
-        if len(batches) == 1 and sum(len(source.data) for source in batches[0]) < _WORTH_SENDING:
-            for source in batches[0]:
+        worth_sending = self._worth_starting if self._pool is None else _WORTH_SENDING
+        if sum(len(source.data) for batch in batches for source in batch) < worth_sending:
+            for source in chain.from_iterable(batches):
                 yield from find_guarded(source, name)
             return
         done = 0

@@ -48,7 +48,8 @@ class AccessOptions:
 
     Attributes:
         parse_in_workers: Sources that may take too long or too much are parsed in processes.
-        patient: Answers wait for the index, however long that takes.
+        patient: Answers wait for the index, however long that takes, and nothing else is done
+            meanwhile.
     """
 
     language_servers: bool = False
@@ -197,7 +198,7 @@ class Workspace:
             access = self._access.get(root)
             if access is None:
                 if options.parse_in_workers and self._parsing is None:
-                    self._parsing = PoolParsing()
+                    self._parsing = PoolParsing(patient=options.patient)
                 access = self._access[root] = SmartFileAccess.for_workspace(
                     root,
                     overlays=self._overlays(root),
