@@ -115,14 +115,19 @@ def test_an_operation_is_loaded_without_those_behind_it() -> None:
 
 
 PARSING = {"foldline.backends.ast_backend", "foldline.backends.locations", "tree_sitter"}
+SYMBOLS = {"foldline.backends.models.symbols"}
 # Besides those that it needs: the modules that each verb doesn't load to answer.
 UNUSED = {
-    ("tree",): {*PARSING, "foldline.backends.grep"},
-    ("grep", "SessionStore"): {*PARSING, "foldline.backends.search"},
+    ("tree",): {*PARSING, *SYMBOLS, "foldline.backends.grep"},
+    ("grep", "SessionStore"): {*PARSING, *SYMBOLS, "foldline.backends.search"},
     ("search", "session"): {"foldline.backends.grep"},
     ("outline", "auth/service.py"): {"foldline.backends.grep", "foldline.backends.search"},
-    ("refs", "--seconds", "0", "SessionStore"): {"foldline.backends.grep"},
-    ("lines", "auth/errors.py", "1-2"): {*PARSING, "foldline.backends.grep"},
+    ("refs", "--seconds", "0", "SessionStore"): {
+        "foldline.backends.grep",
+        "foldline.backends.models.hits",
+        "multiprocessing",
+    },
+    ("lines", "auth/errors.py", "1-2"): {*PARSING, *SYMBOLS, "foldline.backends.grep"},
 }
 
 

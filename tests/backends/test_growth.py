@@ -11,6 +11,8 @@ import pytest
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files import local
 from foldline.backends.index import workspace as workspace_module
+from foldline.backends.parsing import Parsed
+from foldline.backends.parsing_pool import PoolParsing
 
 
 def calls(work: Callable[[], object]) -> Counter[str]:
@@ -151,6 +153,27 @@ def test_references_open_and_parse_only_files_with_the_name(tmp_path: Path, size
     counted = calls(lambda: access.find_references("shared", seconds=0))
     access.close()
     assert (counted["_open_regular"], counted["Parser.parse"]) == (2, 2)
+
+
+def test_a_file_is_looked_at_three_times_while_it_is_read(tmp_path: Path) -> None:
+    modules(tmp_path, 1)
+    files = LocalFileBackend(tmp_path)
+    counted = calls(lambda: files.load("package0/m0x.py"))
+    assert counted["lstat"] + counted["fstat"] == 3
+
+
+def test_few_sources_start_no_worker_for_a_caller_with_nothing_else_to_do() -> None:
+    sources = [Parsed(f"m{n}.py", "python", b"def name(): ...\n" * 8_000) for n in range(2)]
+    uses = []
+    for patient in (True, False):
+        pool = PoolParsing(1, patient=patient)
+        try:
+            uses.append([*pool.references(sources, "name")])
+            assert (pool._pool is None) is patient
+        finally:
+            pool.close()
+    assert uses[0] == uses[1]
+    assert len(uses[0]) == 16_000
 
 
 def test_twice_the_uses_take_references_twice_the_work(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import LSPError, LSPUnavailableError
-from foldline.backends.models import COMPLETE, Reference
+from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from foldline.backends.files.base import BaseFileBackend
     from foldline.backends.locations import Calls, Diagnostics, Hover, Locations, Position
     from foldline.backends.lsp import ServerStatus
-    from foldline.backends.models import FileOutline, SymbolDetail, SymbolInfo
+    from foldline.backends.models import FileOutline, Reference, SymbolDetail, SymbolInfo
     from foldline.backends.own_backend import OwnBackend
     from foldline.backends.protocol import MinimalBackend
 

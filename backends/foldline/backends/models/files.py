@@ -1,0 +1,75 @@
+"""Folders, and lines of files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.backends.models.coverage import COMPLETE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
+    """A file, or a folder with the count and the size of all files below it.
+
+    A folder with `collapsed` has more than `children` shows: `get_tree(entry.path)` opens it.
+    `rank` is a file's place among those that match the question the tree is for, 0 without one.
+    """
+
+    name: str
+    path: str
+    folder: bool
+    size: int
+    files: int
+    children: tuple[TreeEntry, ...] = ()
+    collapsed: bool = False
+    rank: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FileTree:
+    """The folder `path` to some depth; `files` and `size` count everything below it."""
+
+    path: str
+    entries: tuple[TreeEntry, ...]
+    files: int
+    size: int
+    ignored: int = 0
+    shown_from: int = 0
+    total_entries: int = 0
+    cursor: str | None = None
+    reason: str = ""
+    backend: str = "files"
+    coverage: str = COMPLETE
+
+    def __iter__(self) -> Iterator[TreeEntry]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """Some lines of a file, `start` to `end`, joined by newlines; `cursor` asks for what follows.
+
+    `line_count` is 0 for a file over the size limit, whose lines are not counted.
+    `note` says when the text is not exactly the file's, because bytes had to be replaced.
+    Of a line longer than the budget a part is shown: `columns` says which columns of which line
+    length, counted in code points from 1, and `cut` that the text ends within its line.
+    """
+
+    path: str
+    start: int
+    end: int
+    line_count: int
+    text: str
+    cursor: str | None = None
+    note: str = ""
+    backend: str = "files"
+    coverage: str = COMPLETE
+    columns: str = ""
+    cut: bool = False

@@ -1,0 +1,127 @@
+"""What searches find: files, definitions, lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.backends.models.coverage import COMPLETE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A file that a search found: `why` explains its rank, `line` is that of the best symbol.
+
+    `score` is in hundredths of the best file's, and `why` has the parts of it. Where learned
+    weights decide the order, `why` has their terms, as parts of what the best file is worth.
+    """
+
+    path: str
+    score: int
+    why: tuple[str, ...]
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """Files by rank; `total` counts those that a budget left out too.
+
+    Of a `brief` answer only the paths of the hits fit the budget.
+    """
+
+    query: str
+    hits: tuple[SearchHit, ...]
+    total: int
+    cursor: str | None = None
+    reason: str = ""
+    backend: str = ""
+    coverage: str = COMPLETE
+    brief: bool = False
+
+    def __iter__(self) -> Iterator[SearchHit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolHit:
+    """A definition that a question is about, or one next to it.
+
+    `name` is what `read_symbol` takes; `signature` is that of the outline. `score` is in hundredths
+    of the best one's. `relation` says of a neighbour which definition it uses or is used by.
+    """
+
+    path: str
+    name: str
+    line: int
+    line_end: int
+    signature: str
+    score: int
+    relation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolResults:
+    """Definitions by rank; `files` are those that were looked into, best first.
+
+    `total` counts the files that match. `near` has definitions that the first hits use, and that
+    use them.
+    """
+
+    query: str
+    hits: tuple[SymbolHit, ...]
+    files: tuple[str, ...]
+    total: int
+    near: tuple[SymbolHit, ...] = ()
+    reason: str = ""
+    backend: str = "ast"
+    coverage: str = COMPLETE
+
+    def __iter__(self) -> Iterator[SymbolHit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+
+@dataclass(frozen=True, slots=True)
+class GrepMatch:
+    """A line that a pattern matches, at `column` (code points from 1), with lines around it.
+
+    Of a long line, `text` is the part around the match that begins at the column `text_column`;
+    of the lines around it the beginning is kept.
+    """
+
+    path: str
+    line: int
+    text: str
+    column: int = 1
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    text_column: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class GrepResults:
+    """Matching lines file by file; `total` and `files` count what a budget left out too."""
+
+    pattern: str
+    matches: tuple[GrepMatch, ...]
+    total: int
+    files: int
+    searched: int = 0
+    cursor: str | None = None
+    reason: str = ""
+    backend: str = "grep"
+    coverage: str = COMPLETE
+
+    def __iter__(self) -> Iterator[GrepMatch]:
+        return iter(self.matches)
+
+    def __len__(self) -> int:
+        return len(self.matches)

@@ -1,0 +1,59 @@
+"""Uses of names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foldline.backends.models.coverage import COMPLETE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One use of a name: `context` is its line, cut around it where the line is long.
+
+    Columns count code points of the whole line, from 1.
+
+    `tier` is `confirmed` where a semantic engine says so, `possible` where the identifier matches.
+    """
+
+    path: str
+    line: int
+    context: str
+    kind: str = ""
+    enclosing: str = ""
+    test: bool = False
+    column: int = 0
+    column_end: int = 0
+    tier: str = "possible"
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """The uses of a name, grouped by file; `total` and `files` count what a budget left out too.
+
+    `confirmed` and `possible` count the two tiers of all of them; confirmed ones come first. Where
+    no semantic engine answered, both are 0. The text of a page with a `budget` has no more bytes.
+    """
+
+    name: str
+    references: tuple[Reference, ...]
+    total: int
+    files: int
+    scope: str | None = None
+    cursor: str | None = None
+    reason: str = ""
+    backend: str = ""
+    coverage: str = COMPLETE
+    confirmed: int = 0
+    possible: int = 0
+    budget: int | None = None
+
+    def __iter__(self) -> Iterator[Reference]:
+        return iter(self.references)
+
+    def __len__(self) -> int:
+        return len(self.references)
