@@ -13,6 +13,7 @@ from foldline.backends.files import local
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.parsing import Parsed
 from foldline.backends.parsing_pool import PoolParsing
+from foldline.ide.subjects import Subject, place_of
 
 
 def calls(work: Callable[[], object]) -> Counter[str]:
@@ -153,6 +154,15 @@ def test_references_open_and_parse_only_files_with_the_name(tmp_path: Path, size
     counted = calls(lambda: access.find_references("shared", seconds=0))
     access.close()
     assert (counted["_open_regular"], counted["Parser.parse"]) == (2, 2)
+
+
+def test_a_name_is_no_path_without_a_look_at_any_folder(tmp_path: Path) -> None:
+    access = SmartFileAccess.for_workspace(modules(tmp_path, 100))
+    counted = calls(lambda: place_of(access, "shared"))
+    access.close()
+    assert place_of(access, "package0/m1x.py:3") == Subject("package0/m1x.py", 3)
+    assert (counted["posix.scandir"], counted["scandir"], counted["_folder"]) == (0, 0, 0)
+    assert counted["lstat"] <= 10
 
 
 def test_a_file_is_looked_at_three_times_while_it_is_read(tmp_path: Path) -> None:
