@@ -114,12 +114,18 @@ def test_an_operation_is_loaded_without_those_behind_it() -> None:
     assert names == ["code_tree", "code_search_files", "code_grep"]
 
 
-PARSING = {"foldline.backends.ast_backend", "foldline.backends.locations", "tree_sitter"}
-SYMBOLS = {"foldline.backends.models.symbols"}
+PARSING = {
+    "foldline.backends.ast_backend",
+    "foldline.backends.locations",
+    "foldline.backends.models.references",
+    "foldline.backends.models.symbols",
+    "foldline.backends.parsing",
+    "tree_sitter",
+}
 # Besides those that it needs: the modules that each verb doesn't load to answer.
 UNUSED = {
-    ("tree",): {*PARSING, *SYMBOLS, "foldline.backends.grep"},
-    ("grep", "SessionStore"): {*PARSING, *SYMBOLS, "foldline.backends.search"},
+    ("tree",): {*PARSING, "foldline.backends.grep"},
+    ("grep", "SessionStore"): {*PARSING, "foldline.backends.search"},
     ("search", "session"): {"foldline.backends.grep"},
     ("outline", "auth/service.py"): {"foldline.backends.grep", "foldline.backends.search"},
     ("refs", "--seconds", "0", "SessionStore"): {
@@ -127,7 +133,7 @@ UNUSED = {
         "foldline.backends.models.hits",
         "multiprocessing",
     },
-    ("lines", "auth/errors.py", "1-2"): {*PARSING, *SYMBOLS, "foldline.backends.grep"},
+    ("lines", "auth/errors.py", "1-2"): {*PARSING, "foldline.backends.grep"},
 }
 
 

@@ -72,7 +72,7 @@ class AsyncSmartFileAccess:
             lsp_backend=lsp_backend,
             language_servers=language_servers,
             trusted=trusted,
-            parsing=parsing,
+            parsing=lambda: parsing,
             patience=patience,
             progress=progress,
         )

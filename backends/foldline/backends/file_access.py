@@ -74,7 +74,7 @@ class SmartFileAccess(CodeNavigation):
         lsp_backend: Engine | MinimalBackend | None = None,
         *,
         index: WorkspaceIndex | None = None,
-        parsing: Parsing | None = None,
+        parsing: Callable[[], Parsing] | None = None,
         walk_seconds: float | None = WALK_SECONDS,
     ) -> None:
         self._files = file_backend
@@ -96,7 +96,7 @@ class SmartFileAccess(CodeNavigation):
         lsp_backend: Engine | MinimalBackend | None = None,
         language_servers: bool = False,
         trusted: bool = False,
-        parsing: Parsing | None = None,
+        parsing: Callable[[], Parsing] | None = None,
         no_ignore: bool = False,
         patience: float | None = DEFAULT_PATIENCE,
         progress: Callable[[int, int], None] | None = None,
@@ -107,7 +107,7 @@ class SmartFileAccess(CodeNavigation):
         the background with `start_indexing`; `patience` is how many seconds an answer waits for it
         before it says `partial: indexing`. With None it waits as long as that takes, and lists huge
         folders to their end. `progress` gets the files done and in all. With `no_ignore` nothing is
-        hidden, and no index is kept.
+        hidden, and no index is kept. `parsing` returns where sources are parsed, once the first is.
 
         With `language_servers`, those found on this machine are started when first needed; in a
         `trusted` workspace also those that may run its code. `close()` stops what runs.
@@ -132,7 +132,8 @@ class SmartFileAccess(CodeNavigation):
         from foldline.backends.ast_backend import ASTFileAnalysisBackend
 
         if self._analysis_backend is None:
-            return ASTFileAnalysisBackend(self._files, self._index, self._parsing)
+            parsing = None if self._parsing is None else self._parsing()
+            return ASTFileAnalysisBackend(self._files, self._index, parsing)
         return analysis_of(self._analysis_backend, self._files, self._index)
 
     @property

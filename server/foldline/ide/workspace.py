@@ -191,25 +191,31 @@ class Workspace:
         """The files below `root`, open documents included."""
         from foldline.backends import SmartFileAccess
         from foldline.backends.index import DEFAULT_PATIENCE
-        from foldline.backends.parsing_pool import PoolParsing
 
         options = self._access_options
         with self._lock:
             access = self._access.get(root)
             if access is None:
-                if options.parse_in_workers and self._parsing is None:
-                    self._parsing = PoolParsing(patient=options.patient)
                 access = self._access[root] = SmartFileAccess.for_workspace(
                     root,
                     overlays=self._overlays(root),
                     language_servers=options.language_servers,
                     trusted=self.settings.trusted,
-                    parsing=self._parsing,
+                    parsing=self._shared_parsing if options.parse_in_workers else None,
                     no_ignore=options.no_ignore,
                     patience=None if options.patient else DEFAULT_PATIENCE,
                     progress=self.progress_of(root),
                 )
             return access
+
+    def _shared_parsing(self) -> PoolParsing:
+        """The workers of all folders, loaded with the first question that parses."""
+        from foldline.backends.parsing_pool import PoolParsing
+
+        with self._lock:
+            if self._parsing is None:
+                self._parsing = PoolParsing(patient=self._access_options.patient)
+            return self._parsing
 
     def async_access(self, root: Path) -> AsyncSmartFileAccess:
         """The same for coroutines: a wait holds neither the event loop nor a thread."""
