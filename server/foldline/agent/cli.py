@@ -148,12 +148,12 @@ def _unknown(what: str, name: str, names: Iterable[str], page: str) -> Refused:
 def _parser(first: str | None) -> tuple[ArgumentParser, _SubParsersAction[Any]]:
     import argparse
 
-    from foldline.agent.refusals import Refused
-
     class Parser(argparse.ArgumentParser):
         """Reports wrong command lines as all other errors are reported."""
 
         def error(self, message: str) -> NoReturn:
+            from foldline.agent.refusals import Refused
+
             page = f"`{self.prog} --help` says what it takes"
             raise Refused(f"{message}; {page}", kind="usage")
 
