@@ -120,7 +120,7 @@ def test_the_interpreter_of_previews_is_named_with_what_is_wrong_with_it(
     root = ("--root", str(tmp_path / "project"))
     assert main(["doctor", str(module), *root]) == 0
     shown = capsys.readouterr().out
-    assert f"previews  {python}: the nearest environment" in shown
+    assert f"previews   {python}: the nearest environment" in shown
     assert "--trust asks it" in shown
     assert not (tmp_path / "project" / "started").exists()
     assert main(["doctor", str(module), *root, "--trust"]) == 1

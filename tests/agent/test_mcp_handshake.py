@@ -228,7 +228,7 @@ def test_the_first_answers_wait_for_none_of_the_libraries(tmp_path: Path) -> Non
     )
     written, loaded = process.communicate(begin, timeout=SECONDS)
     assert [json.loads(line)["id"] for line in written.splitlines()] == [1, 2]
-    modules = set(loaded.decode().split())
+    modules = set(loaded.decode().splitlines()[0].split())
     assert "foldline.agent.mcp.prompt_needs" in modules
     assert not modules & {"mcp", "pydantic", "anyio", "foldline.ide.analysis.values", "pygls"}
 

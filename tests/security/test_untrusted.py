@@ -180,7 +180,7 @@ async def test_the_doctor_asks_no_interpreter_of_a_file_elsewhere(
     here = tmp_path / "here"
     here.mkdir()
     report = await command(here, environment, "doctor", str(root / "a.py"))
-    assert f"previews  {root / '.venv/bin/python'}" in report
+    assert f"previews   {root / '.venv/bin/python'}" in report
     assert "--trust asks it" in report
     assert not mark.exists(), mark.read_text()
     await command(here, environment, "doctor", str(root / "a.py"), "--trust")
