@@ -295,7 +295,7 @@ def test_tokens_are_listed_by_prompt_and_section(
     assert status == 0
     assert lines[0].split()[1:] == ["demo/good", "good.py:PROMPT"]
     assert lines[1].split()[1:] == ["1.", "One"]
-    assert "2. Two  folded, ~" in lines[2]
+    assert "2. Two  summarized, " in lines[2]
     assert "in 1 prompt (o200k, estimated" in lines[3]
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SectionTokens:
-    """The tokens of a section; `if_opened` is what opening it adds, where it's folded."""
+    """The tokens of a section; `if_opened` is what opening it adds, if summarized and known."""
 
     key: str
     path: tuple[str, ...]
@@ -65,13 +65,18 @@ async def static_render(
 
     def query(snapshot: Snapshot, prompt: PromptFacts) -> Render:
         from foldline.ide.analysis.model import Visibility
-        from foldline.ide.analysis.static_render import render, render_opened, text_of
+        from foldline.ide.analysis.static_render import (
+            SummarizedBlock,
+            render,
+            render_opened,
+            text_of,
+        )
 
         wanted = _overrides(prompt, overrides)
         shown = render(prompt.value, wanted)
         folded = [block for block in shown.blocks if block.visibility is Visibility.SUMMARY]
-        inside = render_opened(prompt.value, folded, wanted)
-        opened = {block.path: text_of(b) for block, b in zip(folded, inside, strict=True)}
+        behind = map(SummarizedBlock, folded, render_opened(prompt.value, folded, wanted))
+        opened = {one.block.path: text_of(one.opened) for one in behind if one.is_known}
         blocks = tuple(
             _block(block, opened.get(block.path), workspace.locate(snapshot, block.source))
             for block in shown.blocks
