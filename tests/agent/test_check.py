@@ -286,7 +286,10 @@ def test_a_section_that_costs_more_folded_is_found(
     [
         ("[tool.foldline]\ntokens = 'p50k'", "tool.foldline.tokens must be one of o200k, cl100k"),
         ("[tool.foldline]\nbudget = 1", "tool.foldline.budget is not an option; options are"),
-        ("[tool.foldline]\ntoken-budget = true", "must be a whole number above 0, not True"),
+        (
+            "[tool.foldline]\ntoken-budget = true",
+            "must be a whole number, 0 for no budget, not True",
+        ),
         ("[tool.foldline.severity]\nnonsense = 'error'", "severity.nonsense isn't a diagnostic"),
         ("[tool.foldline.severity]\nlong-summary = 'loud'", "must be one of error, warning"),
         ("[tool", "pyproject.toml: "),

@@ -239,6 +239,7 @@ def set_up(
     folder = workspace.roots[0]
     server = SimpleNamespace(
         core=workspace,
+        previews=SimpleNamespace(all=()),
         documents=SimpleNamespace(position_codec=SimpleNamespace(encoding=way.encoding)),
     )
     editor = EditorFixture(folder, written, written[file].position(cursor), file, head, server)
