@@ -8,9 +8,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from foldline.agent.check_formats import GUTTER, WIDEST, FileDiagnostic, text_lines
 from foldline.agent.cli import main
 from foldline.ide import checks
-from foldline.ide.checks import Code
+from foldline.ide.analysis.model import Position, SourceSpan
+from foldline.ide.checks import Code, Diagnostic, Severity
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,6 +85,38 @@ def test_a_long_or_hostile_line_shows_what_is_wrong(
     assert source[marks.index("^") : marks.rindex("^") + 1] == "${nmae}"
     assert "\x1b" not in out
     assert "\u202e" not in out
+
+
+@pytest.mark.parametrize("width", [40, 92, 200])
+@pytest.mark.parametrize("before", ["", "x" * 30, "x" * 300])
+@pytest.mark.parametrize("after", ["", "y" * 200])
+def test_an_excerpt_fits_the_terminal_and_marks_what_is_wrong(
+    width: int, before: str, after: str
+) -> None:
+    source = f"{before}WRONG{after}"
+    place = SourceSpan("a.py", len(before), len(before) + len("WRONG"))
+    diagnostic = Diagnostic(Code.SYNTAX_ERROR, Severity.ERROR, "It's wrong.", place)
+    start, end = Position(0, place.start), Position(0, place.end)
+    found = [FileDiagnostic("a.py", diagnostic, start, end, source)]
+    _, shown, marks, _ = (
+        "".join(text for text, _ in line)
+        for line in text_lines(found, ["a.py"], excerpts=True, width=width)
+    )
+    assert len(shown) <= width
+    assert shown[marks.index("^") : marks.rindex("^") + 1] == "WRONG"
+    if len(source) <= min(width - GUTTER, WIDEST):
+        assert shown.endswith(source)
+
+
+def test_an_error_is_json_where_that_is_the_format(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (["--format", "json"], ["--format=json"], ["--json"]):
+        status, out, err = run(capsys, "check", project / "gone", *words)
+        assert (status, err) == (2, "")
+        assert "no such file" in json.loads(out)["error"]["message"]
+    _, out, err = run(capsys, "check", project / "gone", "--format", "sarif")
+    assert (out, err.count("\n")) == ("", 1)
 
 
 def test_a_module_that_is_not_python_fails(
@@ -298,7 +332,7 @@ def test_tokens_are_listed_by_prompt_and_section(
     assert status == 0
     assert lines[0].split()[1:] == ["demo/good", "good.py:PROMPT"]
     assert lines[1].split()[1:] == ["1.", "One"]
-    assert "2. Two  folded, ~" in lines[2]
+    assert lines[2].endswith("2. Two  summarized")
     assert "in 1 prompt (o200k, estimated" in lines[3]
 
 

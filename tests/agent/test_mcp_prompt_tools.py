@@ -224,7 +224,7 @@ async def test_vd_12_vd_13_what_cannot_be_opened_is_refused_with_near_names(
     async with connect_here(Options(roots=(workspace,), trusted=trusted)) as client:
         opening = {"section_keys": ["rules"], "reason": WHY}
         for changes, said in (
-            ({"section_keys": ["rule"]}, "no section 'rule', did you mean 'rules'?"),
+            ({"section_keys": ["rule"]}, "no section 'rule' (did you mean 'rules'?)"),
             ({"section_keys": ["rule"]}, "Summarized sections: rules, deep"),
             ({"section_keys": ["greeting"]}, "'greeting' is already shown in full"),
             ({"open": ["rules"]}, "'rules' is already shown in full"),

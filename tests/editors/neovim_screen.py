@@ -1,4 +1,4 @@
-"""What Neovim shows of the example, for its README: `python -m tests.editors.neovim_screen`."""
+"""What Neovim shows of the example, for its guide: `python -m tests.editors.neovim_screen`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from .neovim_process import PLUGIN, Neovim
+from .neovim_process import Neovim
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
-README = PLUGIN / "README.md"
+GUIDE = EXAMPLE.parents[1] / "docs" / "neovim.md"
 TRUST = "require('foldline.trust').set(vim.fn.getcwd(), true)\n"
 FENCE = re.compile(r"(?<=```text\n).*?(?=```)", re.DOTALL)
 
@@ -29,11 +29,11 @@ def screen(folder: Path) -> str:
 
 
 def main() -> None:
-    """Write the screen into the README."""
+    """Write the screen into the guide."""
     with tempfile.TemporaryDirectory() as folder:
         shown = screen(Path(folder))
-    text = README.read_text(encoding="utf-8")
-    README.write_text(FENCE.sub(lambda _: shown, text, count=1), encoding="utf-8")
+    text = GUIDE.read_text(encoding="utf-8")
+    GUIDE.write_text(FENCE.sub(lambda _: shown, text, count=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

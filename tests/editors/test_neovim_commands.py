@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WORKSPACE = Path(__file__).parent / "vscode" / "fixtures" / "acme.txt"
+GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.org")
 # Answers what is asked by choosing the item that begins as `choice` says, and typing `typed`.
 ASKED = """
 asked, choice, typed = {}, '', ''
@@ -58,9 +59,8 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Path:
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-    for arguments in (("init", "-q"), ("add", "."), (*identity, "commit", "-qm", "first")):
-        subprocess.run(["git", *arguments], cwd=folder, check=True)
+    for arguments in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
+        subprocess.run([*GIT, *arguments], cwd=folder, check=True)
     return folder
 
 
@@ -107,12 +107,12 @@ def test_folded_sections_say_what_they_cost_and_hide(nvim: Neovim) -> None:
     assert nvim.screen(90, 9) == (
         " handbook · 2,621 of 1,500 tokens · 20 of 64 summarized · executed · +97 tools\n"
         + "".join(
-            f"{f'## {heading} · {tokens} tokens · +15 sections':<{90 - len(edge)}}{edge}\n"
-            for heading, tokens, edge in (
-                ("1. Onboarding", 671, "11 tokens, 671 in all"),
-                ("2. Security", 650, "10 tokens, 650 in all"),
-                ("3. Payments", 650, "10 tokens, 650 in all"),
-                ("4. Support", 650, "10 tokens, 650 in all"),
+            f"{f'## {heading} · +15 sections':<{90 - len(edge)}}{edge}\n"
+            for heading, edge in (
+                ("1. Onboarding", "11 tokens, 671 in all"),
+                ("2. Security", "10 tokens, 650 in all"),
+                ("3. Payments", "10 tokens, 650 in all"),
+                ("4. Support", "10 tokens, 650 in all"),
             )
         )
         + "~\n~\n"
@@ -416,7 +416,103 @@ def test_health_is_told_in_sentences(nvim: Neovim) -> None:
     assert "{" not in report
 
 
-def test_the_readme_shows_what_is_on_the_screen(tmp_path: Path) -> None:
-    found = neovim_screen.FENCE.search(neovim_screen.README.read_text(encoding="utf-8"))
+def test_the_guide_shows_what_is_on_the_screen(tmp_path: Path) -> None:
+    found = neovim_screen.FENCE.search(neovim_screen.GUIDE.read_text(encoding="utf-8"))
     assert found is not None
     assert found[0] == neovim_screen.screen(tmp_path), "python -m tests.editors.neovim_screen"
+
+
+def test_two_revisions_are_compared(nvim: Neovim, acme: Path) -> None:
+    preview(nvim, "triage")
+    file = acme / "prompts" / "triage.py"
+    before = file.read_text(encoding="utf-8")
+    changed = before.replace("Sort the message", "Sift the message")
+    file.write_text(changed, encoding="utf-8")
+    subprocess.run([*GIT, "commit", "-qam", "Sift"], cwd=acme, check=True)
+    nvim.command("FoldlineDiff HEAD~1..HEAD")
+    nvim.wait("vim.fn.tabpagenr('$') == 2 and vim.fn.line('$') > 3")
+    wait_for_text(nvim, "Sift the message")
+    assert nvim.text("return bar()").startswith(" HEAD · triage · ")
+    nvim.command("wincmd h")
+    wait_for_text(nvim, "Sort the message")
+    assert nvim.text("return bar()").startswith(" HEAD~1 · triage · ")
+    file.write_text(before, encoding="utf-8")
+    subprocess.run([*GIT, "commit", "-qam", "Sort"], cwd=acme, check=True)
+
+
+def test_columns_of_references_count_bytes(nvim: Neovim, acme: Path) -> None:
+    file = acme / "umlauts.py"
+    file.write_text('def grüße():\n    return 1\n\nx = ("äöü", grüße())\n', encoding="utf-8")
+    nvim.command("edit umlauts.py")
+    nvim.wait("#vim.fn.getcompletion('FoldlineRefs gr', 'cmdline') > 0")
+    nvim.command("FoldlineRefs grüße")
+    nvim.wait("vim.bo.buftype == 'quickfix'")
+    nvim.command("clast")
+    assert nvim.text("return vim.fn.expand('<cword>')") == "grüße"
+    assert nvim.text("return vim.fn.getline('.'):sub(vim.fn.col('.'))") == "grüße())"
+    file.unlink()
+
+
+def test_all_prompts_are_listed_with_their_costs(nvim: Neovim) -> None:
+    nvim.command("edit prompts/triage.py")
+    nvim.command("FoldlinePrompts")
+    nvim.wait("vim.fn.bufname():find('//prompts$') ~= nil")
+    shown = nvim.buffer()
+    assert "prompts/triage.py\n  triage  ~" in shown
+    assert " of 1,500 tokens\n    1. Task  ~" in shown
+    assert "tokens, summarized" in shown
+    nvim.command("call search('Policies')")
+    nvim.keys("<CR>")
+    assert nvim.text("return vim.fn.expand('%:t')") == "triage.py"
+    assert nvim.number("return vim.fn.line('.')") > line_of("triage = ")
+
+
+def test_a_section_is_opened_with_a_reason(nvim: Neovim) -> None:
+    preview(nvim, "triage")
+    nvim.lua("typed = 'A refund is asked for'")
+    nvim.command("FoldlineOpen! policies")
+    wait_for_text(nvim, "Refunds within")
+    assert "Why: " in nvim.strings("return vim.tbl_map(function(a) return a.prompt end, asked)")
+    nvim.command("FoldlineReset")
+
+
+def test_a_prompt_is_rendered_once_with_another_set(nvim: Neovim) -> None:
+    preview(nvim, "triage")
+    nvim.command("FoldlineRender team_user")
+    nvim.wait("vim.fn.bufname():find('triage with team_user') ~= nil")
+    assert "**Grace**" in nvim.buffer()
+    nvim.command("close")
+    wait_for_text(nvim, "Ada")
+    chosen(nvim, "enterprise_user")
+    nvim.command("FoldlineRender")
+    nvim.wait("vim.fn.bufname():find('triage with enterprise_user') ~= nil")
+    assert "**Alan**" in nvim.buffer()
+
+
+def test_a_preview_is_opened_in_a_browser(nvim: Neovim) -> None:
+    preview(nvim, "answer")
+    nvim.lua("vim.ui.open = function(url) opened = url end")
+    nvim.command("FoldlineBrowse")
+    nvim.wait("opened ~= nil")
+    assert nvim.text("return opened").startswith("http://127.0.0.1:")
+
+
+def test_a_new_prompt_is_written_and_shown(nvim: Neovim, acme: Path) -> None:
+    nvim.lua("typed = 'prompts/support.py'")
+    nvim.command("FoldlineNew")
+    nvim.wait("vim.bo.filetype == 'markdown' and bar():find(' tokens') ~= nil")
+    assert nvim.text("return bar()").startswith(" support · ")
+    nvim.command("FoldlineNew prompts/support.py")
+    nvim.wait("#notified > 0")
+    assert "exists, and is left alone" in nvim.notified()[0]
+    (acme / "prompts" / "support.py").unlink()
+
+
+def test_a_string_becomes_a_prompt(nvim: Neovim, acme: Path) -> None:
+    nvim.command("edit prompts/legacy.py")
+    chosen(nvim, "WELCOME")
+    nvim.command("FoldlineAdopt")
+    nvim.wait("vim.fn.expand('%:t') ~= 'legacy.py'")
+    assert "PromptTemplate" in nvim.buffer()
+    nvim.command("silent! write")
+    (acme / nvim.text("return vim.fn.expand('%:.')")).unlink(missing_ok=True)

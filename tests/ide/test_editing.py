@@ -170,7 +170,7 @@ def test_hover_on_a_section_shows_its_place_size_summary_and_cost(fixtures: Fixt
     found = hover(analysis_of(fixture), fixture.cursor, COUNTER)
     assert found is not None
     assert "**Ref** `ref`" in found.markdown
-    assert "`X` 1. `ref`: SUMMARY, ~" in found.markdown
+    assert "`X` 1. `ref`: summarized, ~" in found.markdown
     assert "if opened by `read_section`" in found.markdown
     assert "> s" in found.markdown
 
@@ -397,7 +397,8 @@ section Loose [loose]
 def titles(fixture: Fixture) -> list[str]:
     """The titles of a file's lenses."""
     analysis = analysis_of(fixture)
-    return [title(analysis, COUNTER, lens.prompt, lens.section_key) for lens in lenses(analysis)]
+    found = lenses(analysis)
+    return [title(analysis, COUNTER, lens.prompt, lens.section_key).text for lens in found]
 
 
 def test_lenses_tell_what_a_prompt_and_its_folded_sections_cost(fixtures: Fixtures) -> None:
@@ -408,13 +409,14 @@ def test_lenses_tell_what_a_prompt_and_its_folded_sections_cost(fixtures: Fixtur
     assert of_prompt.startswith("Preview · ~")
     assert of_prompt.endswith(" tokens · 1 summarized")
     assert of_section.startswith("Open · ~")
+    assert of_section.endswith(" if opened")
 
 
 def test_the_lens_of_what_is_gone_has_no_counts(fixtures: Fixtures) -> None:
     analysis = analysis_of(fixtures.project(KEYED))
-    assert title(analysis, COUNTER, "Gone", None) == "Preview"
-    assert title(analysis, COUNTER, "Gone", "ref") == "Open"
-    assert title(analysis, COUNTER, "X", "gone") == "Open"
+    assert title(analysis, COUNTER, "Gone", None).text == "Preview"
+    assert title(analysis, COUNTER, "Gone", "ref").text == "Open"
+    assert title(analysis, COUNTER, "X", "gone").text == "Open"
 
 
 def test_lenses_stay_while_a_line_is_unfinished(fixtures: Fixtures) -> None:

@@ -246,3 +246,28 @@ forms = PromptTemplate(ns="demo", key="forms", sections=[MarkdownSection[P](
     session = preview["sessionId"]
     changed = await editor.command("prompt.setParams", sessionId=session, params=params)
     assert texts(changed) == ["## 1. T\n\nOn <b>\ndev\n</b>:\n    - c (1, 2)"]
+
+
+async def test_sections_with_the_same_key_are_all_shown_and_counted(
+    view: View, tmp_path: Path
+) -> None:
+    editor = view(tmp_path)
+    text = PROMPT.replace('key="folded"', 'key="hello"')
+    preview = await editor.command("prompt.preview", uri=editor.open("both.py", text))
+    assert preview["order"] == ["hello", "hello~2"]
+    assert [shown.split("\n")[0] for shown in texts(preview)] == ["## 1. Hello", "## 2. Folded"]
+    costs = [block["tokens"]["self"] for block in preview["blocks"]]
+    assert min(costs) > 0
+    assert preview["tokens"]["text"] == sum(costs)
+
+
+@pytest.mark.parametrize("between", [" ", "\n        "])
+async def test_a_missing_comma_between_two_texts_leaves_both(
+    view: View, tmp_path: Path, between: str
+) -> None:
+    editor = view(tmp_path)
+    text = PROMPT.replace('title="Hello", key', f'title="Hello"{between}key')
+    preview = await editor.command("prompt.preview", uri=editor.open("both.py", text))
+    assert preview["fidelity"] == "static"
+    assert preview["order"] == ["hello", "folded"]
+    assert texts(preview)[0].startswith("## 1. Hello\n")

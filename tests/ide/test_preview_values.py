@@ -382,3 +382,59 @@ async def test_a_list_is_shown_with_the_items_of_a_form(editor: Viewer) -> None:
     params = {"Found": {"passages": [{"text": "a"}, {"text": "b", "score": 1.5}], "shots": []}}
     state = await editor.command("prompt.render", name="hello", params=params)
     assert bodies(state) == ["1: a 0.5\n\n2: b 1.5", "None."]
+
+
+WRONG = [
+    ("Who", {"name": 5}, "name takes `str`: expected a string, got 5"),
+    ("Who", {"title": None}, "title takes `str`: expected a string, got null"),
+    ("Who", {"tags": 5}, "tags takes `tuple[str, ...]`: expected an array, got 5"),
+    ("Who", {"tags": ["a", 5]}, "tags.1 takes `str`: expected a string, got 5"),
+    ("Who", {"tone": "rude"}, "tone takes `Tone`: expected one of 'kind', 'firm', got \"rude\""),
+    ("Order", {"count": True}, "count takes `int`: expected an integer, got true"),
+    ("Order", {"count": 1.5}, "count takes `int`: expected an integer, got 1.5"),
+    ("Order", {"size": "l"}, "size takes `Literal['s', 'm']`: expected one of 's', 'm', got \"l\""),
+    ("Order", {"note": [1]}, "note takes `str | int | None`: expected one of these, got [1]"),
+    (
+        "Order",
+        {"pair": ["a"]},
+        'pair takes `tuple[str, int]`: expected an array of 2 items, got ["a"]',
+    ),
+    ("Order", {"prices": 1}, "prices takes `dict[str, int]`: expected an object, got 1"),
+]
+RIGHT = [
+    ({"price": 5, "note": "7", "due": "2021-03-04"}, "5.0 1 s 7 ('a', 1) 2021-03-04"),
+    ({"note": 7, "pair": ["b", 2], "size": "m"}, "1.0 1 m 7 ('b', 2) 2020-01-02"),
+    ({"note": None, "count": 3.0}, "1.0 3 s None ('a', 1) 2020-01-02"),
+]
+ORDER = """
+from datetime import date
+from typing import Literal
+
+@dataclass(frozen=True)
+class Order:
+    price: float = 1.0
+    count: int = 1
+    size: Literal["s", "m"] = "s"
+    note: str | int | None = None
+    pair: tuple[str, int] = ("a", 1)
+    due: date = date(2020, 1, 2)
+    prices: dict[str, int] = field(default_factory=dict)
+
+hello = PromptTemplate(ns="demo", key="hello", sections=[
+    MarkdownSection[Order](title="Order", key="order",
+        template="${price} ${count} ${size} ${note} ${pair} ${due}"),
+    MarkdownSection[Who](title="Who", key="who", template="${title} ${name} ${tone} ${tags}"),
+])
+"""
+
+
+async def test_values_of_json_fit_their_fields_or_are_refused_by_name_and_type(
+    editor: Viewer,
+) -> None:
+    await shown(editor, PROMPT + ORDER)
+    for kind, values, said in WRONG:
+        message, _ = await editor.refusal("prompt.setParams", params={kind: values})
+        assert message == f"params: {kind}.{said}"
+    for values, text in RIGHT:
+        state = await editor.command("prompt.setParams", params={"Order": values})
+        assert bodies(state)[0] == text

@@ -29,8 +29,6 @@ def test_an_estimate_says_that_it_is_one() -> None:
     counter = token_counter(exact=False)
     assert not counter.exact
     assert counter.format(1234) == "~1,234"
-    assert counter.format_change(-3) == "~-3"
-    assert counter.format_change(3) == "~+3"
 
 
 @given(st.text())

@@ -33,10 +33,11 @@ end, {
   end,
 })
 
-command('Open', 'Open summarized sections of the preview', function(args)
-  foldline.open(args.fargs)
+command('Open', 'Open summarized sections of the preview; with ! say why', function(args)
+  foldline.open(args.fargs, { ask_reason = args.bang })
 end, {
   nargs = '*',
+  bang = true,
   complete = function(lead)
     return foldline.complete_section(lead, 'open')
   end,
@@ -104,6 +105,31 @@ end, {
     return foldline.complete_revision(lead)
   end,
 })
+
+command('Render', 'Show the prompt once with a parameter set', function(args)
+  foldline.render(args.fargs[1], { mods = args.smods })
+end, {
+  nargs = '?',
+  complete = function(lead)
+    return foldline.complete_value(lead, 'set_names')
+  end,
+})
+
+command('Browse', 'Open the preview in a browser', function()
+  foldline.browse()
+end)
+
+command('Prompts', 'Show all prompts of the workspace', function(args)
+  foldline.prompts({ mods = args.smods })
+end)
+
+command('New', 'Write a prompt module to begin with', function(args)
+  foldline.new(args.fargs[1])
+end, { nargs = '?', complete = 'file' })
+
+command('Adopt', 'Make a prompt module of a text in the file', function(args)
+  foldline.adopt(args.fargs[1])
+end, { nargs = '?' })
 
 command('Tokens', 'Show what the preview costs, and where its values come from', function(args)
   foldline.tokens({ mods = args.smods })

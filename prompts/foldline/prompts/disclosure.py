@@ -168,7 +168,7 @@ class Refusals:
         self._near.update(dict.fromkeys(similar))
         self.sentences.append(
             f"there is no section {key!r}"
-            + (f", did you mean {' or '.join(map(repr, similar))}?" if similar else "")
+            + (f" (did you mean {' or '.join(map(repr, similar))}?)" if similar else "")
         )
 
     def check(self, summarized: Sequence[str]) -> None:

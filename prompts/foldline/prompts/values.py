@@ -82,7 +82,7 @@ class _Converter:
         if hint is None or hint is type(None):
             if value is None:
                 return None
-            raise Mismatch(path, f"expected null, got {_abbreviated(value)}")
+            raise Mismatch(path, f"expected null, got {abbreviated(value)}")
         if hint in _SCALARS:
             return self._scalar(value, hint, path)
         if get_origin(hint) is Literal:
@@ -108,7 +108,7 @@ class _Converter:
         if deepest.path != path:
             raise deepest
         names = " or ".join(type_name(member) for member in members)
-        raise Mismatch(path, f"expected {names}, got {_abbreviated(value)}")
+        raise Mismatch(path, f"expected {names}, got {abbreviated(value)}")
 
     def _scalar(self, value: object, kind: object, path: str) -> object:
         if type(value) is kind and (kind is not float or math.isfinite(value)):  # type: ignore[arg-type]  # A float.
@@ -118,7 +118,7 @@ class _Converter:
             if found is not None:
                 return found
         raise Mismatch(
-            path, f"expected {_JSON_NAMES[kind]}, got {_abbreviated(value)}", _as_type(kind)
+            path, f"expected {_JSON_NAMES[kind]}, got {abbreviated(value)}", _as_type(kind)
         )
 
     def _literal(self, value: object, options: tuple[object, ...], path: str) -> object:
@@ -127,7 +127,7 @@ class _Converter:
             if type(raw) is type(value) and raw == value:
                 return option
         listed = ", ".join(repr(option) for option in options)
-        raise Mismatch(path, f"expected one of {listed}, got {_abbreviated(value)}")
+        raise Mismatch(path, f"expected one of {listed}, got {abbreviated(value)}")
 
     def _enum(self, value: object, kind: type[enum.Enum], path: str) -> object:
         for member in kind:
@@ -136,14 +136,14 @@ class _Converter:
         values = [member.value for member in kind]
         near = near_names(str(value), [str(v) for v in values]) if isinstance(value, str) else ()
         listed = ", ".join(repr(v) for v in values)
-        raise Mismatch(path, f"expected one of {listed}, got {_abbreviated(value)}", kind, near)
+        raise Mismatch(path, f"expected one of {listed}, got {abbreviated(value)}", kind, near)
 
     def _dataclass(self, value: object, kind: object, path: str) -> object:
         base = dataclass_of(kind)
         assert base is not None
         if not isinstance(value, dict):
             raise Mismatch(
-                path, f"expected an object for {type_name(kind)}, got {_abbreviated(value)}", base
+                path, f"expected an object for {type_name(kind)}, got {abbreviated(value)}", base
             )
         fields = {field.name: field for field in fields_of(kind)}
         for key in value:
@@ -181,7 +181,7 @@ class _Converter:
         if origin in MAPPINGS:
             return self._mapping(value, arguments, path)
         if not isinstance(value, list):
-            raise Mismatch(path, f"expected an array, got {_abbreviated(value)}")
+            raise Mismatch(path, f"expected an array, got {abbreviated(value)}")
         if origin is tuple and arguments and arguments[-1] is not Ellipsis:
             if len(value) != len(arguments):
                 raise Mismatch(
@@ -202,7 +202,7 @@ class _Converter:
 
     def _mapping(self, value: object, arguments: tuple[object, ...], path: str) -> object:
         if not isinstance(value, dict):
-            raise Mismatch(path, f"expected an object, got {_abbreviated(value)}")
+            raise Mismatch(path, f"expected an object, got {abbreviated(value)}")
         hint = arguments[1] if arguments else object
         return {key: self.value(item, hint, f"{path}.{key}") for key, item in value.items()}
 
@@ -214,7 +214,7 @@ class _Converter:
                 parsed = parse(str(value))
                 if getattr(parsed, "is_finite", lambda: True)():
                     return parsed
-        raise Mismatch(path, f"expected a {named[1]} as a string, got {_abbreviated(value)}")
+        raise Mismatch(path, f"expected a {named[1]} as a string, got {abbreviated(value)}")
 
 
 def _to_int(value: object) -> int | None:
@@ -265,7 +265,7 @@ def _as_type(kind: object) -> type | None:
     return kind if isinstance(kind, type) else None
 
 
-def _abbreviated(value: object) -> str:
+def abbreviated(value: object) -> str:
     """Return a value as JSON, shortened."""
     import json
 

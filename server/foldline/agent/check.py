@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from foldline.agent.refusals import Refused
-from foldline.agent.terminal import buffered_output, complain, show_styled
+from foldline.agent.terminal import buffered_output, complain, console_of, show_styled
 from foldline.backends.formatting.visible import visible
 
 if TYPE_CHECKING:
@@ -146,7 +146,8 @@ def _write(files: Sequence[str], found: Sequence[FileDiagnostic], name: str) -> 
     from foldline.agent.check_formats import FORMATS, text_lines
 
     if name in ("text", "concise") and sys.stdout.isatty():
-        show_styled(text_lines(found, files, excerpts=name == "text"))
+        width = console_of(sys.stdout).width
+        show_styled(text_lines(found, files, excerpts=name == "text", width=width), wrap=True)
         return
     with buffered_output() as out:
         FORMATS[name](found, files, out)

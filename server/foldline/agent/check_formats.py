@@ -39,15 +39,24 @@ _STYLES = {
     Severity.INFORMATION: "bold blue",
     Severity.HINT: "bold green",
 }
-_WIDEST = 120
-_BEFORE = 40
-"""Characters of a long line that are shown in front of what is underlined."""
+WIDEST = 120
+"""The most characters of a line of source that are shown."""
+GUTTER = len("12345 | ")
+_LEAST = 20
+_CUT = "…"
 
 
 def text_lines(
-    diagnostics: Sequence[FileDiagnostic], files: Sequence[str], *, excerpts: bool
+    diagnostics: Sequence[FileDiagnostic],
+    files: Sequence[str],
+    *,
+    excerpts: bool,
+    width: int = WIDEST,
 ) -> Iterator[list[Styled]]:
-    """Yield the lines for people: a line for each diagnostic, its source, and a summary."""
+    """Yield the lines for people: a line for each diagnostic, its source, and a summary.
+
+    Source lines are cut to `width` characters around what is underlined.
+    """
     for located in diagnostics:
         line, column = located.start.line + 1, located.start.column + 1
         diagnostic = located.diagnostic
@@ -59,7 +68,7 @@ def text_lines(
             (f"[{diagnostic.code}]", "dim"),
         ]
         if excerpts:
-            yield from _excerpt(located)
+            yield from _excerpt(located, width)
     what = f"{len(files)} prompt module{'' if len(files) == 1 else 's'}"
     if not diagnostics:
         yield [(f"{what}: no diagnostics", "")]
@@ -71,24 +80,37 @@ def text_lines(
     yield [(f"{said} in {what}", "bold")]
 
 
-def _excerpt(located: FileDiagnostic) -> Iterator[list[Styled]]:
+def _excerpt(located: FileDiagnostic, width: int) -> Iterator[list[Styled]]:
     """Yield the line of a diagnostic, and marks below what it is about."""
     number = f"{located.start.line + 1:5}"
     source, start = located.source, located.start.column
     end = located.end.column if located.end.line == located.start.line else len(source)
-    first = max(0, start - _BEFORE) if len(source) > _WIDEST else 0
-    shown = source[first : first + _WIDEST]
-    before = ("… " if first else "") + visible(source[first:start].replace("\t", "    "))
-    marked = visible(source[start : min(end, first + _WIDEST)].replace("\t", "    "))
-    after = visible(source[max(start, end) : first + len(shown)].replace("\t", "    "))
-    cut = " …" if first + len(shown) < len(source) else ""
+    room = max(_LEAST, min(WIDEST, width - GUTTER))
+    before, marked, after = map(
+        _shown, (source[:start], source[start : max(start, end)], source[max(start, end) :])
+    )
+    if len(before) + len(marked) + len(after) > room:
+        # A third of the line shows what is in front, if that much is needed.
+        kept = max(room // 3, room - len(marked) - len(after) - len(_CUT))
+        if len(before) > kept:
+            before = _CUT + before[len(before) - kept + len(_CUT) :]
+        marked = _cut(marked, room - len(before))
+        after = _cut(after, room - len(before) - len(marked))
     style = _STYLES[located.diagnostic.severity]
-    yield [(f"{number} | ", "dim"), (f"{before}{marked}{after}{cut}".rstrip(), "")]
+    yield [(f"{number} | ", "dim"), (f"{before}{marked}{after}".rstrip(), "")]
     yield [
         (" " * len(number) + " | ", "dim"),
         (" " * len(before), ""),
         ("^" * max(1, len(marked.rstrip())), style),
     ]
+
+
+def _shown(text: str) -> str:
+    return visible(text.replace("\t", "    "))
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: max(0, room - len(_CUT))] + _CUT[: max(0, room)]
 
 
 def _counted(count: int, severity: Severity) -> str:

@@ -164,10 +164,13 @@ def _print(
     if not is_styled():
         show("\n\n".join(texts))
         return
-    from foldline.agent.line_styles import CODE_VERBS, styled
+    from foldline.agent.line_styles import CODE_VERBS, pattern_of, styled
 
-    for number, text_of_one in enumerate(texts):
-        lines = styled(operation.verb, text_of_one)
+    for number, (text_of_one, one) in enumerate(zip(texts, arguments, strict=True)):
+        sought = None
+        if operation.verb == "grep":
+            sought = pattern_of(one.pattern, ignore_case=one.ignore_case)
+        lines = styled(operation.verb, text_of_one, sought)
         between = [[("", "")]] if number else []
         show_styled([*between, *lines], wrap=operation.verb not in CODE_VERBS)
 

@@ -27,6 +27,7 @@ STYLES = {
     "tier": "italic",
     "error": "red",
     "warning": "yellow",
+    "match": "bold red",
 }
 # Code is as long as a person reads; longer texts have no colours.
 _LONGEST_CODE = 200_000
@@ -77,11 +78,16 @@ _PATTERNS = {
 _PATTERNS["implementations"] = _PATTERNS["definition"]
 # The first line has a place, and what follows is code.
 _CODE = re.compile(r"(?P<path>.+?)(?P<number>:[\d-]+)(?:(?P<note> of \d+ lines.*)|(?P<name> .*))?")
+_LINES = re.compile(r":(\d+)-(\d+)")
+_FOUND_LINE = re.compile(r"\s+\d+: ")
 CODE_VERBS = ("symbol", "lines", "read")
 
 
-def styled(verb: str, text: str) -> Iterator[Line]:
-    """Yield the lines of an operation's text with their styles."""
+def styled(verb: str, text: str, sought: re.Pattern[str] | None = None) -> Iterator[Line]:
+    """Yield the lines of an operation's text with their styles.
+
+    What matches `sought` in a line that was found is marked.
+    """
     text = for_terminal(text)
     if verb in CODE_VERBS:
         yield from _styled_code(text)
@@ -90,10 +96,31 @@ def styled(verb: str, text: str) -> Iterator[Line]:
     for line in text.split("\n"):
         matches = (pattern.fullmatch(line) for pattern in patterns)
         found = next(filter(None, matches), None)
-        yield [(line, "")] if found is None else _parts(found)
+        parts = [(line, "")] if found is None else _parts(found)
+        if sought is not None and found is not None and _FOUND_LINE.match(line):
+            parts = [*parts[:-1], *_marked(parts[-1][0], sought)]
+        yield parts
 
 
-def _parts(found: re.Match[str]) -> Line:
+def pattern_of(text: str, *, ignore_case: bool) -> re.Pattern[str] | None:
+    """Return a pattern in RE2's syntax as Python's; None if Python has no such pattern."""
+    try:
+        return re.compile(text, re.IGNORECASE if ignore_case else 0)
+    except re.error:
+        return None
+
+
+def _marked(text: str, sought: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+    end = 0
+    for match in sought.finditer(text):
+        if match.end() > match.start():
+            yield text[end : match.start()], ""
+            yield match[0], STYLES["match"]
+            end = match.end()
+    yield text[end:], ""
+
+
+def _parts(found: re.Match[str]) -> list[tuple[str, str]]:
     """Return a matched line cut at its named groups, each with its style."""
     parts: list[tuple[str, str]] = []
     end = 0
@@ -114,8 +141,22 @@ def _styled_code(text: str) -> Iterator[Line]:
     while notes < len(rest) and re.fullmatch(r"\([a-z].*\)", rest[notes]):
         yield [(rest[notes], STYLES["note"])]
         notes += 1
-    if code := rest[notes:]:
-        yield from _highlighted("\n".join(code), lexer)
+    code = rest[notes:]
+    if not code:
+        return
+    lines = _highlighted("\n".join(code), lexer)
+    place = _LINES.fullmatch(found["number"]) if found and not notes else None
+    if place is None:
+        yield from lines
+        return
+    start, end = map(int, place.groups())
+    width = len(str(end))
+    for number, line in enumerate(lines, start):
+        if number > end:
+            # What stands below the code is about it.
+            yield [("".join(text for text, _ in line), STYLES["note"])]
+        else:
+            yield [(f"{number:{width}}  ", STYLES["number"]), *line]
 
 
 def _highlighted(code: str, lexer: Lexer | None) -> Iterator[Line]:

@@ -69,7 +69,7 @@ def preview_refund() -> Question:
     return Question(product="Lumen", text="Can I send the lamp back?")
 '''
 DESCRIPTION = """\
-Writes a small prompt module with comments: sections over a dataclass, one of them folded, and
+Writes a small prompt module with comments: sections over a dataclass, one of them summarized, and
 values for previews. A file that exists is left alone."""
 
 

@@ -42,7 +42,7 @@ def register(verbs: Verbs) -> None:
     parser = verbs.add_parser(
         "preview",
         help="show a prompt as a model would get it",
-        description="Runs FILE in the Python of its project and shows its prompt, folded.",
+        description="Runs FILE in the Python of its project and shows its prompt as it is sent.",
     )
     parser.add_argument(
         "target",
@@ -54,7 +54,7 @@ def register(verbs: Verbs) -> None:
         action="append",
         default=[],
         metavar="KEY",
-        help="open a summarised section, as a model does; may be repeated",
+        help="open a summarized section, as a model does; may be repeated",
     )
     parser.add_argument(
         "--params",

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.backends.waiting import in_thread
+from foldline.ide import cost_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from foldline.ide.render.diff import Comparison, SectionChange, ToolChange
 
 MARKS = {"added": "+", "removed": "-", "changed": "~"}
+NOW = "as it is now"
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -34,7 +36,7 @@ async def diff(prompt: NamedPrompt, revisions: str) -> Comparison:
 
     async def side(revision: str | None) -> Side:
         texts = {} if revision is None else await in_thread(partial(texts_at, file, revision))
-        return Side.of(revision or "as it is now", with_costs(await prompt.render(texts), counter))
+        return Side.of(revision or NOW, with_costs(await prompt.render(texts), counter))
 
     before, after = parse_range(revisions)
     return compare(await side(before), await side(after))
@@ -44,7 +46,7 @@ def diff_lines(found: Comparison) -> Iterator[Line]:
     """Yield the unified diff and the changes' token counts."""
     tokens = found.tokens
     if not (found.unified or found.changes or found.tools):
-        yield [(f"no change since {found.before}: {tokens.after:,} tokens", "")]
+        yield [(f"no change since {found.before}: {tokens.after:,} tokens, tools included", "")]
         return
     for line in found.unified.split("\n") if found.unified else ():
         yield [(line, STYLES.get(line[:1], ""))]
@@ -52,10 +54,20 @@ def diff_lines(found: Comparison) -> Iterator[Line]:
         yield _change(section.key, section)
     for tool in found.tools:
         yield _change(f"tool {tool.name}", tool)
-    counts = f"{tokens.before:,} tokens {found.before}, {tokens.after:,} {found.after} "
-    yield [(counts, ""), (f"({tokens.delta:+,})", "bold")]
+    sides = f"{tokens.before:,} {_at(found.before)}, {tokens.after:,} {_at(found.after)}"
+    yield [
+        (f"{cost_texts.change(tokens.delta)} tokens", "bold"),
+        (f", tools included: {sides}", ""),
+    ]
+
+
+def _at(label: str) -> str:
+    return label if label == NOW else f"at {label}"
 
 
 def _change(name: str, change: SectionChange | ToolChange) -> Line:
     mark = MARKS[change.change]
-    return [(f"{mark} {name}", STYLES.get(mark, "yellow")), (f": {change.tokens:+,} tokens", "")]
+    return [
+        (f"{mark} {name}", STYLES.get(mark, "yellow")),
+        (f": {cost_texts.change(change.tokens)} tokens", ""),
+    ]

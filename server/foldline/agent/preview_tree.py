@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline.backends.formatting.visible import visible
+from foldline.ide import cost_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.agent.terminal import Line
-    from foldline.ide.render.render import Block, Render, Tokens
+    from foldline.ide.render.render import Block, Render
     from foldline.ide.token_counter import TokenCounter
 
 FOLDED, SHOWN, OFF = "▸", "▾", "·"
@@ -23,8 +24,10 @@ def tree_lines(render: Render, counter: TokenCounter) -> Iterator[Line]:
     yield [(visible(name), "bold")]
     for block in render.blocks:
         yield section_line(block, counter)
-    budget = f", budget {render.token_budget:,}" if render.token_budget else ""
-    yield [(totals(render.tokens, counter) + budget, "bold")]
+    if render.tokens is not None:
+        budget = f" · budget {render.token_budget:,}" if render.token_budget else ""
+        number, _, words = cost_texts.totals(render.tokens, counter).partition(" ")
+        yield [(f"{number:>9}  {words}{budget}", "bold")]
     if len(render.parameter_sets) > 1:
         others = ", ".join(one.name for one in render.parameter_sets)
         yield [(f"values  {render.parameter_set or 'none'}, of {others}", "dim")]
@@ -55,23 +58,16 @@ def section_line(block: Block, counter: TokenCounter) -> Line:
         (f"{indent}{mark} ", "dim"),
         (title, style),
         (f"  {visible(block.key)}", "dim"),
-        (gain_text(block, counter), "yellow"),
+        (_more(block), "yellow"),
     ]
 
 
-def gain_text(block: Block, counter: TokenCounter) -> str:
-    """Return what opening a summarized section adds; empty for others."""
-    tokens = block.tokens
-    if tokens is None or tokens.if_opened is None or not block.is_summarized:
+def _more(block: Block) -> str:
+    """Return what the sections below cost with it, or what opening it adds."""
+    costs = block.tokens
+    if costs is None:
         return ""
-    return f"  {counter.format_change(tokens.if_opened - tokens.subtree)} if opened"
-
-
-def totals(tokens: Tokens | None, counter: TokenCounter) -> str:
-    """Return the tokens of a whole prompt: text, tools and the output's schema apart."""
-    if tokens is None:
-        return ""
-    parts = [f"{counter.format(tokens.text)} of text"]
-    parts += [f"{counter.format(tokens.tools)} of tools"] if tokens.tools else []
-    parts += [f"{counter.format(tokens.output)} of the output's schema"] if tokens.output else []
-    return f"{counter.format(tokens.total):>9}  tokens: {', '.join(parts)}"
+    gain = cost_texts.gain_of(block)
+    if gain is not None:
+        return f"  {cost_texts.if_opened(gain)}"
+    return f"  {costs.subtree:,} in all" if costs.subtree != block.own_tokens else ""

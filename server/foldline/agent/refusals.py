@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.exit_statuses import FAULT, NOTHING, REFUSED
@@ -89,7 +90,9 @@ def report(error: Exception, words: Sequence[str]) -> int:
 def wants_json(words: Sequence[str]) -> bool:
     """Return whether a command line asks for JSON."""
     options = words[: words.index("--")] if "--" in words else words
-    return "--json" in options
+    formats = [after for word, after in pairwise(options) if word == "--format"]
+    formats += [word.partition("=")[2] for word in options if word.startswith("--format=")]
+    return "--json" in options or formats[-1:] == ["json"]
 
 
 def missing_extra(error: ModuleNotFoundError, verb: str) -> Refused | None:

@@ -12,6 +12,7 @@ from foldline.backends.errors import MalformedFileError, PathError
 from foldline.backends.files.limits import BASELINE_BYTES
 from foldline.backends.files.reader import read_json
 from foldline.backends.formatting.visible import visible
+from foldline.ide import cost_texts
 from foldline.ide.analysis.model import Visibility
 from foldline.ide.features.hover import opened_costs
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SectionCount:
-    """A section's own tokens; `if_opened` is what opening a folded section adds.
+    """A section's own tokens; `if_opened` is what opening a summarized section adds, if known.
 
     `inside` counts the sections whose tokens are among them.
     """
@@ -36,6 +37,7 @@ class SectionCount:
     title: str
     tokens: int
     if_opened: int | None
+    summarized: bool = False
     inside: int = 0
 
 
@@ -80,7 +82,8 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
                     block.number,
                     block.title,
                     counter.count(block.text),
-                    costs.get(block.path) if block.visibility is Visibility.SUMMARY else None,
+                    costs.get(block.path),
+                    block.visibility is Visibility.SUMMARY,
                 )
                 for block in prompt.render.blocks
             )
@@ -114,15 +117,15 @@ def table_lines(
     """
     for count in counts:
         yield [
-            (f"{counter.format(count.tokens):>9}  ", "cyan"),
+            (f"{counter.format(count.tokens, certain=count.certain):>9}  ", "cyan"),
             (visible(count.prompt), "bold"),
             (visible(f"  {count.identity}"), "dim"),
             ("" if count.certain else "  (only running it gives all of its text)", "dim"),
         ]
-        for section in _folded(count.sections, depth):
-            opened = ""
+        for section in _down_to(count.sections, depth):
+            opened = f"  {cost_texts.SUMMARIZED}" if section.summarized else ""
             if section.if_opened is not None:
-                opened = f"  folded, {counter.format_change(section.if_opened)} if opened"
+                opened += f", {cost_texts.if_opened(section.if_opened)}"
             inside = f"  with {section.inside} inside" if section.inside else ""
             indent = "  " * section.key.count(".")
             yield [
@@ -143,7 +146,7 @@ def table_lines(
         yield [(visible(growth.identity), "bold red"), (f" grew from {change}", "")]
 
 
-def _folded(sections: Sequence[SectionCount], depth: int | None) -> Iterator[SectionCount]:
+def _down_to(sections: Sequence[SectionCount], depth: int | None) -> Iterator[SectionCount]:
     """Yield the sections down to a depth, with the tokens of those below."""
     if depth is None:
         yield from sections

@@ -38,13 +38,9 @@ class TokenCounter:
                 self._known[text] = known
         return known
 
-    def format(self, count: int) -> str:
-        """Format a count for people; an estimate is marked with `~`."""
-        return f"{'' if self.exact else '~'}{count:,}"
-
-    def format_change(self, count: int) -> str:
-        """Format a difference for people: `+12`, `~-3`."""
-        return f"{'' if self.exact else '~'}{'-' if count < 0 else '+'}{abs(count):,}"
+    def format(self, count: int, *, certain: bool = True) -> str:
+        """Format a count for people; an estimate, or one of an uncertain text, is marked `~`."""
+        return f"{'' if self.exact and certain else '~'}{count:,}"
 
 
 def token_counter(encoding: str = ENCODINGS[0], *, exact: bool = True) -> TokenCounter:

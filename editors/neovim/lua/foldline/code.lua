@@ -4,7 +4,7 @@ local M = {}
 -- A person scrolls; the server's own budgets are a model's.
 local BYTES = 100000
 
-local absolute, entry_line, quickfix_text
+local absolute, byte_columns, entry_line, quickfix_text
 
 --- Fills the quickfix list with the uses of a name; a type says how sure each one is.
 ---@param client vim.lsp.Client
@@ -17,12 +17,14 @@ function M.references(client, name)
       local why = data.reason ~= '' and data.reason or 'nothing uses it'
       return require('foldline').notify(('no references of %s: %s'):format(name, why))
     end
+    local byte_column = byte_columns()
     local items = vim.tbl_map(function(reference)
+      local file = absolute(client, reference.path)
       return {
-        filename = absolute(client, reference.path),
+        filename = file,
         lnum = reference.line,
-        col = reference.column,
-        end_col = reference.column_end,
+        col = byte_column(file, reference.line, reference.column),
+        end_col = byte_column(file, reference.line, reference.column_end),
         type = reference.tier == 'confirmed' and 'C' or 'P',
         text = vim.trim(reference.context),
         user_data = { tier = reference.tier, kind = reference.kind },
@@ -132,6 +134,26 @@ function M.tree(client, path, mods)
       end,
     }, mods)
   end)
+end
+
+--- Columns of the server count characters, those of the quickfix list bytes.
+---@return fun(file: string, line: integer, column: integer): integer
+function byte_columns()
+  local texts = {} ---@type table<string, string[]>
+  return function(file, line, column)
+    if not texts[file] then
+      local buf = vim.fn.bufnr(file)
+      local is_open = buf > 0 and vim.api.nvim_buf_is_loaded(buf)
+      local read, lines = pcall(vim.fn.readfile, file)
+      texts[file] = is_open and vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+        or (read and lines or {})
+    end
+    local text = texts[file][line]
+    if not text or column < 1 then
+      return column
+    end
+    return vim.str_byteindex(text, 'utf-32', column - 1, false) + 1
+  end
 end
 
 --- A file as a line, "errors.py  988 B"; a folder, "auth/  8 files, 19.1 KB".

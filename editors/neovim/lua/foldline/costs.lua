@@ -44,7 +44,12 @@ function M.if_opened(block)
   if not tokens or not tokens.if_opened or not M.is_summarized(block) then
     return nil
   end
-  local more = tokens.if_opened - tokens.subtree
+  return M.gain(tokens.if_opened - tokens.subtree)
+end
+
+---@param more integer
+---@return string "+269 if opened"
+function M.gain(more)
   return ('%s%s if opened'):format(more < 0 and '−' or '+', M.amount(math.abs(more)))
 end
 
@@ -68,21 +73,13 @@ function M.label(preview, block)
   return table.concat(parts, ', ')
 end
 
---- The cost of a section whose fold is closed: "371 tokens · +8 sections".
+--- What a closed fold hides: "+8 sections". What it costs stands at the right.
 ---@param preview foldline.Preview
 ---@param block foldline.Block
----@return string[]
-function M.folded(preview, block)
-  local parts = {}
-  if block.tokens then
-    table.insert(parts, M.tokens(block.tokens.subtree, preview))
-  end
+---@return string?
+function M.hidden(preview, block)
   local inside = preview.counts.inside[block.id] or 0
-  if inside > 0 then
-    table.insert(parts, ('+%d section%s'):format(inside, inside == 1 and '' or 's'))
-  end
-  table.insert(parts, M.if_opened(block))
-  return parts
+  return inside > 0 and ('+%d section%s'):format(inside, inside == 1 and '' or 's') or nil
 end
 
 --- How much of the prompt a provider's cache keeps of the last version, tools included: they are
@@ -94,7 +91,7 @@ function M.cached(preview)
   if not kept then
     return nil
   end
-  return kept.tools and M.amount(kept.cached) .. ' cached' or 'nothing cached: the tools changed'
+  return kept.tools and M.amount(kept.cached) .. ' cached' or '0 cached: the tools changed'
 end
 
 --- The whole text, against the budget where there is one: "1,657 of 1,500 tokens".
@@ -113,10 +110,10 @@ function M.total(preview)
 end
 
 ---@param count integer
----@param preview foldline.Preview
+---@param preview { tokens: { exact: boolean }? }?
 ---@return string
 function M.tokens(count, preview)
-  local estimated = preview.tokens and preview.tokens.exact == false and '~' or ''
+  local estimated = preview and preview.tokens and preview.tokens.exact == false and '~' or ''
   return ('%s%s token%s'):format(estimated, M.amount(count), count == 1 and '' or 's')
 end
 

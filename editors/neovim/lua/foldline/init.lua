@@ -64,9 +64,20 @@ end
 
 --- Opens sections in the preview, which is shown first where there is none. Without keys it asks.
 ---@param keys string[]
-function M.open(keys)
+---@param opts { ask_reason: boolean? }? asks why, as a model says it
+function M.open(keys, opts)
   with_preview(function(preview)
-    require('foldline.preview').change('open', keys, preview)
+    local function open(reason)
+      require('foldline.preview').change('open', keys, preview, reason)
+    end
+    if not (opts and opts.ask_reason) then
+      return open()
+    end
+    vim.ui.input({ prompt = 'Why: ' }, function(reason)
+      if reason then
+        open(reason ~= '' and reason or nil)
+      end
+    end)
   end)
 end
 
@@ -148,6 +159,44 @@ end
 function M.cache_plan()
   with_preview(function(preview)
     require('foldline.view').show_plan(preview)
+  end)
+end
+
+--- Opens the preview in a browser, as a page that follows its source.
+function M.browse()
+  with_preview(function(preview)
+    require('foldline.prompts').browse(preview)
+  end)
+end
+
+--- Shows the prompt once with a parameter set; the preview stays as it is. Without a name it asks.
+---@param set string?
+---@param opts { mods: table? }?
+function M.render(set, opts)
+  with_preview(function(preview)
+    require('foldline.prompts').render(preview, set, opts and opts.mods)
+  end)
+end
+
+--- Shows all prompts of the workspace with their tokens.
+---@param opts { mods: table? }?
+function M.prompts(opts)
+  on_code(function(client)
+    require('foldline.prompts').list(client, opts and opts.mods)
+  end)
+end
+
+--- Writes a prompt module to begin with. Without a path it asks.
+---@param path string?
+function M.new(path)
+  require('foldline.prompts').new(path)
+end
+
+--- Makes a prompt module of a text in the file. Without a name it asks where there are several.
+---@param name string?
+function M.adopt(name)
+  on_code(function(client, bufnr)
+    require('foldline.prompts').adopt(client, bufnr, name)
   end)
 end
 

@@ -242,13 +242,14 @@ end
 ---@param change "open"|"close"
 ---@param keys string[]
 ---@param preview foldline.Preview?
-function M.change(change, keys, preview)
+---@param reason string? why they are opened, for the history
+function M.change(change, keys, preview, reason)
   preview = preview or M.current()
   if not preview then
     return require('foldline').notify('no preview is shown: :FoldlinePreview', vim.log.levels.WARN)
   end
   if #keys > 0 then
-    return M.step(preview, COMMANDS[change], { section_keys = keys })
+    return M.step(preview, COMMANDS[change], { section_keys = keys, reason = reason })
   end
   local choices = M.keys(preview, change)
   if #choices == 0 then
@@ -257,7 +258,7 @@ function M.change(change, keys, preview)
   local question = change == 'open' and 'Open which section?' or 'Close which section?'
   vim.ui.select(choices, { prompt = question }, function(key)
     if key then
-      M.change(change, { key }, preview)
+      M.change(change, { key }, preview, reason)
     end
   end)
 end

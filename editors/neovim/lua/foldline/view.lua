@@ -170,7 +170,7 @@ function mark_made_up(buf, block, line, fields)
   end
 end
 
---- A closed fold: its heading, what it costs, and how many sections it hides.
+--- A closed fold: its heading, and how many sections it hides. What it costs stands at the right.
 ---@return [string, string][] chunks for 'foldtext'
 function M.fold_text()
   local first = vim.v.foldstart
@@ -182,8 +182,9 @@ function M.fold_text()
   local chunks = { { heading, group } }
   local layout = preview and layouts[preview.buf]
   if block and layout and (layout.levels[first] or ''):sub(1, 1) == '>' then
-    for _, part in ipairs(require('foldline.costs').folded(preview, block)) do
-      table.insert(chunks, { ' · ' .. part, 'Comment' })
+    local hidden = require('foldline.costs').hidden(preview, block)
+    if hidden then
+      table.insert(chunks, { ' · ' .. hidden, 'Comment' })
     end
   end
   return chunks

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from foldline.agent.preview_tree import section_line, totals
+from foldline.agent.preview_tree import section_line
 from foldline.backends.formatting.visible import for_terminal, visible
+from foldline.ide import cost_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -69,7 +70,9 @@ def status(state: PreviewState, counter: TokenCounter, file: str) -> Text:
 
 def _meter(state: PreviewState, counter: TokenCounter) -> Text:
     """Return the tokens, and how much of the budget they are."""
-    costs = Text(totals(state.tokens, counter).strip(), "bold")
+    costs = Text(cost_texts.totals(state.tokens, counter) if state.tokens else "", "bold")
+    if state.kept is not None:
+        costs.append(f" · {cost_texts.cached(state.kept)}", "not bold")
     budget = state.budget
     if budget is None:
         return costs.append("  no budget", "dim")
@@ -137,8 +140,7 @@ def cache(state: PreviewState) -> Text:
         return Text("Nothing is known of caches.", "dim")
     text = Text(f"{plain(str(plan['sentence']))}\n", "bold")
     if state.kept is not None:
-        text.append(f"The last change kept {state.kept.tokens:,} tokens of text in the cache")
-        text.append(" and the tools.\n" if state.kept.tools else ", but not the tools.\n")
+        text.append(f"After the last change: {cost_texts.cached(state.kept)}\n")
     text.append("\n")
     for mark in plan.get("breakpoints", ()):
         text.append(f"  {mark.get('part')}: {mark.get('stability')}", "cyan")

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 class Span(NamedTuple):
@@ -110,6 +110,11 @@ class StaticPrompt:
         """Yield all sections, in rendering order."""
         for section in self.sections:
             yield from section.walk()
+
+    @property
+    def numbers(self) -> Mapping[tuple[str, ...], str]:
+        """The sections' numbers by path; empty where only running the code would tell."""
+        return {section.path: section.number for section in self.walk()}
 
     def section(self, path: tuple[str, ...]) -> StaticSection | None:
         return next((section for section in self.walk() if section.path == path), None)

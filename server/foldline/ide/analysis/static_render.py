@@ -7,6 +7,7 @@ FULL, and the render isn't `certain` then.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 
 _DEPTH = 32
+_LAID_OUT = (SegmentKind.HEADING, SegmentKind.SEPARATOR)
 _HEADINGS = {shape.__name__: shape for shape in (dotted_heading, undotted_heading)}
 
 
@@ -73,6 +75,21 @@ class StaticBlock:
     def text(self) -> str:
         return "".join(segment.text for segment in self.segments)
 
+    @property
+    def is_code(self) -> bool:
+        """True if code stands in place of all the section's own text."""
+        body = [segment for segment in self.segments if segment.kind not in _LAID_OUT]
+        return bool(body) and not any(segment.known or segment.field for segment in body)
+
+    @property
+    def exact(self) -> bool:
+        """True if the section certainly shows this very text."""
+        return (
+            all(segment.known for segment in self.segments)
+            and self.visibility is not Visibility.UNKNOWN
+            and not (self.section.gated or self.section.maybe)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class SummarizedBlock:
@@ -81,8 +98,20 @@ class SummarizedBlock:
     block: StaticBlock
     opened: tuple[StaticBlock, ...]
 
-    def cost(self, counter: TokenCounter) -> int:
-        """Return the tokens that opening the section adds to a render."""
+    @property
+    def is_known(self) -> bool:
+        """False if the source doesn't have the text of a section behind the summary."""
+        return not any(inner.is_code for inner in self.opened)
+
+    @property
+    def exact(self) -> bool:
+        """True if opening the section certainly shows this very text."""
+        return all(inner.exact for inner in self.opened)
+
+    def gain(self, counter: TokenCounter) -> int | None:
+        """Return the tokens that opening the section adds to a render; None if not known."""
+        if not self.is_known:
+            return None
         # A summarized section hides those below it.
         opened = sum(counter.count(inner.text) for inner in self.opened)
         return opened - counter.count(self.block.text)
@@ -115,6 +144,15 @@ class StaticRender:
         return sum(
             counter.count(block.text) for block in self.blocks if block.path[: len(path)] == path
         )
+
+    def subtrees(self, counter: TokenCounter) -> Mapping[tuple[str, ...], int]:
+        """Token counts of all sections with what is shown below them, by path."""
+        found: Counter[tuple[str, ...]] = Counter()
+        for block in self.blocks:
+            tokens = counter.count(block.text)
+            for end in range(1, len(block.path) + 1):
+                found[block.path[:end]] += tokens
+        return found
 
     def text_below(self, path: tuple[str, ...]) -> str:
         """Text of a section and everything shown below it, without the blank line at its end."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.ide import cost_texts
 from foldline.ide.analysis.model import Visibility
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.values import Dataclass, Nothing
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
     from foldline.ide.token_counter import TokenCounter
 
 _LONGEST_SUMMARY = 600
+_SHOWN = {
+    Visibility.SUMMARY: cost_texts.SUMMARIZED,
+    Visibility.FULL: "in full",
+    Visibility.UNKNOWN: "decided by code",
+}
 _KINDS = {"task": "task "}
 
 
@@ -137,18 +143,27 @@ def _section(analysis: ModuleAnalysis, section: SectionValue, counter: TokenCoun
 def _in_prompt(prompt: PromptFacts, path: tuple[str, ...], counter: TokenCounter) -> str:
     block = prompt.render.block(path)
     assert block is not None
-    size = prompt.render.tokens_below(path, counter)
-    shown = f"- `{prompt.name.id}` {block.number}. `{'.'.join(path)}`: "
+    certain, gain, opened_by = block.exact, None, ""
     if block.visibility is Visibility.SUMMARY:
-        cost = prompt.summarized[path].cost(counter)
-        return (
-            f"{shown}SUMMARY, {counter.format(size)} tokens; "
-            f"{counter.format_change(cost)} if opened by `{block.opened_by}`"
-        )
-    decided = "FULL" if block.visibility is Visibility.FULL else "decided by code"
-    return f"{shown}{decided}, {counter.format(size)} tokens"
+        behind = prompt.summarized[path]
+        certain, gain = certain and behind.exact, behind.gain(counter)
+        opened_by = f" by `{block.opened_by}`" if gain is not None else ""
+    cost = cost_texts.section_cost(
+        counter.count(block.text),
+        counter,
+        below=prompt.render.tokens_below(path, counter),
+        gain=gain,
+        certain=certain,
+    )
+    about = cost_texts.approximation(counter, certain=certain)
+    return (
+        f"- `{prompt.name.id}` {block.number}. `{'.'.join(path)}`: {_SHOWN[block.visibility]}, "
+        f"{cost}{opened_by}{about and f'. {about}'}"
+    )
 
 
-def opened_costs(prompt: PromptFacts, counter: TokenCounter) -> Mapping[tuple[str, ...], int]:
-    """Return the tokens that opening each summarized section adds to a render, by path."""
-    return {path: found.cost(counter) for path, found in prompt.summarized.items()}
+def opened_costs(
+    prompt: PromptFacts, counter: TokenCounter
+) -> Mapping[tuple[str, ...], int | None]:
+    """Return the tokens that opening each summarized section adds, by path; None if unknown."""
+    return {path: found.gain(counter) for path, found in prompt.summarized.items()}

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from foldline.ide import cost_texts
 from foldline.ide.analysis.model import Span, Visibility
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.static_render import summarized_sections
 
 if TYPE_CHECKING:
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.analysis.static_render import SummarizedBlock
     from foldline.ide.token_counter import TokenCounter
 
 
@@ -32,8 +34,16 @@ class Inlay:
     tooltip: str
 
 
+@dataclass(frozen=True, slots=True)
+class LensTitle:
+    """The text of a lens; `tooltip` says what its `~` means, if it has one."""
+
+    text: str
+    tooltip: str = ""
+
+
 def lenses(analysis: ModuleAnalysis) -> tuple[Lens, ...]:
-    """Return the places of the lenses: prompts and folded sections. See `title`."""
+    """Return the places of the lenses: prompts and summarized sections. See `title`."""
     found: list[Lens] = []
     opened: set[Span] = set()
     for prompt in sorted(analysis.prompts, key=lambda prompt: not prompt.bound):
@@ -50,27 +60,36 @@ def lenses(analysis: ModuleAnalysis) -> tuple[Lens, ...]:
 
 def title(
     analysis: ModuleAnalysis, counter: TokenCounter, name: str, section_key: str | None
-) -> str:
-    """Return the title of a lens: `Preview · N tokens · k summarized`, or `Open · +N tokens`.
+) -> LensTitle:
+    """Return the title of a lens: `Preview · 135 tokens · 1 summarized`, or that of a section.
 
     Without the counts, if the file doesn't have the prompt or the section any more.
     """
     prompt = analysis.prompt(name)
     if section_key is not None:
         found = prompt.summarized_section(section_key) if prompt is not None else None
-        return f"Open · {counter.format_change(found.cost(counter))} tokens" if found else "Open"
-    parts = ["Preview"]
-    if prompt is not None and prompt.render.blocks:
-        parts.append(f"{counter.format(prompt.render.tokens(counter))} tokens")
-        if folded := sum(block.visibility is Visibility.SUMMARY for block in prompt.render.blocks):
-            parts.append(f"{folded} summarized")
-    return " · ".join(parts)
+        return _section_title(found, counter) if found else LensTitle("Open")
+    if prompt is None or not prompt.render.blocks:
+        return LensTitle("Preview")
+    render = prompt.render
+    parts = ["Preview", cost_texts.tokens(render.tokens(counter), counter, certain=render.exact)]
+    if summarized := sum(block.visibility is Visibility.SUMMARY for block in render.blocks):
+        parts.append(f"{summarized} {cost_texts.SUMMARIZED}")
+    return LensTitle(" · ".join(parts), cost_texts.approximation(counter, certain=render.exact))
+
+
+def _section_title(found: SummarizedBlock, counter: TokenCounter) -> LensTitle:
+    certain = found.block.exact and found.exact
+    own = counter.count(found.block.text)
+    cost = cost_texts.section_cost(own, counter, gain=found.gain(counter), certain=certain)
+    return LensTitle(f"Open · {cost}", cost_texts.approximation(counter, certain=certain))
 
 
 def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]:
     """Return the heading number and token count of each section, placed after its title."""
     found: dict[int, Inlay] = {}
     for prompt in analysis.prompts:
+        numbers, subtrees = prompt.described.numbers, prompt.render.subtrees(counter)
         for block in prompt.render.blocks:
             section = block.section
             argument = section.arguments.get("title") or section.arguments.get("key")
@@ -79,12 +98,17 @@ def inlays(analysis: ModuleAnalysis, counter: TokenCounter) -> tuple[Inlay, ...]
             place = span_of(argument.node)
             if place.file != analysis.file or place.end in found:
                 continue
-            tokens = counter.format(counter.count(block.text))
-            number = f"{block.number}. · " if prompt.render.certain else ""
-            summarized = " summarized" if block.visibility is Visibility.SUMMARY else ""
+            own = counter.count(block.text)
+            below = subtrees[block.path]
+            cost = cost_texts.section_cost(own, counter, below=below, certain=block.exact)
+            number = numbers.get(block.path)
+            summarized = block.visibility is Visibility.SUMMARY
+            about = cost_texts.approximation(counter, certain=block.exact)
             found[place.end] = Inlay(
                 place.end,
-                f"{number}{tokens} tok{summarized}",
-                f"`{'.'.join(block.path)}` in `{prompt.name.id}`",
+                (f"{number}. · " if number else "")
+                + cost
+                + (f", {cost_texts.SUMMARIZED}" if summarized else ""),
+                f"`{'.'.join(block.path)}` in `{prompt.name.id}`{about and f'. {about}'}",
             )
     return tuple(found[offset] for offset in sorted(found))

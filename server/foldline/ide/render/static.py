@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from foldline.ide.errors import NoPrompt, PromptRefused
@@ -11,7 +12,7 @@ from foldline.ide.render.render import STATIC, Block, Render, Segment
 from foldline.ide.render.token_costs import with_costs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from foldline.ide.analysis.model import Visibility
     from foldline.ide.analysis.module_analysis import PromptFacts
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SectionTokens:
-    """The tokens of a section; `if_opened` is what opening it adds, where it's folded."""
+    """The tokens of a section; `if_opened` is what opening it adds, if summarized and known."""
 
     key: str
     path: tuple[str, ...]
@@ -65,14 +66,19 @@ async def static_render(
 
     def query(snapshot: Snapshot, prompt: PromptFacts) -> Render:
         from foldline.ide.analysis.model import Visibility
-        from foldline.ide.analysis.static_render import render, render_opened, text_of
+        from foldline.ide.analysis.static_render import (
+            SummarizedBlock,
+            render,
+            render_opened,
+            text_of,
+        )
 
         wanted = _overrides(prompt, overrides)
         shown = render(prompt.value, wanted)
         folded = [block for block in shown.blocks if block.visibility is Visibility.SUMMARY]
-        inside = render_opened(prompt.value, folded, wanted)
-        opened = {block.path: text_of(b) for block, b in zip(folded, inside, strict=True)}
-        blocks = tuple(
+        behind = map(SummarizedBlock, folded, render_opened(prompt.value, folded, wanted))
+        opened = {one.block.path: text_of(one.opened) for one in behind if one.is_known}
+        blocks = _with_own_ids(
             _block(block, opened.get(block.path), workspace.locate(snapshot, block.source))
             for block in shown.blocks
         )
@@ -172,6 +178,17 @@ def _overrides(
             raise PromptRefused(f"{key}: FULL or SUMMARY, not {visibility!r}", key=key)
         found[paths[key]] = Visibility(visibility)
     return found
+
+
+def _with_own_ids(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """Return the blocks with an id each: while typing, two sections may have the same key."""
+    seen: Counter[str] = Counter()
+    made = []
+    for block in blocks:
+        seen[block.id] += 1
+        times = seen[block.id]
+        made.append(block if times == 1 else replace(block, id=f"{block.id}~{times}"))
+    return tuple(made)
 
 
 def _block(block: StaticBlock, opened_text: str | None, location: Location | None) -> Block:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -46,20 +45,15 @@ def with_costs(
     `known` is that object. The sums are of blocks: a tokenizer may save a few where it reads across
     their borders. A section that couldn't be rendered costs nothing: no model gets its error.
     """
-    own = {
-        block.path: 0 if block.error is not None else counter.count(block.text)
-        for block in render.blocks
-    }
-    subtree: Counter[tuple[str, ...]] = Counter()
-    for path, count in own.items():
-        for end in range(1, len(path) + 1):
-            subtree[path[:end]] += count
+    # Not by path: in a prompt that isn't finished, two sections may have the same.
+    own = [0 if block.error is not None else counter.count(block.text) for block in render.blocks]
+    subtrees = _subtrees([block.path for block in render.blocks], own)
     before = {block.path: block for block in known}
     blocks = []
-    for block in render.blocks:
+    for block, count, subtree in zip(render.blocks, own, subtrees, strict=True):
         opened = block.opened_text
         if_opened = None if opened is None else counter.count(opened)
-        tokens = BlockTokens(own[block.path], subtree[block.path], if_opened)
+        tokens = BlockTokens(count, subtree, if_opened)
         location = block.location if locations is None else locations.get(block.path)
         last = before.get(block.path)
         if last is None or not last.is_of(block, tokens, location):
@@ -68,7 +62,7 @@ def with_costs(
     costs = [_of_json(tool, counter) for tool in render.tools]
     tools = tuple(map(_with_tokens, render.tools, costs))
     output = render.output
-    text = sum(own.values())
+    text = sum(own)
     of_output = 0 if output is None else counter.count(json.dumps(output.schema))
     total = text + sum(costs) + of_output
     return replace(
@@ -78,6 +72,19 @@ def with_costs(
         cache=_cache_plan(render, counter).to_json(),
         tokens=Tokens(text, sum(costs), of_output, total, counter.encoding, counter.exact),
     )
+
+
+def _subtrees(paths: Sequence[tuple[str, ...]], own: Sequence[int]) -> list[int]:
+    """Return what each block costs with those behind it that are below it."""
+    found = list(own)
+    around: list[int] = []
+    for place, path in enumerate(paths):
+        while around and path[:-1][: len(paths[around[-1]])] != paths[around[-1]]:
+            around.pop()
+        for above in around:
+            found[above] += own[place]
+        around.append(place)
+    return found
 
 
 def spent(block: Block, unit: str) -> int:

@@ -1,4 +1,4 @@
-"""`textDocument/codeLens`: *Preview* above each prompt, *Open* above each folded section.
+"""`textDocument/codeLens`: *Preview* above each prompt, *Open* above each summarized section.
 
 Their titles, with what they cost, are resolved for the lenses that the client shows.
 """

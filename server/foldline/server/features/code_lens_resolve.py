@@ -11,6 +11,7 @@ from foldline.ide.structuring import structure
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
+    from foldline.ide.features.lenses import LensTitle
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
@@ -24,7 +25,7 @@ CLIENT_OPEN_SECTION = "foldline.openSection"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The prompt that a lens is about, or its folded section: the lens's `data`."""
+    """The prompt that a lens is about, or its summarized section: the lens's `data`."""
 
     uri: str
     name: str
@@ -34,19 +35,21 @@ class Target:
 async def handle(ls: FoldlineServer, params: CodeLens) -> CodeLens:
     target = structure(params.data, Target)
 
-    def query(snapshot: LspSnapshot) -> str:
+    def query(snapshot: LspSnapshot) -> LensTitle:
         from foldline.ide.features.lenses import title
 
         return title(snapshot.analysis, snapshot.counter, target.name, target.section_key)
 
     shown = await with_snapshot(ls, target.uri, query)
-    without = "Preview" if target.section_key is None else "Open"
-    return CodeLens(params.range, _command(target, shown or without), params.data)
+    return CodeLens(params.range, _command(target, shown), params.data)
 
 
-def _command(target: Target, title: str) -> Command:
-    prompt: dict[str, object] = {"uri": target.uri, "name": target.name}
-    if target.section_key is None:
-        return Command(title, CLIENT_PREVIEW, arguments=[prompt])
-    arguments = {**prompt, "section_keys": [target.section_key]}
-    return Command(title, CLIENT_OPEN_SECTION, arguments=[arguments])
+def _command(target: Target, shown: LensTitle | None) -> Command:
+    arguments: dict[str, object] = {"uri": target.uri, "name": target.name}
+    title, command = "Preview", CLIENT_PREVIEW
+    if target.section_key is not None:
+        arguments["section_keys"] = [target.section_key]
+        title, command = "Open", CLIENT_OPEN_SECTION
+    if shown is None:
+        return Command(title, command, arguments=[arguments])
+    return Command(shown.text, command, tooltip=shown.tooltip or None, arguments=[arguments])

@@ -32,7 +32,7 @@ from foldline.ide.analysis.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import tree_sitter
 
@@ -237,7 +237,7 @@ class ExpressionReader:
             if child.type == "keyword_argument":
                 name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
                 if name is not None and value is not None:
-                    keywords.append(Keyword(*at, self.name(name), self.element(value)))
+                    keywords += self._keywords(name, value, at)
             elif child.type == "dictionary_splat":
                 named = child.named_children
                 if named:
@@ -245,6 +245,32 @@ class ExpressionReader:
             else:
                 positional.append(self.element(child))
         return tuple(positional), tuple(keywords)
+
+    def _keywords(
+        self, name: tree_sitter.Node, value: tree_sitter.Node, at: tuple[Anchor, int, int]
+    ) -> Iterator[Keyword]:
+        """Yield a keyword argument, and those that a missing comma joined to its string.
+
+        Of `title="Intro" key="intro"` the parser makes one string with an error inside.
+        """
+        joined = value.type == "concatenated_string" and value.has_error
+        runs: list[tuple[tree_sitter.Node, list[tree_sitter.Node]]] = [(name, [])]
+        for part in value.named_children if joined else ():
+            if part.type == "ERROR" and part.named_children[:1]:
+                runs.append((part.named_children[0], []))
+            elif part.type == "string":
+                runs[-1][1].append(part)
+        if len(runs) == 1:
+            yield Keyword(*at, self.name(name), self.element(value))
+            return
+        for label, parts in runs:
+            if label.type == "identifier" and parts:
+                start, end = parts[0].start_byte - self.base, parts[-1].end_byte - self.base
+                literals = tuple(self._literal(part) for part in parts)
+                text = String(self.anchor, start, end, literals, self._interpolated(parts))
+                yield Keyword(
+                    self.anchor, label.start_byte - self.base, end, self.name(label), text
+                )
 
     def items(self, node: tree_sitter.Node) -> tuple[Expression, ...]:
         return tuple(

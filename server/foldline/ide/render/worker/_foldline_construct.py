@@ -3,13 +3,16 @@
 import collections.abc
 import typing
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Any
 
 from _foldline_failures import RequestError
 from foldline.prompts.fields import fields_of, plain
+from foldline.prompts.schema import FORMATS
+from foldline.prompts.specialise import type_name
+from foldline.prompts.values import Mismatch, abbreviated, convert
 
 _ABSTRACT = (
     collections.abc.Sequence,
@@ -28,12 +31,12 @@ def construct(
     where: str,
     source: str = "params",
 ) -> object:
-    """Return an instance of the dataclass `kind` with `values`, which may have come as JSON.
+    """Return an instance of the dataclass `kind` with `values`, which fit its fields.
 
     `kind` may have type arguments. Missing required fields are generated, and their paths appended
     to `generated`. `source` says in errors where the values come from.
     """
-    values = convert_fields(kind, values, generated, where, source)
+    values = dict(values)
     for field in fields_of(kind):
         if field.name not in values and field.required:
             place = f"{where}.{field.name}"
@@ -62,7 +65,7 @@ def convert_fields(
         message = f"{source}: {name} has no field {unknown}; it has {', '.join(names)}"
         raise RequestError("prompt", message, near=names)
     return {
-        name: _convert(hints[name], value, generated, f"{where}.{name}", source)
+        name: _convert(hints[name], value, _Place(generated, f"{where}.{name}", source))
         for name, value in values.items()
     }
 
@@ -75,25 +78,90 @@ def init_values(instance: Any) -> dict[str, object]:
     return {field.name: getattr(instance, field.name) for field in fields(instance) if field.init}
 
 
-def _convert(hint: Any, value: object, generated: list[str], where: str, source: str) -> object:
-    """Convert `value` to the type `hint`, if JSON has no such type."""
+@dataclass(frozen=True)
+class _Place:
+    """The field that a value is for, and where the value comes from."""
+
+    generated: list[str]
+    where: str
+    source: str
+
+    def inside(self, name: object) -> "_Place":
+        return _Place(self.generated, f"{self.where}.{name}", self.source)
+
+
+def _convert(hint: Any, value: object, at: _Place) -> object:
+    """Convert `value`, which may have come as JSON, to the type `hint`.
+
+    Values of types that JSON can't write stay as they are.
+
+    Raises:
+        RequestError: It doesn't fit.
+    """
     hint = plain(hint)
     kind = typing.get_origin(hint) or hint
     if kind in (typing.Union, UnionType):
-        options = [option for option in typing.get_args(hint) if option is not NoneType]
-        return value if value is None else _convert(options[0], value, generated, where, source)
-    if isinstance(value, list) and kind in (tuple, set, frozenset, list, *_ABSTRACT):
-        item = next(iter(typing.get_args(hint)), object)
-        made = list if kind in _ABSTRACT else kind
-        return made(_convert(item, element, generated, where, source) for element in value)
-    if isinstance(value, Mapping) and is_dataclass(kind) and isinstance(kind, type):
-        return construct(hint, value, generated, where, source)
-    if isinstance(kind, type) and issubclass(kind, Enum) and not isinstance(value, kind):
+        return _convert_to_member(hint, value, at)
+    if kind in (tuple, set, frozenset, list, *_ABSTRACT):
+        return _convert_items(hint, kind, value, at)
+    if kind in (dict, Mapping) and not isinstance(value, Mapping):
+        raise _misfit(hint, value, "an object", at)
+    if isinstance(kind, type) and is_dataclass(kind):
+        if not isinstance(value, Mapping):
+            raise _misfit(hint, value, "an object of its fields", at)
+        values = convert_fields(hint, value, at.generated, at.where, at.source)
+        return construct(hint, values, at.generated, at.where, at.source)
+    is_written = kind in (str, bool, int, float, typing.Literal) or (
+        isinstance(kind, type)
+        and (issubclass(kind, Enum) or (kind.__module__, kind.__qualname__) in FORMATS)
+    )
+    if not is_written or (isinstance(kind, type) and type(value) is kind):
+        return value
+    try:
+        return convert(value, hint, allow_extra_keys=False)
+    except Mismatch as error:
+        raise _misfit(hint, value, "", at, error.message) from error
+
+
+def _convert_to_member(hint: Any, value: object, at: _Place) -> object:
+    """Convert to the member of a union that has the value's type, else to the first that fits."""
+    members = [plain(member) for member in typing.get_args(hint)]
+    if type(value) in members:
+        return value
+    members = [member for member in members if member is not NoneType]
+    if len(members) == 1:
+        return _convert(members[0], value, at)
+    for member in members:
         try:
-            return kind(value)
-        except ValueError as error:
-            raise RequestError("prompt", f"{source}: {where}: {error}") from error
-    return value
+            return _convert(member, value, at)
+        except RequestError:
+            continue
+    raise _misfit(hint, value, "one of these", at)
+
+
+def _convert_items(hint: Any, kind: Any, value: object, at: _Place) -> object:
+    """Convert an array; a tuple of several types takes one item of each."""
+    made = list if kind in _ABSTRACT else kind
+    if not isinstance(value, (list, made)):
+        raise _misfit(hint, value, "an array", at)
+    hints = typing.get_args(hint)
+    if kind is tuple and hints and hints[-1] is not Ellipsis:
+        if len(hints) != len(value):
+            raise _misfit(hint, value, f"an array of {len(hints)} items", at)
+    else:
+        hints = (hints or (object,))[:1] * len(value)
+    return made(
+        [
+            _convert(item, element, at.inside(place))
+            for place, (item, element) in enumerate(zip(hints, value, strict=True))
+        ]
+    )
+
+
+def _misfit(hint: Any, value: object, expected: str, at: _Place, why: str = "") -> RequestError:
+    """Return the error of a value that doesn't fit the field `where`."""
+    why = why or f"expected {expected}, got {abbreviated(value)}"
+    return RequestError("prompt", f"{at.source}: {at.where} takes `{type_name(hint)}`: {why}")
 
 
 def _generate(hint: Any, generated: list[str], where: str, source: str) -> object:
