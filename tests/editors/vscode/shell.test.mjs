@@ -2,7 +2,7 @@
 // views, the tools of agents; each driven as a person does it.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 
@@ -10,6 +10,7 @@ import {
   extensionLog,
   gotoLine,
   HERE,
+  openFile,
   runCommand,
   screenshot,
   startWorkbench,
@@ -30,6 +31,9 @@ venv)
 esac
 `;
 
+// What a project has before it has prompts.
+const LEGACY = 'LETTER = "Dear {name}, your order {number} is late."\nprint(LETTER.format)\n';
+
 let session;
 let page;
 let preview;
@@ -37,7 +41,7 @@ let preview;
 before(async () => {
   session = await startWorkbench({
     folder: FOLDER,
-    files: { 'plain.py': 'print("no prompt here")\n', '../tools/uv': UV },
+    files: { 'plain.py': 'print("no prompt here")\n', 'legacy.py': LEGACY, '../tools/uv': UV },
     open: 'plain.py',
     extensions: [join(HERE, 'fixtures/tool-caller')],
     env: (workspace) => ({
@@ -135,6 +139,50 @@ test('an editor of a prompt has a button, a key and a place in the status bar', 
   await screenshot(page, 'shell');
 });
 
+test('the section under the cursor is marked in the preview, that under the pointer in the source', async () => {
+  await gotoLine(page, lineOf('title="Rules"'));
+  await current('Rules').waitFor();
+  await gotoLine(page, lineOf('title="Ticket"'));
+  await current('Ticket').waitFor();
+  assert.equal(await preview.locator('.block.current').count(), 1);
+  await gotoLine(page, 1);
+  await preview.locator('.block.current').waitFor({ state: 'detached' });
+  await gotoLine(page, lineOf('title="Task"'));
+  const marked = page.locator(
+    '.editor-instance .view-overlays [class*="TextEditorDecorationType"]',
+  );
+  const unmarked = await marked.count();
+  await heading('Task').hover();
+  await until('the section to be marked', async () => (await marked.count()) === unmarked + 5);
+  await screenshot(page, 'marked');
+  await page.locator('.statusbar').hover();
+  await until('no section to be marked', async () => (await marked.count()) === unmarked);
+  await cursorIsAt(lineOf('title="Task"'));
+});
+
+test('the preview scrolls with the editor, and the editor with it only where that is set', async () => {
+  await page.setViewportSize({ width: 1400, height: 460 });
+  await gotoLine(page, 1);
+  await scrollOver(page.locator('.editor-instance').first(), -2_000);
+  await until('the preview at its top', async () => (await scrolled()) === 0);
+  await scrollOver(page.locator('.editor-instance').first(), 520);
+  await until('the preview to follow', async () => (await scrolled()) > 0);
+  // The server answers after the editor would have been moved.
+  const top = await topLine();
+  await scrollOver(preview.locator('main'), -2_000);
+  await until('the preview to be scrolled', async () => (await scrolled()) === 0);
+  await preview.getByRole('button', { name: 'Peek 2 Rules' }).click();
+  await preview.locator('.peeked').waitFor();
+  await preview.getByRole('button', { name: 'Peek 2 Rules' }).click();
+  assert.equal(await topLine(), top);
+  await set({ 'foldline.preview.scrollSync': 'previewToEditor' });
+  await scrollOver(preview.locator('main'), 2_000);
+  await scrollOver(preview.locator('main'), -2_000);
+  await until('the editor to follow', async () => (await topLine()) === lineOf('title="Task"') - 1);
+  await set({ 'foldline.preview.scrollSync': null });
+  await page.setViewportSize({ width: 1400, height: 900 });
+});
+
 test('Ctrl+. on a section offers to open it, and to close it once it is open', async () => {
   await gotoLine(page, lineOf('title="Rules"'));
   await quickFix('Open section 2 Rules of triage');
@@ -186,6 +234,30 @@ test('Open Prompt as Document and Copy Rendered Prompt take what the panel shows
   await page.keyboard.press('Control+w');
 });
 
+test('a document of a preview stays when the preview follows the cursor to another prompt', async () => {
+  await gotoLine(page, lineOf('title="Task"'));
+  await runCommand(page, 'foldline: Open Prompt as Document');
+  const document = page.locator('[data-uri^="foldline-prompt:"] .view-lines').last();
+  await document.getByText(/Grace/).waitFor();
+  await runCommand(page, 'View: Open Previous Recently Used Editor in Group');
+  await page.keyboard.press('Enter');
+  await gotoLine(page, lineOf('title="Goodbye"'));
+  await heading('Goodbye').waitFor();
+  await gotoLine(page, lineOf('Sort the ticket'));
+  await page.keyboard.press('End');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.type(' Now.');
+  await heading('Task').waitFor();
+  await tabs('triage.md').click();
+  await document.getByText(/Now\./).waitFor();
+  await document.getByText(/Grace/).waitFor();
+  assert.equal(await page.getByText('There is no preview').count(), 0);
+  await page.keyboard.press('Control+w');
+  await gotoLine(page, lineOf('Sort the ticket'));
+  await page.keyboard.press('Control+z');
+});
+
 test('Compare with Revision… shows what the model got then', async () => {
   await gotoLine(page, lineOf('Sort the ticket'));
   await page.keyboard.press('End');
@@ -224,7 +296,7 @@ test('the token report and the health are documents', async () => {
 test('the view of code is the outline of the file, and finds references in two tiers', async () => {
   await runCommand(page, 'foldline: Go to Prompt…');
   await pick('farewell');
-  await openFile('routing.py');
+  await openFile(page, 'routing.py');
   await runCommand(page, 'foldline: Focus on Code View');
   await row('queue_for').waitFor();
   await row('Router').locator('.monaco-tl-twistie').click();
@@ -267,6 +339,31 @@ test('agents call the tools', async () => {
   assert.equal(tools.length, 9);
 });
 
+test('the editor is offered the MCP server of the folder', () => {
+  assert.ok(
+    extensionLog(session).includes(`mcp --root ${session.workspace} --trust`),
+    extensionLog(session),
+  );
+});
+
+test('Adopt as Prompt makes a module of the text under the cursor', async () => {
+  await openFile(page, 'legacy.py');
+  await runCommand(page, 'foldline: Adopt as Prompt');
+  const adopted = page.locator('.tab.active', { hasText: /letter/ });
+  await adopted.waitFor();
+  await page
+    .locator('.view-line', { hasText: /PromptTemplate\(/ })
+    .first()
+    .waitFor();
+  await page
+    .locator('.view-line', { hasText: /Dear.\$\{name\}/ })
+    .first()
+    .waitFor();
+  await screenshot(page, 'adopted');
+  await closeUnsaved();
+  await runCommand(page, 'Notifications: Clear All Notifications');
+});
+
 test('New Prompt writes a module and previews it', async () => {
   await runCommand(page, 'foldline: New Prompt');
   const input = page.locator('.quick-input-widget input').first();
@@ -284,8 +381,43 @@ test('New Prompt writes a module and previews it', async () => {
   await runCommand(page, 'Notifications: Clear All Notifications');
 });
 
+test('Preview Prompt in Browser shows the page', async () => {
+  await openFile(page, 'triage.py');
+  await gotoLine(page, lineOf('title="Goodbye"'));
+  const [shown] = await Promise.all([
+    page.context().waitForEvent('page'),
+    runCommand(page, 'foldline: Preview Prompt in Browser'),
+  ]);
+  await shown.getByRole('heading', { name: 'Goodbye' }).waitFor();
+  await shown.getByText('Wave to Ada').waitFor();
+  await shown.close();
+});
+
+test('Restart Worker and Select Interpreter say what they did', async () => {
+  await runCommand(page, 'foldline: Restart Worker');
+  await page
+    .locator('.statusbar')
+    .getByText(/foldline: /)
+    .first()
+    .waitFor();
+  const python = join(session.workspace, '.venv/bin/python');
+  const settings = join(session.workspace, '.vscode/settings.json');
+  const chosen = () =>
+    existsSync(settings) &&
+    JSON.parse(readFileSync(settings, 'utf8') || '{}')['foldline.interpreter'];
+  const starts = () => extensionLog(session).split('runs as process').length;
+  const before = starts();
+  await runCommand(page, 'foldline: Select Interpreter');
+  await pick(python);
+  await until('the setting', () => chosen() === python);
+  await until('a server with it', () => starts() === before + 1);
+  await runCommand(page, 'foldline: Select Interpreter');
+  await pick('Automatic');
+  await until('no setting', () => chosen() === undefined);
+});
+
 test('settings have boxes and lists, and the project decides what nobody set', async () => {
-  await openFile('triage.py');
+  await openFile(page, 'triage.py');
   await page.locator('.codelens-decoration a', { hasText: 'Preview' }).first().waitFor();
   // The project turns hints off, and the default of the setting does not turn them on.
   assert.equal(await page.locator('.view-line', { hasText: /tok/ }).count(), 0);
@@ -305,6 +437,39 @@ test('the guide is a walkthrough', async () => {
   await page.getByText('See what the model sees').first().waitFor();
   await screenshot(page, 'guide');
 });
+
+/** The section that the preview marks as that of the cursor. */
+function current(title) {
+  return preview.locator('.block.current').getByRole('heading', { name: title });
+}
+
+function scrolled() {
+  return preview.locator('body').evaluate(() => scrollY);
+}
+
+/** The first line that the editor shows. */
+async function topLine() {
+  const lines = await page
+    .locator('.editor-instance .line-numbers')
+    .evaluateAll((all) => all.map((line) => [line.getBoundingClientRect().top, line.innerText]));
+  return Number(lines.sort(([a], [b]) => a - b)[0][1]);
+}
+
+/** Turns the wheel over something. */
+async function scrollOver(place, pixels) {
+  const { x, y, width, height } = await place.boundingBox();
+  await page.mouse.move(x + width / 2, Math.min(y + height / 2, 400));
+  await page.mouse.wheel(0, pixels);
+}
+
+/** Changes settings of the user; null takes one back. */
+async function set(settings) {
+  const done = join(session.workspace, '../was-set.json');
+  rmSync(done, { force: true });
+  writeFileSync(join(session.workspace, '../set.json'), JSON.stringify(settings));
+  await runCommand(page, 'Tool Caller: Set');
+  await until('the settings', () => existsSync(done));
+}
 
 function statusItem() {
   return page.locator('[id="foldline.foldline.foldline.bar"]');
@@ -344,13 +509,6 @@ async function quickFix(title) {
     }
   });
   await action.click();
-}
-
-async function openFile(name) {
-  await page.keyboard.press('Control+p');
-  await page.locator('.quick-input-widget input').first().fill(name);
-  await pick(name);
-  await page.locator('.tab.active', { hasText: name }).waitFor();
 }
 
 async function closeUnsaved() {

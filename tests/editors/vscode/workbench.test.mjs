@@ -28,6 +28,8 @@ before(async () => {
     folder: EXAMPLE,
     open: 'reviewer_prompt.py',
     extensions: [join(HERE, 'fixtures/python-extension')],
+    // Each stays where it is, which is what one of the tests is about.
+    settings: { 'foldline.preview.scrollSync': 'off' },
   });
   page = session.page;
   preview = webview(page);
