@@ -161,7 +161,7 @@ test('the section under the cursor is marked in the preview, that under the poin
 });
 
 test('the preview scrolls with the editor, and the editor with it only where that is set', async () => {
-  await page.setViewportSize({ width: 1400, height: 460 });
+  await page.setViewportSize({ width: 1400, height: 340 });
   await gotoLine(page, 1);
   await scrollOver(page.locator('.editor-instance').first(), -2_000);
   await until('the preview at its top', async () => (await scrolled()) === 0);
@@ -355,10 +355,9 @@ test('Adopt as Prompt makes a module of the text under the cursor', async () => 
     .locator('.view-line', { hasText: /PromptTemplate\(/ })
     .first()
     .waitFor();
-  await page
-    .locator('.view-line', { hasText: /Dear.\$\{name\}/ })
-    .first()
-    .waitFor();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.press('Control+c');
+  await clipboard(/Dear \$\{name\}, your order \$\{number\} is late\./);
   await screenshot(page, 'adopted');
   await closeUnsaved();
   await runCommand(page, 'Notifications: Clear All Notifications');
@@ -388,7 +387,9 @@ test('Preview Prompt in Browser shows the page', async () => {
     page.context().waitForEvent('page'),
     runCommand(page, 'foldline: Preview Prompt in Browser'),
   ]);
-  await shown.getByRole('heading', { name: 'Goodbye' }).waitFor();
+  await shown.waitForLoadState();
+  console.log('SHOWN', shown.url(), (await shown.locator('body').innerText()).slice(0, 400));
+  await shown.getByRole('heading', { name: 'Goodbye' }).waitFor({ timeout: 8_000 });
   await shown.getByText('Wave to Ada').waitFor();
   await shown.close();
 });
@@ -422,10 +423,17 @@ test('settings have boxes and lists, and the project decides what nobody set', a
   // The project turns hints off, and the default of the setting does not turn them on.
   assert.equal(await page.locator('.view-line', { hasText: /tok/ }).count(), 0);
   await runCommand(page, 'Preferences: Open Settings (UI)');
-  await page.locator('.settings-editor .suggest-input-container').first().click();
-  await page.keyboard.type('@ext:foldline.foldline');
-  const shown = page.locator('.settings-editor');
-  await shown.getByText('Code Lens').first().waitFor();
+  const shown = page.locator('.settings-editor').getByText('Code Lens').first();
+  // What is typed while the settings still load is lost.
+  await until('the settings of the extension', async () => {
+    await page.locator('.settings-editor .suggest-input-container').first().click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('@ext:foldline.foldline');
+    return shown.waitFor({ timeout: 5_000 }).then(
+      () => true,
+      () => false,
+    );
+  });
   await screenshot(page, 'settings');
   await page.keyboard.press('Escape');
   await page.keyboard.press('Control+w');

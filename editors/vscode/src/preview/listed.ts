@@ -34,12 +34,15 @@ export function flatten(sections: readonly Section[]): Section[] {
   return sections.flatMap((section) => [section, ...flatten(section.children)]);
 }
 
-/** The innermost section around a place. */
+/** The innermost section around a place, or on its line: indentation belongs to what follows. */
 export function sectionAt(
   sections: readonly Section[],
   position: vscode.Position,
 ): Section | undefined {
-  const around = sections.find((section) => rangeOf(section.range).contains(position));
+  const { line } = position;
+  const around =
+    sections.find((section) => rangeOf(section.range).contains(position)) ??
+    sections.find(({ range: { start, end } }) => start.line <= line && line <= end.line);
   return around && (sectionAt(around.children, position) ?? around);
 }
 
