@@ -2,7 +2,7 @@
 // views, the tools of agents; each driven as a person does it.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 
@@ -158,29 +158,6 @@ test('the section under the cursor is marked in the preview, that under the poin
   await page.locator('.statusbar').hover();
   await until('no section to be marked', async () => (await marked.count()) === unmarked);
   await cursorIsAt(lineOf('title="Task"'));
-});
-
-test('the preview scrolls with the editor, and the editor with it only where that is set', async () => {
-  await page.setViewportSize({ width: 1400, height: 340 });
-  await gotoLine(page, 1);
-  await scrollOver(page.locator('.editor-instance').first(), -2_000);
-  await until('the preview at its top', async () => (await scrolled()) === 0);
-  await scrollOver(page.locator('.editor-instance').first(), 520);
-  await until('the preview to follow', async () => (await scrolled()) > 0);
-  // The server answers after the editor would have been moved.
-  const top = await topLine();
-  await scrollOver(preview.locator('main'), -2_000);
-  await until('the preview to be scrolled', async () => (await scrolled()) === 0);
-  await preview.getByRole('button', { name: 'Peek 2 Rules' }).click();
-  await preview.locator('.peeked').waitFor();
-  await preview.getByRole('button', { name: 'Peek 2 Rules' }).click();
-  assert.equal(await topLine(), top);
-  await set({ 'foldline.preview.scrollSync': 'previewToEditor' });
-  await scrollOver(preview.locator('main'), 2_000);
-  await scrollOver(preview.locator('main'), -2_000);
-  await until('the editor to follow', async () => (await topLine()) === lineOf('title="Task"') - 1);
-  await set({ 'foldline.preview.scrollSync': null });
-  await page.setViewportSize({ width: 1400, height: 900 });
 });
 
 test('Ctrl+. on a section offers to open it, and to close it once it is open', async () => {
@@ -380,20 +357,6 @@ test('New Prompt writes a module and previews it', async () => {
   await runCommand(page, 'Notifications: Clear All Notifications');
 });
 
-test('Preview Prompt in Browser shows the page', async () => {
-  await openFile(page, 'triage.py');
-  await gotoLine(page, lineOf('title="Goodbye"'));
-  const [shown] = await Promise.all([
-    page.context().waitForEvent('page'),
-    runCommand(page, 'foldline: Preview Prompt in Browser'),
-  ]);
-  await shown.waitForLoadState();
-  console.log('SHOWN', shown.url(), (await shown.locator('body').innerText()).slice(0, 400));
-  await shown.getByRole('heading', { name: 'Goodbye' }).waitFor({ timeout: 8_000 });
-  await shown.getByText('Wave to Ada').waitFor();
-  await shown.close();
-});
-
 test('Restart Worker and Select Interpreter say what they did', async () => {
   await runCommand(page, 'foldline: Restart Worker');
   await page
@@ -449,34 +412,6 @@ test('the guide is a walkthrough', async () => {
 /** The section that the preview marks as that of the cursor. */
 function current(title) {
   return preview.locator('.block.current').getByRole('heading', { name: title });
-}
-
-function scrolled() {
-  return preview.locator('body').evaluate(() => scrollY);
-}
-
-/** The first line that the editor shows. */
-async function topLine() {
-  const lines = await page
-    .locator('.editor-instance .line-numbers')
-    .evaluateAll((all) => all.map((line) => [line.getBoundingClientRect().top, line.innerText]));
-  return Number(lines.sort(([a], [b]) => a - b)[0][1]);
-}
-
-/** Turns the wheel over something. */
-async function scrollOver(place, pixels) {
-  const { x, y, width, height } = await place.boundingBox();
-  await page.mouse.move(x + width / 2, Math.min(y + height / 2, 400));
-  await page.mouse.wheel(0, pixels);
-}
-
-/** Changes settings of the user; null takes one back. */
-async function set(settings) {
-  const done = join(session.workspace, '../was-set.json');
-  rmSync(done, { force: true });
-  writeFileSync(join(session.workspace, '../set.json'), JSON.stringify(settings));
-  await runCommand(page, 'Tool Caller: Set');
-  await until('the settings', () => existsSync(done));
 }
 
 function statusItem() {
