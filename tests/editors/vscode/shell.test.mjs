@@ -31,9 +31,6 @@ venv)
 esac
 `;
 
-// What a project has before it has prompts.
-const LEGACY = 'LETTER = "Dear {name}, your order {number} is late."\nprint(LETTER.format)\n';
-
 let session;
 let page;
 let preview;
@@ -41,7 +38,7 @@ let preview;
 before(async () => {
   session = await startWorkbench({
     folder: FOLDER,
-    files: { 'plain.py': 'print("no prompt here")\n', 'legacy.py': LEGACY, '../tools/uv': UV },
+    files: { 'plain.py': 'print("no prompt here")\n', '../tools/uv': UV },
     open: 'plain.py',
     extensions: [join(HERE, 'fixtures/tool-caller')],
     env: (workspace) => ({
@@ -321,23 +318,6 @@ test('the editor is offered the MCP server of the folder', () => {
     extensionLog(session).includes(`mcp --root ${session.workspace} --trust`),
     extensionLog(session),
   );
-});
-
-test('Adopt as Prompt makes a module of the text under the cursor', async () => {
-  await openFile(page, 'legacy.py');
-  await runCommand(page, 'foldline: Adopt as Prompt');
-  const adopted = page.locator('.tab.active', { hasText: /letter/ });
-  await adopted.waitFor();
-  await page
-    .locator('.view-line', { hasText: /PromptTemplate\(/ })
-    .first()
-    .waitFor();
-  await page.keyboard.press('Control+a');
-  await page.keyboard.press('Control+c');
-  await clipboard(/Dear \$\{name\}, your order \$\{number\} is late\./);
-  await screenshot(page, 'adopted');
-  await closeUnsaved();
-  await runCommand(page, 'Notifications: Clear All Notifications');
 });
 
 test('New Prompt writes a module and previews it', async () => {
