@@ -51,6 +51,8 @@ try {
     'package',
     '--no-dependencies',
     '--allow-missing-repository',
+    // No repository, no address to make of the guide's images.
+    '--no-rewrite-relative-links',
     ...target,
     ...['--out', out],
   ]);

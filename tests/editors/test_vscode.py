@@ -46,7 +46,9 @@ def environment(chromium: str) -> dict[str, str]:
     return environment
 
 
-@pytest.mark.parametrize("part", ["launch", "page", "workbench", "untrusted", "controls", "shell"])
+@pytest.mark.parametrize(
+    "part", ["launch", "page", "workbench", "untrusted", "controls", "shell", "grammar"]
+)
 def test_the_extension_passes(part: str, environment: dict[str, str]) -> None:
     run(
         find("node"),
@@ -88,6 +90,18 @@ def test_the_tools_of_agents_are_the_operations() -> None:
     made = runpy.run_path(str(EXTENSION / "make_tools.py"))
     assert made["MANIFEST"].read_text(encoding="utf-8") == made["manifest"](), MAKE_TOOLS
     assert made["COMMANDS"].read_text(encoding="utf-8") == made["commands"](), MAKE_TOOLS
+
+
+def test_the_guide_names_every_command_and_setting() -> None:
+    contributes = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))[
+        "contributes"
+    ]
+    guide = (EXTENSION / "README.md").read_text(encoding="utf-8")
+    hidden = {"Refresh", "More References"}
+    titles = {command["title"] for command in contributes["commands"]} - hidden
+    assert [title for title in sorted(titles) if title not in guide] == []
+    settings = contributes["configuration"]["properties"]
+    assert [name for name in settings if f"| `{name}` |" not in guide] == []
 
 
 def _camel(name: str) -> str:

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 
+import { adoptPrompt } from './commands/adoptPrompt';
 import { copyContext } from './commands/copyContext';
 import { newPrompt } from './commands/newPrompt';
 import { openDocument } from './commands/openDocument';
@@ -21,7 +22,9 @@ import { watchInterpreter } from './interpreter';
 import { registerMcp } from './languageModel/mcp';
 import { registerTools } from './languageModel/tools';
 import { Follower } from './preview/follow';
+import { ListedPrompts } from './preview/listed';
 import { Previews, VIEW_TYPE } from './preview/previews';
+import { Sync } from './preview/sync';
 import { Server } from './server';
 import { showStatus } from './status';
 import { CodeView, type CodeNode } from './views/codeView';
@@ -35,6 +38,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel('foldline', { log: true });
   const server = new Server(log, context.asAbsolutePath('bundled/foldline_server.py'));
   const previews = new Previews(context.extensionUri, server);
+  const listed = new ListedPrompts(server);
   const installation = new Installation(server);
   const prompts = new PromptsView(server);
   const code = new CodeView(server);
@@ -52,7 +56,8 @@ export function activate(context: vscode.ExtensionContext): void {
     prompts,
     code,
     references,
-    new Follower(server, previews),
+    new Follower(server, previews, listed),
+    new Sync(server, previews, listed),
     showStatus(server),
     registerTools(server),
     registerMcp(server, version),
@@ -81,6 +86,7 @@ export function activate(context: vscode.ExtensionContext): void {
     commands.register('compareWithRevision', () => compareWithRevision(server, previews)),
     commands.register('goToPrompt', () => goToPrompt(server)),
     commands.register('newPrompt', () => newPrompt(server)),
+    commands.register('adoptPrompt', () => adoptPrompt(server)),
     commands.register('showTokenReport', () => showTokenReport(server, previews)),
     commands.register('showHealth', () => showHealth(server)),
     commands.register('lockPreview', () => previews.toggleLock()),

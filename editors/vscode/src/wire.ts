@@ -26,6 +26,8 @@ export interface Section {
   title: string;
   number: string;
   visibility: string;
+  /** Of the whole section; where it is from another module, of its use. */
+  range: Range;
   children: Section[];
 }
 
@@ -127,6 +129,8 @@ export interface Stale {
   message: string;
   file: string | null;
   line: number | null;
+  /** The Python that failed to execute it. */
+  interpreter: string | null;
 }
 
 /** Where a value comes from: `generated` ones were made up. */
@@ -247,6 +251,9 @@ export interface Preview extends PromptReference {
 /** What `data` of a failed command holds. */
 export interface Failure {
   kind: string;
+  interpreter?: string | null;
+  /** Names that may have been meant. */
+  near?: string[];
   file?: string | null;
   line?: number | null;
 }

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 
 import { ACME, lineOf } from './acme.mjs';
 import { assertAccessible } from './axe.mjs';
-import { SCREENSHOTS, runCommand, startWorkbench, webview } from './workbench.mjs';
+import { SCREENSHOTS, openFile, runCommand, startWorkbench, webview } from './workbench.mjs';
 
 const THEMES = {
   'dark-modern': 'Dark Modern',
@@ -236,23 +236,23 @@ test('a missing package offers another interpreter', async () => {
   await preview
     .getByText('Showing the source, not executed. Line 1: ModuleNotFoundError')
     .waitFor();
+  await preview
+    .getByRole('status')
+    .getByText(/It ran in \S+python/)
+    .waitFor();
   await page.screenshot({ path: join(FOLDER, 'controls-missing.png') });
   await button('Choose Interpreter').click();
-  await page.locator('.settings-editor').waitFor();
+  await page.locator('.quick-input-widget').getByText('Which Python runs prompts').waitFor();
+  await page.keyboard.press('Escape');
 });
 
 /** Shows the prompt of a module, and nothing else, in the editor. */
 async function openPreview(module, prompt) {
   if (module !== undefined) {
     await runCommand(page, 'View: Close All Editors');
-    const input = page.locator('.quick-input-widget input').first();
-    await page.keyboard.press('Control+p');
-    await input.fill(module);
-    await page.locator('.quick-input-list .monaco-list-row', { hasText: module }).first().waitFor();
-    await page.keyboard.press('Enter');
-    await page.locator('.tab.active', { hasText: module }).waitFor();
+    await openFile(page, module);
   }
-  await runCommand(page, 'foldline: Preview Prompt');
+  await runCommand(page, 'foldline: Preview Prompt to the Side');
   if (prompt !== undefined) {
     await page.locator('.quick-input-list .monaco-list-row', { hasText: prompt }).first().click();
   }

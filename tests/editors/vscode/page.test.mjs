@@ -410,12 +410,19 @@ test('the form keeps what was typed until it is right, and says what refused it'
     'Type a whole number, such as 3.',
   );
   await show([block('a', { text: 'other' })], rest);
-  assert.equal(await page.getByLabel('seats', { exact: true }).inputValue(), '1.5', 'an update takes nothing away');
+  assert.equal(
+    await page.getByLabel('seats', { exact: true }).inputValue(),
+    '1.5',
+    'an update takes nothing away',
+  );
   assert.deepEqual(await actions(), []);
   await type('seats', '4');
   await refuse('seats: too many');
   assert.equal(await page.locator('.problem:visible').innerText(), 'seats: too many');
-  assert.equal(await page.getByLabel('seats', { exact: true }).getAttribute('aria-invalid'), 'true');
+  assert.equal(
+    await page.getByLabel('seats', { exact: true }).getAttribute('aria-invalid'),
+    'true',
+  );
   await type('tags', '["b"]');
   await type('nick', 'Al');
   await page.getByLabel('vip', { exact: true }).check();
@@ -459,6 +466,72 @@ test('a folded parent costs what it hides, however narrow the panel is', async (
   assert.deepEqual(await cost(), ['5 tokens']);
   await page.getByRole('button', { name: 'Fold All' }).click();
   assert.deepEqual(await cost(), ['35 in all']);
+});
+
+test('the section of the cursor is marked, and brought into view where that is asked', async () => {
+  const long = (id) => block(id, { text: `${id}\n\n`.repeat(40) });
+  await show([long('a'), block('a/b', { depth: 1 }), long('c')]);
+  const marked = () =>
+    page
+      .locator('[aria-current]')
+      .evaluateAll((sections) => sections.map((section) => section.dataset.id));
+  await post({ type: 'mark', key: 'c', reveal: false });
+  assert.deepEqual(await marked(), ['c']);
+  assert.equal(await page.evaluate(() => scrollY), 0);
+  await post({ type: 'mark', key: 'a.b.hidden', reveal: true });
+  assert.deepEqual(await marked(), ['a/b'], 'the nearest one that is shown');
+  const { top } = await page
+    .locator('[data-id="a/b"]')
+    .evaluate((made) => made.getBoundingClientRect());
+  assert.ok(top > 0 && top < 400, `it is at ${top}`);
+  await update(['a', 'c'], []);
+  assert.deepEqual(await marked(), ['a']);
+  await post({ type: 'mark', key: null, reveal: true });
+  assert.deepEqual(await marked(), []);
+  assert.deepEqual(await told('scrolled'), [], 'nobody scrolled');
+});
+
+test('the page scrolls to a place, and tells the place that the user scrolled to', async () => {
+  const long = (id) => block(id, { text: `${id}\n\n`.repeat(40) });
+  await show([long('a'), long('b'), long('c')]);
+  await post({ type: 'scroll', place: { key: 'b', share: 0.5 } });
+  const share = await page.locator('[data-id="b"]').evaluate((made) => {
+    const { top, height } = made.getBoundingClientRect();
+    return (document.querySelector('header').getBoundingClientRect().bottom - top) / height;
+  });
+  assert.ok(Math.abs(share - 0.5) < 0.01, `${share} of it is above`);
+  await page.mouse.move(300, 300);
+  await page.mouse.wheel(0, -100_000);
+  await page.waitForFunction(() => window.sent.some(({ type }) => type === 'scrolled'));
+  assert.deepEqual((await told('scrolled')).at(-1).place, { key: 'a', share: 0 });
+  assert.equal(
+    (await told('scrolled')).some(({ place }) => place.key === 'c'),
+    false,
+  );
+});
+
+test('the page tells which section the pointer or the focus is on', async () => {
+  await show([block('a'), block('b')]);
+  await page.locator('[data-id="b"] .title').hover();
+  await page.locator('h1').hover();
+  await page.getByRole('button', { name: '1 a' }).focus();
+  const keys = (await told('pointed')).map(({ key }) => key);
+  assert.deepEqual(keys, ['b', null, 'a']);
+});
+
+test('where the budget ends has a mark on the strip, once the text goes beyond it', async () => {
+  const blocks = [block('a', { tokens: { self: 100, subtree: 100, if_opened: null } })];
+  const tokens = { text: 100, tools: 0, output: 0, total: 100, encoding: 'o200k', exact: true };
+  const budget = { limit: 40, unit: 'tokens', used: 100, over: 60 };
+  await show(blocks, { tokens, budget });
+  const [mark, strip] = await Promise.all([
+    page.locator('.limit').boundingBox(),
+    page.locator('.strip').boundingBox(),
+  ]);
+  assert.ok(Math.abs((mark.x + 1 - strip.x) / strip.width - 0.4) < 0.01);
+  assert.match(await page.locator('.limit').getAttribute('title'), /ends here: 40 tokens/);
+  await show(blocks, { tokens, budget: { ...budget, limit: 200, over: 0 } });
+  assert.equal(await page.locator('.limit').count(), 0);
 });
 
 test('the page works under the policy that the panel sets', async () => {
@@ -547,15 +620,24 @@ function actions() {
   );
 }
 
+function lastRequest() {
+  return page.evaluate(() => window.sent.filter(({ type }) => type === 'request').at(-1).id);
+}
+
+/** What the page told of this kind. */
+function told(kind) {
+  return page.evaluate((wanted) => window.sent.filter(({ type }) => type === wanted), kind);
+}
+
 /** Answers what was asked for last. */
 async function answer(value) {
-  const id = await page.evaluate(() => window.sent.at(-1).id);
+  const id = await lastRequest();
   await post({ type: 'response', id, value });
 }
 
 /** Refuses what was asked for last. */
 async function refuse(reason) {
-  const id = await page.evaluate(() => window.sent.at(-1).id);
+  const id = await lastRequest();
   await post({ type: 'refusal', id, reason });
 }
 

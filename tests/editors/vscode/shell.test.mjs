@@ -10,6 +10,7 @@ import {
   extensionLog,
   gotoLine,
   HERE,
+  openFile,
   runCommand,
   screenshot,
   startWorkbench,
@@ -135,6 +136,27 @@ test('an editor of a prompt has a button, a key and a place in the status bar', 
   await screenshot(page, 'shell');
 });
 
+test('the section under the cursor is marked in the preview, that under the pointer in the source', async () => {
+  await gotoLine(page, lineOf('title="Rules"'));
+  await current('Rules').waitFor();
+  await gotoLine(page, lineOf('title="Ticket"'));
+  await current('Ticket').waitFor();
+  assert.equal(await preview.locator('.block.current').count(), 1);
+  await gotoLine(page, 1);
+  await preview.locator('.block.current').waitFor({ state: 'detached' });
+  await gotoLine(page, lineOf('title="Task"'));
+  const marked = page.locator(
+    '.editor-instance .view-overlays [class*="TextEditorDecorationType"]',
+  );
+  const unmarked = await marked.count();
+  await heading('Task').hover();
+  await until('the section to be marked', async () => (await marked.count()) === unmarked + 5);
+  await screenshot(page, 'marked');
+  await page.locator('.statusbar').hover();
+  await until('no section to be marked', async () => (await marked.count()) === unmarked);
+  await cursorIsAt(lineOf('title="Task"'));
+});
+
 test('Ctrl+. on a section offers to open it, and to close it once it is open', async () => {
   await gotoLine(page, lineOf('title="Rules"'));
   await quickFix('Open section 2 Rules of triage');
@@ -186,6 +208,30 @@ test('Open Prompt as Document and Copy Rendered Prompt take what the panel shows
   await page.keyboard.press('Control+w');
 });
 
+test('a document of a preview stays when the preview follows the cursor to another prompt', async () => {
+  await gotoLine(page, lineOf('title="Task"'));
+  await runCommand(page, 'foldline: Open Prompt as Document');
+  const document = page.locator('[data-uri^="foldline-prompt:"] .view-lines').last();
+  await document.getByText(/Grace/).waitFor();
+  await runCommand(page, 'View: Open Previous Recently Used Editor in Group');
+  await page.keyboard.press('Enter');
+  await gotoLine(page, lineOf('title="Goodbye"'));
+  await heading('Goodbye').waitFor();
+  await gotoLine(page, lineOf('Sort the ticket'));
+  await page.keyboard.press('End');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.type(' Now.');
+  await heading('Task').waitFor();
+  await tabs('triage.md').click();
+  await document.getByText(/Now\./).waitFor();
+  await document.getByText(/Grace/).waitFor();
+  assert.equal(await page.getByText('There is no preview').count(), 0);
+  await page.keyboard.press('Control+w');
+  await gotoLine(page, lineOf('Sort the ticket'));
+  await page.keyboard.press('Control+z');
+});
+
 test('Compare with Revision… shows what the model got then', async () => {
   await gotoLine(page, lineOf('Sort the ticket'));
   await page.keyboard.press('End');
@@ -224,7 +270,7 @@ test('the token report and the health are documents', async () => {
 test('the view of code is the outline of the file, and finds references in two tiers', async () => {
   await runCommand(page, 'foldline: Go to Prompt…');
   await pick('farewell');
-  await openFile('routing.py');
+  await openFile(page, 'routing.py');
   await runCommand(page, 'foldline: Focus on Code View');
   await row('queue_for').waitFor();
   await row('Router').locator('.monaco-tl-twistie').click();
@@ -267,6 +313,13 @@ test('agents call the tools', async () => {
   assert.equal(tools.length, 9);
 });
 
+test('the editor is offered the MCP server of the folder', () => {
+  assert.ok(
+    extensionLog(session).includes(`mcp --root ${session.workspace} --trust`),
+    extensionLog(session),
+  );
+});
+
 test('New Prompt writes a module and previews it', async () => {
   await runCommand(page, 'foldline: New Prompt');
   const input = page.locator('.quick-input-widget input').first();
@@ -284,16 +337,46 @@ test('New Prompt writes a module and previews it', async () => {
   await runCommand(page, 'Notifications: Clear All Notifications');
 });
 
+test('Restart Worker and Select Interpreter say what they did', async () => {
+  await runCommand(page, 'foldline: Restart Worker');
+  await page
+    .locator('.statusbar')
+    .getByText(/foldline: /)
+    .first()
+    .waitFor();
+  const python = join(session.workspace, '.venv/bin/python');
+  const settings = join(session.workspace, '.vscode/settings.json');
+  const chosen = () =>
+    existsSync(settings) &&
+    JSON.parse(readFileSync(settings, 'utf8') || '{}')['foldline.interpreter'];
+  const starts = () => extensionLog(session).split('runs as process').length;
+  const before = starts();
+  await runCommand(page, 'foldline: Select Interpreter');
+  await pick(python);
+  await until('the setting', () => chosen() === python);
+  await until('a server with it', () => starts() === before + 1);
+  await runCommand(page, 'foldline: Select Interpreter');
+  await pick('Automatic');
+  await until('no setting', () => chosen() === undefined);
+});
+
 test('settings have boxes and lists, and the project decides what nobody set', async () => {
-  await openFile('triage.py');
+  await openFile(page, 'triage.py');
   await page.locator('.codelens-decoration a', { hasText: 'Preview' }).first().waitFor();
   // The project turns hints off, and the default of the setting does not turn them on.
   assert.equal(await page.locator('.view-line', { hasText: /tok/ }).count(), 0);
   await runCommand(page, 'Preferences: Open Settings (UI)');
-  await page.locator('.settings-editor .suggest-input-container').first().click();
-  await page.keyboard.type('@ext:foldline.foldline');
-  const shown = page.locator('.settings-editor');
-  await shown.getByText('Code Lens').first().waitFor();
+  const shown = page.locator('.settings-editor').getByText('Code Lens').first();
+  // What is typed while the settings still load is lost.
+  await until('the settings of the extension', async () => {
+    await page.locator('.settings-editor .suggest-input-container').first().click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('@ext:foldline.foldline');
+    return shown.waitFor({ timeout: 5_000 }).then(
+      () => true,
+      () => false,
+    );
+  });
   await screenshot(page, 'settings');
   await page.keyboard.press('Escape');
   await page.keyboard.press('Control+w');
@@ -305,6 +388,11 @@ test('the guide is a walkthrough', async () => {
   await page.getByText('See what the model sees').first().waitFor();
   await screenshot(page, 'guide');
 });
+
+/** The section that the preview marks as that of the cursor. */
+function current(title) {
+  return preview.locator('.block.current').getByRole('heading', { name: title });
+}
 
 function statusItem() {
   return page.locator('[id="foldline.foldline.foldline.bar"]');
@@ -344,13 +432,6 @@ async function quickFix(title) {
     }
   });
   await action.click();
-}
-
-async function openFile(name) {
-  await page.keyboard.press('Control+p');
-  await page.locator('.quick-input-widget input').first().fill(name);
-  await pick(name);
-  await page.locator('.tab.active', { hasText: name }).waitFor();
 }
 
 async function closeUnsaved() {

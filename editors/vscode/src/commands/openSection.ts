@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 
+import { flatten } from '../preview/listed';
 import type { PreviewPanel } from '../preview/panel';
 import type { Previews } from '../preview/previews';
 import type { Server } from '../server';
@@ -67,10 +68,6 @@ function closedSections(blocks: Block[], sections: Section[]): Choice[] {
         .filter((section) => section.visibility === 'SUMMARY')
         .map(choice),
     ]);
-}
-
-function flatten(sections: readonly Section[]): Section[] {
-  return sections.flatMap((section) => [section, ...flatten(section.children)]);
 }
 
 function choice({ number, title, key }: Pick<Section, 'number' | 'title' | 'key'>): Choice {

@@ -23,17 +23,12 @@ export function registerMcp(server: Server, version: string): vscode.Disposable 
         const roots = folders.flatMap((folder) => ['--root', folder]);
         // Found as the language server is: nothing of a folder that isn't trusted is a program.
         const program = await server.program(['mcp', ...roots, ...trust]);
-        return program === null || folders.length === 0
-          ? []
-          : [
-              new vscode.McpStdioServerDefinition(
-                'foldline',
-                program.command,
-                program.args,
-                {},
-                version,
-              ),
-            ];
+        if (program === null || folders.length === 0) {
+          return [];
+        }
+        const { command, args } = program;
+        server.log.info(`Agents of the editor may start ${[command, ...args].join(' ')}`);
+        return [new vscode.McpStdioServerDefinition('foldline', command, args, {}, version)];
       },
     }),
   );

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { importsFoldline } from '../imports';
 import { promptAt } from '../commands/pickPrompt';
 import type { Server } from '../server';
-import type { ListedPrompt } from '../wire';
+import type { ListedPrompts } from './listed';
 import type { Previews } from './previews';
 
 /** After this much quiet a cursor has come to where it was going. */
@@ -15,11 +15,11 @@ export class Follower implements vscode.Disposable {
   private readonly toDispose: vscode.Disposable[];
   private timer: NodeJS.Timeout | undefined;
   private under: string | undefined;
-  private listed: { uri: string; version: number; prompts: ListedPrompt[] } | undefined;
 
   constructor(
     private readonly server: Server,
     private readonly previews: Previews,
+    private readonly listed: ListedPrompts,
   ) {
     const soon = (editor: vscode.TextEditor | undefined): void => {
       clearTimeout(this.timer);
@@ -38,17 +38,6 @@ export class Follower implements vscode.Disposable {
     vscode.Disposable.from(...this.toDispose).dispose();
   }
 
-  /** The prompts of a document, asked for once for each of its versions. */
-  async promptsOf(document: vscode.TextDocument): Promise<ListedPrompt[]> {
-    const uri = document.uri.toString();
-    if (this.listed?.uri !== uri || this.listed.version !== document.version) {
-      const { version } = document;
-      const prompts = await this.server.execute<ListedPrompt[]>('prompt.list', { uri });
-      this.listed = { uri, version, prompts };
-    }
-    return this.listed.prompts;
-  }
-
   private async follow({ document, selection }: vscode.TextEditor): Promise<void> {
     const follows = vscode.workspace
       .getConfiguration('foldline')
@@ -57,7 +46,7 @@ export class Follower implements vscode.Disposable {
       return;
     }
     try {
-      const prompts = await this.promptsOf(document);
+      const prompts = await this.listed.of(document);
       const prompt = promptAt(prompts, selection.active);
       const panel = this.previews.following;
       if (prompt === undefined || panel?.panel.visible !== true) {

@@ -68,10 +68,24 @@ export type EditorAction =
 
 export type AnyAction = Action | EditorAction;
 
+/** Where a preview is scrolled to: a section, and how much of it is above. */
+export interface Place {
+  key: string;
+  share: number;
+}
+
 export type FromPage =
-  { type: 'ready'; chosen: Choices | null } | { type: 'request'; id: number; action: AnyAction };
+  | { type: 'ready'; chosen: Choices | null }
+  | { type: 'request'; id: number; action: AnyAction }
+  /** The section that the pointer or the focus is on. */
+  | { type: 'pointed'; key: string | null }
+  /** The user scrolled to here. */
+  | { type: 'scrolled'; place: Place };
 
 export type ToPage =
   | { type: 'view'; view: View }
+  /** The section that the editor's cursor is in. */
+  | { type: 'mark'; key: string | null; reveal: boolean }
+  | { type: 'scroll'; place: Place }
   | { type: 'response'; id: number; value: unknown }
   | { type: 'refusal'; id: number; reason: string };

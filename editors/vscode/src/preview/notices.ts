@@ -3,7 +3,7 @@
 import { failureOf, messageOf } from '../failure';
 import type { ServerState } from '../server';
 import type { Notice } from './messages';
-import { LAST_GOOD, UNTRUSTED, actionsOf, sentence } from './stale';
+import { LAST_GOOD, UNTRUSTED, actionsOf, sentence, usedBy } from './stale';
 
 export const LOADING: Notice = { kind: 'loading', text: 'Rendering…', actions: [] };
 
@@ -33,7 +33,10 @@ export function failureNotice(error: unknown, hasText: boolean): Notice {
   }
   return {
     kind: 'failed',
-    text: (hasText ? LAST_GOOD : '') + sentence(messageOf(error)),
+    text:
+      (hasText ? LAST_GOOD : '') +
+      sentence(messageOf(error)) +
+      usedBy({ ...failure, kind: failure?.kind ?? '', message: messageOf(error) }),
     actions: [
       ...actionsOf(failure?.kind ?? '', messageOf(error), failure?.file),
       { id: 'reload', title: 'Try Again' },

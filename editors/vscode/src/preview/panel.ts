@@ -6,9 +6,19 @@ import { failureOf, messageOf } from '../failure';
 import type { Server } from '../server';
 import type { Block, Location, Preview, PromptReference, Stale } from '../wire';
 import { pageOf } from './html';
-import type { About, AnyAction, Choices, FromPage, Notice, NoticeAction, ToPage } from './messages';
+import type {
+  About,
+  AnyAction,
+  Choices,
+  FromPage,
+  Notice,
+  NoticeAction,
+  Place,
+  ToPage,
+} from './messages';
 import { Blocks } from './model';
 import { LOADING, failureNotice, serverNotice } from './notices';
+import type { Sessions } from './sessions';
 import { staleNotice } from './stale';
 
 /** Where something went wrong: a file, and its line counted from 1. */
@@ -19,7 +29,12 @@ const RETRY_AFTER_MS = 400;
 
 export class PreviewPanel implements vscode.Disposable {
   readonly blocks = new Blocks();
-  private readonly toDispose: vscode.Disposable[] = [];
+  private readonly scrolled = new vscode.EventEmitter<Place>();
+  private readonly pointed = new vscode.EventEmitter<string | null>();
+  readonly onDidScroll = this.scrolled.event;
+  /** The section that the pointer or the focus is on. */
+  readonly onDidPoint = this.pointed.event;
+  private readonly toDispose: { dispose(): unknown }[] = [];
   private session: string | null = null;
   private attempt = 0;
   private fidelity = '';
@@ -30,11 +45,13 @@ export class PreviewPanel implements vscode.Disposable {
   private notice: Notice | null = LOADING;
   private problem: Problem | null = null;
   private retry: NodeJS.Timeout | undefined;
+  private marked: string | null = null;
 
   constructor(
     readonly panel: vscode.WebviewPanel,
     private readonly extension: vscode.Uri,
     private readonly server: Server,
+    private readonly sessions: Sessions,
     private shown: PromptReference,
   ) {
     panel.title = `Preview: ${shown.name}`;
@@ -46,6 +63,8 @@ export class PreviewPanel implements vscode.Disposable {
       ],
     };
     this.toDispose.push(
+      this.scrolled,
+      this.pointed,
       panel.webview.onDidReceiveMessage((message: FromPage) => this.receive(message)),
       server.onDidUpdatePreview((update) => this.update(update)),
       server.onDidChangeState(() => this.serverChanged()),
@@ -68,7 +87,7 @@ export class PreviewPanel implements vscode.Disposable {
     const attempt = ++this.attempt;
     const { wanted } = this;
     if (this.session !== null) {
-      void this.leave(this.session);
+      this.sessions.leave(this.session);
       this.session = null;
     }
     try {
@@ -76,12 +95,12 @@ export class PreviewPanel implements vscode.Disposable {
       const started = await this.server.execute<Preview>('prompt.preview', { uri, name });
       const preview = await this.restored(started, wanted ?? this.chosen);
       if (attempt !== this.attempt) {
-        await this.leave(preview.sessionId);
+        this.sessions.leave(preview.sessionId);
         return;
       }
       if (preview.stale !== null && preview.order.length === 0 && this.blocks.order.length > 0) {
         // The text that is here, and what is open in it, stay until the prompt renders again.
-        void this.leave(preview.sessionId);
+        this.sessions.leave(preview.sessionId);
         this.notice = staleNotice(preview.stale, true, this.fidelity, this.shown.uri);
         this.problem = preview.stale;
         this.show([], false);
@@ -117,12 +136,24 @@ export class PreviewPanel implements vscode.Disposable {
     }
   }
 
+  /** Marks the section that the cursor is in, and shows it if it has to be in view. */
+  mark(key: string | null, reveal: boolean): void {
+    if (key !== this.marked) {
+      this.marked = key;
+      this.post({ type: 'mark', key, reveal });
+    }
+  }
+
+  scrollTo(place: Place): void {
+    this.post({ type: 'scroll', place });
+  }
+
   dispose(): void {
     this.attempt++;
     clearTimeout(this.retry);
     vscode.Disposable.from(...this.toDispose).dispose();
     if (this.session !== null) {
-      void this.leave(this.session);
+      this.sessions.leave(this.session);
     }
   }
 
@@ -246,26 +277,31 @@ export class PreviewPanel implements vscode.Disposable {
     void this.panel.webview.postMessage(message);
   }
 
-  private async leave(session: string): Promise<void> {
-    try {
-      await this.server.execute('prompt.closePreview', { sessionId: session });
-    } catch (error) {
-      // A server that is gone has closed the session with everything else.
-      this.server.log.debug(`closePreview: ${messageOf(error)}`);
+  private receive(message: FromPage): void {
+    switch (message.type) {
+      case 'ready':
+        this.ready(message.chosen);
+        break;
+      case 'request':
+        void this.answer(message.id, message.action);
+        break;
+      case 'pointed':
+        this.pointed.fire(message.key);
+        break;
+      case 'scrolled':
+        this.scrolled.fire(message.place);
+        break;
     }
   }
 
-  private receive(message: FromPage): void {
-    if (message.type === 'ready') {
-      // A page that was hidden meanwhile shows what is chosen; a new one may know it from before.
-      this.wanted = this.seen ? null : message.chosen;
-      this.seen = true;
-      this.show(this.blocks.all(), true);
-      if (this.wanted !== null && this.session !== null) {
-        void this.load();
-      }
-    } else {
-      void this.answer(message.id, message.action);
+  /** A page that was hidden meanwhile shows what is chosen; a new one may know it from before. */
+  private ready(chosen: Choices | null): void {
+    this.wanted = this.seen ? null : chosen;
+    this.seen = true;
+    this.show(this.blocks.all(), true);
+    this.post({ type: 'mark', key: this.marked, reveal: false });
+    if (this.wanted !== null && this.session !== null) {
+      void this.load();
     }
   }
 
@@ -393,19 +429,9 @@ export class PreviewPanel implements vscode.Disposable {
         await vscode.commands.executeCommand('workbench.trust.manage');
         break;
       case 'chooseInterpreter':
-        await chooseInterpreter();
+        await vscode.commands.executeCommand('foldline.selectInterpreter');
         break;
     }
-  }
-}
-
-/** By the Python extension where it is there, else by our own setting. */
-async function chooseInterpreter(): Promise<void> {
-  if ((await vscode.commands.getCommands(true)).includes('python.setInterpreter')) {
-    await vscode.commands.executeCommand('python.setInterpreter');
-  } else {
-    const setting = 'foldline.interpreter';
-    await vscode.commands.executeCommand('workbench.action.openSettings', setting);
   }
 }
 

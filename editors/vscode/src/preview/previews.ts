@@ -2,7 +2,9 @@ import * as vscode from 'vscode';
 
 import type { Server } from '../server';
 import type { PromptReference } from '../wire';
+import type { Place } from './messages';
 import { PreviewPanel } from './panel';
+import { Sessions } from './sessions';
 
 export const VIEW_TYPE = 'foldline.preview';
 
@@ -13,12 +15,23 @@ export const VIEW_TYPE = 'foldline.preview';
 export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposable {
   private readonly panels = new Map<vscode.WebviewPanel, PreviewPanel>();
   private readonly locked = new Set<vscode.WebviewPanel>();
+  private readonly sessions: Sessions;
   private last: vscode.WebviewPanel | undefined;
+
+  private readonly opened = new vscode.EventEmitter<PreviewPanel>();
+  private readonly pointed = new vscode.EventEmitter<{ panel: PreviewPanel; key: string | null }>();
+  private readonly scrolled = new vscode.EventEmitter<{ panel: PreviewPanel; place: Place }>();
+  readonly onDidOpen = this.opened.event;
+  /** The pointer or the focus is on a section of a preview, or has left it. */
+  readonly onDidPoint = this.pointed.event;
+  readonly onDidScroll = this.scrolled.event;
 
   constructor(
     private readonly extension: vscode.Uri,
     private readonly server: Server,
-  ) {}
+  ) {
+    this.sessions = new Sessions(server);
+  }
 
   /** The panel that was looked at last, if it is still there. */
   get latest(): PreviewPanel | undefined {
@@ -33,6 +46,14 @@ export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposabl
   /** The panel that isn't locked: the next prompt is shown in it. */
   get following(): PreviewPanel | undefined {
     return [...this.panels.values()].find(({ panel }) => !this.locked.has(panel));
+  }
+
+  /** The panels that show prompts of this module. */
+  of(module: vscode.Uri): PreviewPanel[] {
+    const uri = module.toString();
+    return [...this.panels.values()].filter(
+      ({ prompt }) => vscode.Uri.parse(prompt.uri).toString() === uri,
+    );
   }
 
   /** The panel that shows this prompt. */
@@ -78,6 +99,7 @@ export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposabl
     );
     const preview = this.adopt(panel, { uri, name });
     await preview.load();
+    this.opened.fire(preview);
     return preview;
   }
 
@@ -100,20 +122,25 @@ export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposabl
       if (this.following !== undefined) {
         this.locked.add(panel);
       }
-      await this.adopt(panel, state).load();
+      const preview = this.adopt(panel, state);
+      await preview.load();
+      this.opened.fire(preview);
     } else {
       panel.dispose();
     }
   }
 
   dispose(): void {
+    vscode.Disposable.from(this.sessions, this.opened, this.pointed, this.scrolled).dispose();
     for (const panel of this.panels.keys()) {
       panel.dispose();
     }
   }
 
   private adopt(panel: vscode.WebviewPanel, prompt: PromptReference): PreviewPanel {
-    const preview = new PreviewPanel(panel, this.extension, this.server, prompt);
+    const preview = new PreviewPanel(panel, this.extension, this.server, this.sessions, prompt);
+    preview.onDidPoint((key) => this.pointed.fire({ panel: preview, key }));
+    preview.onDidScroll((place) => this.scrolled.fire({ panel: preview, place }));
     this.panels.set(panel, preview);
     panel.iconPath = {
       light: vscode.Uri.joinPath(this.extension, 'media', 'preview-light.svg'),
@@ -126,7 +153,8 @@ export class Previews implements vscode.WebviewPanelSerializer, vscode.Disposabl
       }
     });
     panel.onDidDispose(() => {
-      this.panels.get(panel)?.dispose();
+      this.pointed.fire({ panel: preview, key: null });
+      preview.dispose();
       this.panels.delete(panel);
       this.locked.delete(panel);
       if (this.last === panel) {

@@ -12,6 +12,8 @@ export const UNTRUSTED: Notice = {
   actions: [{ id: 'trust', title: 'Manage Trust' }],
 };
 
+type Failed = Pick<Stale, 'kind' | 'message'> & { interpreter?: string | null };
+
 /** Failures that another interpreter may not have. */
 const OF_THE_INTERPRETER = ['interpreter', 'no_foldline'];
 const MISSING_MODULE = /(ModuleNotFound|Import)Error/;
@@ -24,9 +26,20 @@ export function staleNotice(stale: Stale, hasText: boolean, fidelity: string, ur
   const shown = fidelity === 'static' ? SOURCE_ALONE : LAST_GOOD;
   return {
     kind: 'stale',
-    text: (hasText ? shown : '') + sentence(problemOf(stale, uri)),
+    text: (hasText ? shown : '') + sentence(problemOf(stale, uri)) + usedBy(stale),
     actions: actionsOf(stale.kind, stale.message, stale.file),
   };
+}
+
+/** The Python that was used, where another one may do better. */
+export function usedBy({ kind, message, interpreter }: Failed): string {
+  return interpreter && isOfInterpreter(kind, message) && !message.includes(interpreter)
+    ? ` It ran in ${interpreter}.`
+    : '';
+}
+
+function isOfInterpreter(kind: string, message: string): boolean {
+  return OF_THE_INTERPRETER.includes(kind) || MISSING_MODULE.test(message);
 }
 
 /** What can be done about a failure. */
@@ -35,7 +48,7 @@ export function actionsOf(kind: string, message: string, file?: string | null): 
   if (file) {
     actions.push({ id: 'revealProblem', title: 'Go to Problem' });
   }
-  if (OF_THE_INTERPRETER.includes(kind) || MISSING_MODULE.test(message)) {
+  if (isOfInterpreter(kind, message)) {
     actions.push({ id: 'chooseInterpreter', title: 'Choose Interpreter' });
   }
   return actions;

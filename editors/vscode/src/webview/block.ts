@@ -156,6 +156,16 @@ export class BlockView {
     this.root.hidden = hidden;
   }
 
+  /** Whether the editor's cursor is in it. */
+  setCurrent(current: boolean): void {
+    this.root.classList.toggle('current', current);
+    if (current) {
+      this.root.setAttribute('aria-current', 'location');
+    } else {
+      this.root.removeAttribute('aria-current');
+    }
+  }
+
   private async toggle(reason?: string): Promise<void> {
     this.change.disabled = true;
     await this.actions.change(this.block.opened ? 'close' : 'open', this.block.key, reason);

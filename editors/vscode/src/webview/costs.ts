@@ -76,6 +76,13 @@ export class Costs {
       left.style.setProperty('flex-grow', String(budget.limit - budget.used));
       this.strip.append(left);
     }
+    if (budget !== null && budget.over > 0) {
+      const limit = element('span.limit', {
+        title: `The budget ends here: ${amount(budget.limit)} ${budget.unit}`,
+      });
+      limit.style.setProperty('--share', String(budget.limit / budget.used));
+      this.strip.append(limit);
+    }
   }
 }
 

@@ -28,25 +28,39 @@ function perform(action: AnyAction): Promise<unknown> {
   });
 }
 
+function settle(id: number): Pending | undefined {
+  const request = pending.get(id);
+  pending.delete(id);
+  return request;
+}
+
 const page = new Page({
   inEditor: true,
   perform,
   load: () => vscode.getState() ?? {},
   save: (state) => vscode.setState(state),
   markdown: (block, part) => parseMarkdown(textOf(block, part)),
+  pointed: (key) => vscode.postMessage({ type: 'pointed', key }),
+  scrolled: (place) => vscode.postMessage({ type: 'scrolled', place }),
 });
 
 addEventListener('message', ({ data }: MessageEvent<ToPage>) => {
-  if (data.type === 'view') {
-    page.show(data.view);
-    return;
-  }
-  const asked = pending.get(data.id);
-  pending.delete(data.id);
-  if (data.type === 'response') {
-    asked?.resolve(data.value);
-  } else {
-    asked?.reject(new Error(data.reason));
+  switch (data.type) {
+    case 'view':
+      page.show(data.view);
+      break;
+    case 'mark':
+      page.mark(data.key, data.reveal);
+      break;
+    case 'scroll':
+      page.scrollTo(data.place);
+      break;
+    case 'response':
+      settle(data.id)?.resolve(data.value);
+      break;
+    case 'refusal':
+      settle(data.id)?.reject(new Error(data.reason));
+      break;
   }
 });
 vscode.postMessage({ type: 'ready', chosen: vscode.getState()?.chosen ?? null });

@@ -1,7 +1,7 @@
 // The whole page: a bar, a notice, drawers, and tabs of which the first has the blocks, patched
 // as views arrive.
 
-import type { AnyAction, Choices, Notice, View } from '../preview/messages';
+import type { AnyAction, Choices, Notice, Place, View } from '../preview/messages';
 import { Blocks } from '../preview/model';
 import type { Block, SectionText } from '../wire';
 import { BlockView, type Mode, type Part } from './block';
@@ -17,6 +17,7 @@ import {
   roleOf,
   toolsSheet,
 } from './sheets';
+import { InStep } from './step';
 import { Tabs } from './tabs';
 import type { Token } from './tokens';
 import { reasonOf } from './reasons';
@@ -41,6 +42,10 @@ export interface Host {
   load(): Partial<PageState>;
   save(state: PageState): void;
   markdown(block: Block, part: Part): readonly Token[];
+  /** The pointer or the focus is on this section, or on none any more. */
+  pointed?(key: string | null): void;
+  /** The user scrolled to here. */
+  scrolled?(place: Place): void;
   /** What else stands in the bar. */
   extra?: HTMLElement;
 }
@@ -83,6 +88,7 @@ export class Page {
     costs: element('div.sheet'),
   };
   private readonly foot = element('footer');
+  private readonly inStep: InStep;
 
   constructor(private readonly host: Host) {
     const state = host.load();
@@ -131,6 +137,12 @@ export class Page {
     document.body.append(this.header, this.main, this.foot);
     this.text.addEventListener('keydown', (event) => this.key(event));
     addEventListener('scroll', () => this.save(), { passive: true });
+    this.inStep = new InStep(
+      host,
+      this.text,
+      () => this.blocks.all().flatMap(({ id }) => this.views.get(id) ?? []),
+      () => this.header.getBoundingClientRect().bottom,
+    );
   }
 
   /** What the reader must know stays in view with the bar, however far down the text is. */
@@ -167,6 +179,17 @@ export class Page {
 
   show(view: View): void {
     this.keepingPlace(() => this.apply(view));
+  }
+
+  /** Marks the section that the editor's cursor is in. */
+  mark(key: string | null, reveal: boolean): void {
+    this.inStep.mark(key, reveal && this.tab === TEXT);
+  }
+
+  scrollTo(place: Place): void {
+    if (this.tab === TEXT) {
+      this.inStep.scrollTo(place);
+    }
   }
 
   private apply(view: View): void {
@@ -220,6 +243,7 @@ export class Page {
       }
     }
     this.applyFolds();
+    this.inStep.redrawn();
     this.modeButton.setAttribute('aria-pressed', String(this.mode === 'text'));
     this.save();
   }
@@ -400,6 +424,7 @@ export class Page {
     if (scrolled && top?.root.isConnected) {
       scrollBy({ top: top.root.getBoundingClientRect().top - before });
     }
+    this.inStep.moved();
   }
 
   private save(): void {

@@ -33,17 +33,20 @@ class Stale:
     message: str
     file: str | None
     line: int | None
+    interpreter: str | None = None
+    """The one that failed to execute it."""
 
     @classmethod
     def of(cls, error: IdeError | BackendError) -> Stale:
         """An error, for the user of a preview."""
         data = data_of(error)
-        file, line = data.get("file"), data.get("line")
+        file, line, interpreter = (data.get(name) for name in ("file", "line", "interpreter"))
         return cls(
             str(data["kind"]),
             str(error),
             file if isinstance(file, str) else None,
             line if isinstance(line, int) else None,
+            interpreter if isinstance(interpreter, str) else None,
         )
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.backends.waiting import in_thread
+from foldline.ide.errors import RenderError
 from foldline.ide.render import jobs
 from foldline.ide.render.interpreter import find_interpreter
 from foldline.ide.render.jobs import RENDER, STRICT, build_job
@@ -47,7 +48,12 @@ async def execute(
     interpreter = find_interpreter(document.path, workspace.settings.interpreter)
     # It may have been taken back meanwhile.
     workspace.require_trust()
-    answer = await workspace.renderer.run(interpreter, job, action.answers)
+    try:
+        answer = await workspace.renderer.run(interpreter, job, action.answers)
+    except RenderError as error:
+        # Another one may have what is missing in this one.
+        error.data["interpreter"] = str(interpreter.path)
+        raise
     workspace.focus.prompt(document.uri, answer.name)
     return answer
 

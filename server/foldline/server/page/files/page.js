@@ -17,16 +17,22 @@ function staleNotice(stale, hasText, fidelity, uri = "") {
   const shown = fidelity === "static" ? SOURCE_ALONE : LAST_GOOD;
   return {
     kind: "stale",
-    text: (hasText ? shown : "") + sentence(problemOf(stale, uri)),
+    text: (hasText ? shown : "") + sentence(problemOf(stale, uri)) + usedBy(stale),
     actions: actionsOf(stale.kind, stale.message, stale.file)
   };
+}
+function usedBy({ kind, message, interpreter }) {
+  return interpreter && isOfInterpreter(kind, message) && !message.includes(interpreter) ? ` It ran in ${interpreter}.` : "";
+}
+function isOfInterpreter(kind, message) {
+  return OF_THE_INTERPRETER.includes(kind) || MISSING_MODULE.test(message);
 }
 function actionsOf(kind, message, file) {
   const actions = [];
   if (file) {
     actions.push({ id: "revealProblem", title: "Go to Problem" });
   }
-  if (OF_THE_INTERPRETER.includes(kind) || MISSING_MODULE.test(message)) {
+  if (isOfInterpreter(kind, message)) {
     actions.push({ id: "chooseInterpreter", title: "Choose Interpreter" });
   }
   return actions;
@@ -314,6 +320,15 @@ var BlockView = class {
     this.fold.setAttribute("aria-expanded", String(!folded));
     this.body.hidden = folded;
     this.root.hidden = hidden;
+  }
+  /** Whether the editor's cursor is in it. */
+  setCurrent(current) {
+    this.root.classList.toggle("current", current);
+    if (current) {
+      this.root.setAttribute("aria-current", "location");
+    } else {
+      this.root.removeAttribute("aria-current");
+    }
   }
   async toggle(reason) {
     this.change.disabled = true;
@@ -1254,6 +1269,13 @@ var Costs = class {
       left.style.setProperty("flex-grow", String(budget.limit - budget.used));
       this.strip.append(left);
     }
+    if (budget !== null && budget.over > 0) {
+      const limit = element("span.limit", {
+        title: `The budget ends here: ${amount(budget.limit)} ${budget.unit}`
+      });
+      limit.style.setProperty("--share", String(budget.limit / budget.used));
+      this.strip.append(limit);
+    }
   }
 };
 function numbersOf(tokens, kept) {
@@ -1396,6 +1418,95 @@ function json(value, label) {
   return element("pre", { tabindex: "0", "aria-label": label }, JSON.stringify(value, null, 2));
 }
 
+// src/webview/step.ts
+var InStep = class {
+  constructor(listener, text, views, edge) {
+    this.listener = listener;
+    this.views = views;
+    this.edge = edge;
+    const pointAt = ({ target }) => {
+      const root = target?.closest(".block") ?? null;
+      this.point(root && (this.views().find((view) => view.root === root)?.key ?? null));
+    };
+    text.addEventListener("mouseover", pointAt);
+    text.addEventListener("focusin", pointAt);
+    text.addEventListener("mouseleave", () => this.point(null));
+    text.addEventListener("focusout", () => this.point(null));
+    addEventListener("scroll", () => this.scrolled(), { passive: true });
+  }
+  listener;
+  views;
+  edge;
+  marked = null;
+  pointed = null;
+  /** Where the page was put by itself. */
+  placed = 0;
+  /** Marks a section, or the nearest one above it that is shown. */
+  mark(key, reveal) {
+    this.marked = key;
+    const view = this.redrawn();
+    if (reveal && view !== void 0) {
+      const { top, bottom } = view.root.getBoundingClientRect();
+      const edge = this.edge();
+      if (bottom < edge || top > innerHeight) {
+        scrollBy({ top: top - edge });
+        this.moved();
+      }
+    }
+  }
+  /** Marks what is marked after the sections have changed. */
+  redrawn() {
+    const marked = this.marked === null ? void 0 : this.shown(this.marked);
+    for (const view of this.views()) {
+      view.setCurrent(view === marked);
+    }
+    return marked;
+  }
+  scrollTo({ key, share: share2 }) {
+    const view = this.shown(key);
+    if (view !== void 0) {
+      const { top, height } = view.root.getBoundingClientRect();
+      scrollBy({ top: top + (view.key === key ? share2 * height : 0) - this.edge() });
+      this.moved();
+    }
+  }
+  /** The page was scrolled, but not by the user. */
+  moved() {
+    this.placed = scrollY;
+  }
+  scrolled() {
+    if (Math.abs(scrollY - this.placed) < 1) {
+      return;
+    }
+    this.placed = scrollY;
+    const edge = this.edge();
+    const top = this.views().find(
+      ({ root }) => !root.hidden && root.getBoundingClientRect().bottom > edge + 1
+    );
+    if (top !== void 0) {
+      const { top: above, height } = top.root.getBoundingClientRect();
+      const share2 = Math.min(Math.max((edge - above) / height, 0), 1);
+      this.listener.scrolled?.({ key: top.key, share: share2 });
+    }
+  }
+  point(key) {
+    if (key !== this.pointed) {
+      this.pointed = key;
+      this.listener.pointed?.(key);
+    }
+  }
+  shown(key) {
+    const views = this.views().filter(({ root }) => !root.hidden);
+    for (let part = key; part !== ""; part = part.slice(0, Math.max(part.lastIndexOf("."), 0))) {
+      const view = views.find((one) => one.key === part);
+      if (view !== void 0) {
+        return view;
+      }
+    }
+    return void 0;
+  }
+};
+
 // src/webview/tabs.ts
 var Tabs = class {
   constructor(chosen) {
@@ -1501,6 +1612,12 @@ var Page = class {
     document.body.append(this.header, this.main, this.foot);
     this.text.addEventListener("keydown", (event) => this.key(event));
     addEventListener("scroll", () => this.save(), { passive: true });
+    this.inStep = new InStep(
+      host,
+      this.text,
+      () => this.blocks.all().flatMap(({ id }) => this.views.get(id) ?? []),
+      () => this.header.getBoundingClientRect().bottom
+    );
   }
   host;
   blocks = new Blocks();
@@ -1529,6 +1646,7 @@ var Page = class {
     costs: element("div.sheet")
   };
   foot = element("footer");
+  inStep;
   /** What the reader must know stays in view with the bar, however far down the text is. */
   head() {
     return element(
@@ -1562,6 +1680,15 @@ var Page = class {
   }
   show(view) {
     this.keepingPlace(() => this.apply(view));
+  }
+  /** Marks the section that the editor's cursor is in. */
+  mark(key, reveal) {
+    this.inStep.mark(key, reveal && this.tab === TEXT);
+  }
+  scrollTo(place) {
+    if (this.tab === TEXT) {
+      this.inStep.scrollTo(place);
+    }
   }
   apply(view) {
     this.view = view;
@@ -1612,6 +1739,7 @@ var Page = class {
       }
     }
     this.applyFolds();
+    this.inStep.redrawn();
     this.modeButton.setAttribute("aria-pressed", String(this.mode === "text"));
     this.save();
   }
@@ -1773,6 +1901,7 @@ var Page = class {
     if (scrolled && top?.root.isConnected) {
       scrollBy({ top: top.root.getBoundingClientRect().top - before });
     }
+    this.inStep.moved();
   }
   save() {
     const { view } = this;
