@@ -173,7 +173,9 @@ def test_a_person_at_a_terminal_sees_no_receipt(
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("TERM", "dumb")
     assert main(["lines", "shop.py", "1-2"]) == 0
-    assert capsys.readouterr().out.splitlines() == shown
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert [head, *(line[3:] for line in lines)] == shown
+    assert [line[:3] for line in lines] == ["1  ", "2  "]
     held = receipt.removeprefix("(receipt ").removesuffix(")")
     assert main(["lines", "shop.py", "1-2", "--held", held]) == 0
     assert capsys.readouterr().out == f"(unchanged {held})\n"

@@ -116,13 +116,14 @@ def test_a_prompt_is_compared_with_a_revision(tmp_path: Path) -> None:
         ["-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-qm", "one"],
     ):
         subprocess.run(["git", *arguments], cwd=tmp_path, check=True)
-    assert preview(str(prompt), "--diff", "HEAD").stdout == "no change since HEAD: 7 tokens\n"
+    same = preview(str(prompt), "--diff", "HEAD").stdout
+    assert same == "no change since HEAD: 7 tokens, tools included\n"
     prompt.write_text(text.replace("before", "before and after"), encoding="utf-8")
     done = preview(str(prompt), "--diff", "HEAD")
     assert done.returncode == 0
     assert "-before\n+before and after\n" in done.stdout
     assert "~ a: +2 tokens\n" in done.stdout
-    assert done.stdout.rstrip().endswith("(+2)")
+    assert done.stdout.endswith("+2 tokens, tools included: 7 at HEAD, 9 as it is now\n")
     unknown = preview(str(prompt), "--diff", "nowhere")
     assert (unknown.returncode, unknown.stdout) == (2, "")
     assert "has no revision 'nowhere'" in unknown.stderr

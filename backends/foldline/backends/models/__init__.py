@@ -1,11 +1,9 @@
 """The answers of the backends, frozen; lines count from 1, ranges include both ends."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from foldline.backends.models.coverage import COMPLETE, CUT_SHORT
-
 if TYPE_CHECKING:
+    from foldline.backends.models.coverage import COMPLETE, CUT_SHORT
     from foldline.backends.models.files import (
         FileText,
         FileTree,
@@ -54,28 +52,25 @@ __all__ = [
 ]
 
 # To make such a class takes a millisecond: a command makes those of its own answer.
-_HOMES = {
-    "FileOutline": "symbols",
-    "FileText": "files",
-    "FileTree": "files",
-    "GrepMatch": "hits",
-    "GrepResults": "hits",
-    "Reference": "references",
-    "ReferenceKind": "kinds",
-    "References": "references",
-    "SearchHit": "hits",
-    "SearchResults": "hits",
-    "SymbolDetail": "symbols",
-    "SymbolDetails": "symbols",
-    "SymbolHit": "hits",
-    "SymbolInfo": "symbols",
-    "SymbolKind": "kinds",
-    "SymbolResults": "hits",
-    "TreeEntry": "files",
+_LATER = {
+    "coverage": ("COMPLETE", "CUT_SHORT"),
+    "files": ("FileText", "FileTree", "TreeEntry"),
+    "hits": (
+        "GrepMatch",
+        "GrepResults",
+        "SearchHit",
+        "SearchResults",
+        "SymbolHit",
+        "SymbolResults",
+    ),
+    "kinds": ("ReferenceKind", "SymbolKind"),
+    "references": ("Reference", "References"),
+    "symbols": ("FileOutline", "SymbolDetail", "SymbolDetails", "SymbolInfo"),
 }
 
+if not TYPE_CHECKING:
 
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    def __getattr__(name: str) -> object:
+        from foldline.backends.exports import load
+
+        return load(__name__, _LATER, name)
