@@ -50,13 +50,11 @@ export function rangeOf({ start, end }: Range): vscode.Range {
   return new vscode.Range(start.line, start.character, end.line, end.character);
 }
 
-/** The place at a line of the source; none outside the prompt and its sections. */
+/** The place at a line of the source: the first section above all of them, none below the prompt. */
 export function placeAtLine(prompt: ListedPrompt, line: number): Place | undefined {
-  const { start, end } = prompt.range;
   const stretches = stretchesOf(prompt);
   const first = stretches[0];
-  // Sections in variables stand above the prompt.
-  if (first === undefined || line < Math.min(start.line, first.from) || line > end.line) {
+  if (first === undefined || line > prompt.range.end.line) {
     return undefined;
   }
   const { key, from, to } = stretches.filter((stretch) => stretch.from <= line).at(-1) ?? first;
