@@ -40,7 +40,7 @@ function check_command()
   local program = vim.fn.exepath(config.cmd[1])
   if program == '' then
     vim.health.error(('`%s` is not found on PATH'):format(config.cmd[1]), {
-      "Install it: pip install 'foldline[server]'",
+      "Install it: uv tool install '/path/to/foldline[server]'",
       "or name it: vim.lsp.config('foldline', "
         .. "{ cmd = { '/path/to/foldline', 'serve', '--stdio' } })",
     })
