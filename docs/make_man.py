@@ -71,7 +71,7 @@ def _verb(name: str, verb: argparse.ArgumentParser) -> Iterator[str]:
     yield f"\\fB{roff(usage.replace('[-h] ', ''))}\\fR"
     yield ".PP"
     yield roff(" ".join((verb.description or "").split()))
-    # There is no public way to list them.
+    # argparse has no public way to list them.
     for action in verb._actions:  # noqa: SLF001
         if action.dest == "help":
             continue

@@ -83,7 +83,7 @@ font-size: {char_height}px; line-height: {line_height}px; font-variant-east-asia
 
 
 def record(command: str, folder: Path) -> str:
-    """What a command prints on a terminal."""
+    """Return the output of a command on a terminal."""
     controller, terminal = pty.openpty()
     ioctl(terminal, TIOCSWINSZ, pack("HHHH", ROWS, COLUMNS, 0, 0))
     environment = {

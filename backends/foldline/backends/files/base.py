@@ -135,7 +135,7 @@ class BaseFileBackend(ABC):
         return key
 
     def exists(self, path: str) -> bool:
-        """Whether anything is there, ignored or not; raises `PathError` as `resolve` does."""
+        """Return whether the path exists, ignored or not; raises `PathError` as `resolve` does."""
         key = self._locate(path)
         found = key in self._overlays or self._kind(key) is not None
         return found or self._is_overlay_folder(key)

@@ -1,4 +1,4 @@
-"""What searches find: files, definitions, lines."""
+"""Search results: files, definitions and lines."""
 
 from __future__ import annotations
 
