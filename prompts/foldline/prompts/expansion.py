@@ -68,6 +68,7 @@ def expand(
     classifier: IntentClassifier,
     only: Collection[str] | None,
     session: object | None,
+    said: Sequence[str],
 ) -> PromptTemplate[OutputT]:
     """Return a template with open chapters replaced by their sections, and closed ones removed."""
     chapters = _chapters(template.sections)
@@ -95,6 +96,7 @@ def expand(
         classifier=classifier,
         only=only,
         session=session,
+        said=said,
     )
     fresh = template.with_sections(gate.dissolved(template.sections))
     fresh.chapter_decisions = tuple(gate.decisions)
@@ -115,6 +117,7 @@ class _Gate:
         classifier: IntentClassifier,
         only: Collection[str] | None,
         session: object | None,
+        said: Sequence[str],
     ) -> None:
         self.decisions: list[ChapterDecision] = []
         self._template = template
@@ -124,6 +127,7 @@ class _Gate:
         self._classifier = classifier
         self._only = only
         self._session = session
+        self._said = tuple(said)
         self._thread = session.thread() if isinstance(session, ThreadSource) else Thread()
         self._goal = self._goal_text(goal_section_key)
 
@@ -167,10 +171,10 @@ class _Gate:
             return False, ("its `enabled` forbids it",)
         if not self._classify:
             return True, ("all chapters are included",)
-        if not self._goal:
+        if not self._goal and not self._said:
             return False, ("the goal section has no text",)
         answer = self._classifier(
-            IntentQuery(self._goal, chapter, params, self._session, self._thread)
+            IntentQuery(self._goal, chapter, params, self._session, self._thread, self._said)
         )
         if isinstance(answer, bool):
             return answer, ("the classifier said so",)

@@ -24,6 +24,7 @@ class IntentQuery:
         params: The chapter's parameters; None where it has none.
         session: The session of the evaluation, for slices of your own.
         thread: What was said in this session before: requests, answers and tool calls.
+        said: What the user said in the conversation, the oldest message first.
     """
 
     goal: str
@@ -31,6 +32,7 @@ class IntentQuery:
     params: object
     session: object | None = None
     thread: Thread = field(default_factory=Thread)
+    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +57,11 @@ def term_overlap(query: IntentQuery) -> ChapterVerdict:
 
     A chapter opens if the goal has one term of its key, title or keywords, or two of its
     description. Case and plural endings are ignored; common words don't count. A keyword of several
-    words counts if the goal has all of them in this order.
+    words counts if the goal has all of them in this order. In a conversation, everything that the
+    user said is a part of the goal, so that a chapter stays open once it was asked for.
     """
     chapter = query.chapter
-    goal = _terms(query.goal)
+    goal = _terms("\n".join((query.goal, *query.said)))
     known = set(goal)
     strong = [
         *(("key", term) for term in _terms(re.sub(r"[._-]+", " ", chapter.key))),

@@ -2,12 +2,13 @@
 
 Providers keep what they have read as long as the next request begins with the same bytes. So the
 tools of the first request are those of all later ones (`stable`), and opened sections come at the
-end of the conversation (`opened_between`), with their tools.
+end of the conversation (`opened_since`), with their tools.
 """
 
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
@@ -18,21 +19,23 @@ from foldline.prompts.disclosure import disclosure_param_descriptions, disclosur
 from foldline.prompts.errors import ToolValidationError
 from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.roles import SECTION_ROLES, Role
+from foldline.prompts.runtime.conversation import SentSection
 from foldline.prompts.tool import Tool, ToolContext
 from foldline.prompts.tool_calls import described, parameters_schema
 from foldline.prompts.visibility import SectionVisibility
 from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from foldline.prompts.blocks import Block, Segment
     from foldline.prompts.rendered import RenderedPrompt
+    from foldline.prompts.runtime.conversation import SentPrompt
     from foldline.prompts.tree import Node
     from foldline.prompts.visibility import SectionPath
     from foldline.prompts.wording import Wording
 
-__all__ = ["CALL_TOOL", "Appending", "CallToolParams", "Opened", "opened_between", "stable"]
+__all__ = ["CALL_TOOL", "Appending", "CallToolParams", "Opened", "opened_since", "stable"]
 
 OutputT = TypeVar("OutputT")
 
@@ -73,6 +76,8 @@ class Opened:
 
     texts: tuple[tuple[Role, str], ...]
     tools: tuple[Tool[object, object], ...]
+    paths: tuple[SectionPath, ...] = ()
+    """The sections that the texts begin with."""
     follow: tuple[tuple[Role, str], ...] = ()
     """The texts that come as messages of their own after the results."""
     references: tuple[str, ...] = ()
@@ -94,23 +99,44 @@ def stable(rendered: RenderedPrompt[OutputT], means: Appending) -> RenderedPromp
     names = _disclosure_names(rendered)
     if OPEN_SECTIONS not in names:
         return rendered
-    wording = rendered.wording
-    offered = [_offered(tool, wording) for tool in dispatched(rendered, names)]
-    disclosing = [tool for tool in offered if tool.name in names]
-    descriptions = disclosure_param_descriptions(wording, disclosing)
-    hidden = _hidden_tools(rendered)
+    offered = [tool.name for tool in dispatched(rendered, names)]
+    hidden = [tool.name for node in _folded(rendered) for tool in node.section.tools]
     if hidden and means.tools == "proxy":
-        proxy = _proxy(rendered)
-        offered.append(proxy)
-        hidden = ()
-        descriptions = {
-            **descriptions,
-            proxy.name: {"name": wording.call_tool_name, "arguments": wording.call_tool_arguments},
+        offered.append(proxy_name(rendered))
+        hidden = []
+    kept = offering(rendered, offered, hidden)
+    assert kept is not None
+    return kept
+
+
+def offering(
+    rendered: RenderedPrompt[OutputT], names: Sequence[str], deferred: Sequence[str]
+) -> RenderedPrompt[OutputT] | None:
+    """Return a rendered prompt that offers the tools of these names; None if one is gone.
+
+    They may be those of sections that aren't shown, and the one that calls others.
+    """
+    known = _tools_of(rendered)
+    wording = rendered.wording
+    disclosing = [name for name in names if name in (OPEN_SECTIONS, READ_SECTION)]
+    for tool in dispatched(rendered, disclosing):
+        known[tool.name] = _offered(tool, wording)
+    descriptions: dict[str, Mapping[str, str]] = {
+        **disclosure_param_descriptions(wording, [known[n] for n in disclosing if n in known])
+    }
+    proxy = proxy_name(rendered)
+    if proxy in names:
+        known[proxy] = _proxy(rendered)
+        descriptions[proxy] = {
+            "name": wording.call_tool_name,
+            "arguments": wording.call_tool_arguments,
         }
+    if not known.keys() >= {*names, *deferred}:
+        return None
     return replace(
         rendered,
-        _tools=tuple(offered),
-        _deferred=hidden,
+        _tools=tuple(known[name] for name in names),
+        _deferred=tuple(known[name] for name in deferred),
         _tool_param_descriptions={**descriptions, **rendered.tool_param_descriptions},
     )
 
@@ -148,8 +174,13 @@ def _folded(rendered: RenderedPrompt[Any]) -> list[Node]:
     return [node for top in tops for node in top.walk()]
 
 
-def _hidden_tools(rendered: RenderedPrompt[Any]) -> tuple[Tool[object, object], ...]:
-    return tuple(tool for node in _folded(rendered) for tool in node.section.tools)
+def _tools_of(rendered: RenderedPrompt[Any]) -> dict[str, Tool[object, object]]:
+    """Return the tools of all sections by name, shown or not, and those of the prompt itself."""
+    source = rendered._source  # noqa: SLF001 - As above.
+    nodes = () if source is None else source.plan.by_path.values()
+    return {t.name: t for node in nodes for t in node.section.tools} | {
+        tool.name: tool for tool in rendered.tools
+    }
 
 
 def _offered(tool: Tool[object, object], wording: Wording) -> Tool[object, object]:
@@ -163,10 +194,7 @@ def _offered(tool: Tool[object, object], wording: Wording) -> Tool[object, objec
 
 def proxy_name(rendered: RenderedPrompt[Any]) -> str:
     """Return the name of the tool that calls others: `call_tool`, or a longer one if it's taken."""
-    source = rendered._source  # noqa: SLF001 - As above.
-    taken = {tool.name for tool in rendered.tools}
-    if source is not None:
-        taken |= {tool.name for node in source.plan.by_path.values() for tool in node.section.tools}
+    taken = _tools_of(rendered)
     name = CALL_TOOL
     while name in taken:
         name += "_"
@@ -187,44 +215,49 @@ def _never_called(params: CallToolParams, *, context: ToolContext | None) -> NoR
     raise ToolValidationError(f"There is no tool {params.name!r}.")
 
 
-# An opening
+# What was sent, and what comes later
 
 
-def opened_between(before: RenderedPrompt[Any], after: RenderedPrompt[Any]) -> Opened | str:
-    """Return what the second render of a prompt adds to the first, in which sections were closed.
+def sent_sections(rendered: RenderedPrompt[Any]) -> tuple[SentSection, ...]:
+    """Return the sections that a model has seen once it was sent all of this prompt."""
+    if not rendered.blocks:
+        return (SentSection((), _hashed(rendered.text)),)
+    return tuple(
+        SentSection(block.path, _digest(block), block.opened_by is not None)
+        for block in rendered.blocks
+        if block.enabled
+    )
 
-    If it changes anything else, the text can't be appended: then return the reason.
+
+def opened_since(sent: SentPrompt, now: RenderedPrompt[Any]) -> Opened | str:
+    """Return what a prompt shows now and didn't show when it was sent.
+
+    If anything else has changed, the new text can't be appended: then return the reason.
     """
-    earlier = {block.path: block for block in before.blocks}
-    tops = {
-        block.path
-        for block in after.blocks
-        if block.path in earlier and _is_opened(earlier[block.path], block)
-    }
-    if not tops:
-        return "no summarized section was opened"
+    earlier = {section.path: section for section in sent.sections}
     shown: list[tuple[Role, list[Segment]]] = []
-    seen: set[SectionPath] = set()
-    for block in after.blocks:
-        top = next((top for top in tops if block.path[: len(top)] == top), None)
-        if top is None:
-            seen.add(block.path)
-            if block.path not in earlier or not _same(earlier[block.path], block):
-                return f"the section {block.dotted_key!r} changes, too"
-            continue
-        if block.path == top:
-            shown.append((block.role, []))
-        shown[-1][1].extend(block.segments)
-    for path, block in earlier.items():
-        if path not in seen and path not in tops:
-            return f"the section {block.dotted_key!r} goes"
-    had = {tool.name for tool in before.tools}
-    has = {tool.name for tool in after.tools} | {OPEN_SECTIONS, READ_SECTION}
-    if lost := sorted(had - has):
+    tops: list[SectionPath] = []
+    for block in now.blocks:
+        before = earlier.pop(block.path, None)
+        if tops and block.path[: len(tops[-1])] == tops[-1]:
+            shown[-1][1].extend(block.segments)
+        elif block.enabled and (before is None or (before.folded and block.opened_by is None)):
+            tops.append(block.path)
+            shown.append((block.role, list(block.segments)))
+        elif before is not None and (not block.enabled or before.digest != _digest(block)):
+            return f"the section {block.dotted_key!r} changes, too"
+    if not now.blocks and earlier.pop((), None) != sent_sections(now)[0]:
+        return "the text changes"
+    if earlier:
+        return f"the section {'.'.join(next(iter(earlier)))!r} goes"
+    had = {*sent.tools, *sent.brought} - {OPEN_SECTIONS, READ_SECTION, sent.proxy}
+    own = [tool for tool in now.tools if tool.name not in (OPEN_SECTIONS, READ_SECTION)]
+    if lost := sorted(had - {tool.name for tool in own}):
         return f"the tool {lost[0]!r} goes"
     return Opened(
         tuple((role, _joined(segments)) for role, segments in shown),
-        tuple(tool for tool in after.tools if tool.name not in had | {OPEN_SECTIONS, READ_SECTION}),
+        tuple(tool for tool in own if tool.name not in had),
+        paths=tuple(tops),
     )
 
 
@@ -286,17 +319,12 @@ def called_by_proxy(
     return (arguments["name"], inner) if isinstance(inner, (str, dict)) else None
 
 
-def _is_opened(before: Block, after: Block) -> bool:
-    return before.opened_by is not None and after.enabled and after.opened_by is None
+def _digest(block: Block) -> str:
+    return _hashed(f"{block.role} {_joined(block.segments)}")
 
 
-def _same(before: Block, after: Block) -> bool:
-    """Return True if two blocks of one section show the same."""
-    return (
-        before.enabled == after.enabled
-        and before.visibility is after.visibility
-        and _joined(before.segments) == _joined(after.segments)
-    )
+def _hashed(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
 def _joined(segments: Sequence[Segment]) -> str:

@@ -23,7 +23,7 @@ from foldline.prompts.template import OutputT_co, PromptTemplate
 from foldline.prompts.visibility import SectionVisibility, VisibilityOverrideSource
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Self
 
     from foldline.prompts.deadline import Deadline
@@ -234,6 +234,7 @@ class Prompt(Generic[OutputT_co]):
         classifier: IntentClassifier | None = None,
         only: Collection[str] | None = None,
         session: object | None = None,
+        said: Sequence[str] = (),
     ) -> Prompt[OutputT_co]:
         """Return a new prompt of the expanded template, with the same parameters bound.
 
@@ -249,6 +250,7 @@ class Prompt(Generic[OutputT_co]):
                 classifier=classifier,
                 only=only,
                 session=session,
+                said=said,
             )
         )
         expanded._bindings = self._bindings

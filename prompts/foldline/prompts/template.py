@@ -158,6 +158,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         classifier: IntentClassifier | None = None,
         only: Collection[str] | None = None,
         session: object | None = None,
+        said: Sequence[str] = (),
     ) -> PromptTemplate[OutputT_co]:
         """Return a new template in which open chapters are replaced by their sections.
 
@@ -175,6 +176,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
             classifier: Replaces `term_overlap`.
             only: Keys of the chapters that may open; must include their enclosing chapters.
             session: Passed to `enabled` callables that ask for it.
+            said: The user's messages of a conversation, the oldest first, for the classifier.
 
         Raises:
             PromptConfigurationError: `goal_section_key` is missing, unknown or ambiguous, or the
@@ -198,6 +200,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
             classifier=term_overlap if classifier is None else classifier,
             only=only,
             session=session,
+            said=said,
         )
 
     def bind(

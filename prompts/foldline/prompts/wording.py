@@ -50,6 +50,8 @@ class Wording:
         open_sections_reason: The description of its parameter `reason`.
         opened_tools: The line above the tools of opened sections, where `tool` calls them.
         opened_as_message: The result of opening sections whose text is the message that follows.
+        sections_added: The line above sections that a conversation is sent later, unasked.
+        sections_above: The result of an opening whose sections the beginning shows by now.
         call_tool: The description of the tool `call_tool`, which calls those of opened sections.
         call_tool_name: The description of its parameter `name`.
         call_tool_arguments: The description of its parameter `arguments`.
@@ -97,6 +99,8 @@ class Wording:
     )
     opened_tools: str = "Tools of these sections, to be called with `${tool}`:"
     opened_as_message: str = "The system message that follows has their content."
+    sections_added: str = "From here on, the prompt has these sections, too:"
+    sections_above: str = "The beginning of the conversation shows the sections that are open now."
     call_tool: str = (
         "Call a tool of a section that was opened. The result of `open_sections` has the tools of "
         "the opened sections with their parameters."

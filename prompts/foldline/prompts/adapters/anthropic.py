@@ -228,9 +228,7 @@ class _Exchange:
         self._adapter = adapter
         deferred = frozenset(tool.name for tool in rendered.deferred_tools)
         self._messages = Messages(deferred, system=takes_system_messages(adapter.model))
-        for turn in conversation.turns:
-            self._messages.add(turn)
-        self._results: list[dict[str, object]] = []
+        self._results = [r for turn in conversation.turns for r in self._messages.add(turn)]
         self._request: dict[str, Any] = {
             **adapter.options,
             "model": adapter.model,

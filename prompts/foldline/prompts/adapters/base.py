@@ -132,9 +132,10 @@ class BaseAdapter(ABC):
                 arrives. Without it, answers aren't streamed.
             context_policy: How much the conversation keeps of its tool results, in place of the
                 adapter's policy.
-            conversation: What was said before. One that hasn't begun begins with the prompt's
-                messages; one that has is sent as it is, and the prompt only has the tools and the
-                output. The response has it with all that was said since; so has the session.
+            conversation: What was said before, to which the prompt's messages are added. If one has
+                begun, what the prompt shows now and didn't then is appended, or the beginning is
+                rendered anew. The response has the conversation with all that was said since; so
+                has the session.
             section_params: Instances to bind to single sections for this evaluation only, by dotted
                 key.
             overrides: Stored overrides for this evaluation only; see `Prompt.bind`. Those that
@@ -213,6 +214,7 @@ def render_for_evaluation(
     deadline: Deadline | None = None,
     chapter_params: Mapping[str, object] | None = None,
     intent_classifier: IntentClassifier | None = None,
+    conversation: Conversation | None = None,
     section_params: Mapping[str, object] | None = None,
     overrides: OverrideSource | None = None,
     tag: str | None = None,
@@ -235,6 +237,7 @@ def render_for_evaluation(
             chapters_expansion_policy=chapters_expansion_policy,
             chapter_params=chapter_params,
             intent_classifier=intent_classifier,
+            conversation=conversation,
             section_params=section_params,
             overrides=overrides,
             tag=tag,
@@ -287,6 +290,7 @@ def _prepared(
         goal_section_key=options.goal_section_key,
         classifier=options.intent_classifier,
         session=options.session,
+        said=() if options.conversation is None else options.conversation.said,
     )
 
 

@@ -1,7 +1,8 @@
-"""The loop's account of a conversation, to which a context policy is applied."""
+"""A context policy, applied to all that a conversation has."""
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
@@ -9,16 +10,15 @@ from typing import TYPE_CHECKING, TypeVar
 from foldline.prompts.context import READ_RESULT, Message, Priority, Role
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, did_you_mean, near_names
-from foldline.prompts.runtime.dispatch import tool_text
+from foldline.prompts.runtime.conversation import AssistantTurn, ToolTurn, UserTurn
 from foldline.prompts.tool import Tool, ToolContext, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
-    from foldline.prompts.adapters.protocol import ModelTurn
     from foldline.prompts.context import ContextPolicy, Savings
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.dispatch import ToolCall, ToolOutcome
+    from foldline.prompts.runtime.conversation import CallMade, Conversation, ToolAnswer
 
 __all__ = ["ManagedConversation", "Revision", "policy_of"]
 
@@ -54,17 +54,19 @@ class ResultHandle:
 
 
 class ManagedConversation:
-    """The messages so far, and those that the next request has.
+    """A context policy over all results of a conversation, those of earlier evaluations included.
 
-    What the policy replaced or removed once stays so: a text that changes back and forth would
-    cost a provider's prompt cache each time.
+    What the policy replaced or removed once stays so, as the conversation has it: a text that
+    changes back and forth would cost a provider's prompt cache each time.
+
+    Args:
+        policy: The policy.
+        current: Returns the conversation so far.
     """
 
-    def __init__(self, policy: ContextPolicy, rendered: RenderedPrompt[object]) -> None:
+    def __init__(self, policy: ContextPolicy, current: Callable[[], Conversation]) -> None:
         self._policy = policy
-        self._messages = [Message(Role.USER, rendered.text)]
-        self._results: list[str] = []
-        self._places: list[int] = []
+        self._current = current
 
     def offered(self, rendered: RenderedPrompt[OutputT]) -> RenderedPrompt[OutputT]:
         """Return the prompt with the tool that reads replaced results, if the policy has handles.
@@ -86,61 +88,84 @@ class ManagedConversation:
         )
         return replace(rendered, _tools=(*rendered.tools, tool))
 
-    def add(self, turn: ModelTurn, outcomes: Sequence[ToolOutcome]) -> None:
-        """Add a message of the model and the results of its calls."""
-        said = "".join((turn.text, *map(_arguments, turn.tool_calls)))
-        self._messages.append(Message(Role.ASSISTANT, said))
-        for outcome in outcomes:
-            result = outcome.result
-            text = tool_text(result)
-            handle = None
-            if self._policy.handles and outcome.call.name != READ_RESULT:
-                handle = f"r{len(self._results) + 1}"
-            self._results.append(text)
-            self._places.append(len(self._messages))
-            if outcome.opened is not None:
-                # A part of the prompt: the model couldn't open it again.
-                self._messages.append(Message(Role.SYSTEM, text))
-                continue
-            self._messages.append(
-                Message(
-                    Role.TOOL,
-                    text,
-                    outcome.call.name,
-                    _label(outcome.call),
-                    result.summary,
-                    result.priority or Priority.MEDIUM,
-                    handle,
-                )
-            )
-
-    def revise(self) -> Revision:
-        """Apply the policy, and return what changes before the next request."""
-        managed = self._policy.apply(self._messages)
-        if managed.messages == tuple(self._messages):
-            return Revision()
+    def revise(self) -> tuple[Conversation, Revision]:
+        """Apply the policy; return the conversation of the next request and what changes in it."""
+        conversation = self._current()
+        messages = list(self._messages(conversation))
+        managed = self._policy.apply(message for message, _ in messages)
+        places = [place for place, (_, answer) in enumerate(messages) if answer is not None]
         changed = {
             number: managed.messages[place].content
-            for number, place in enumerate(self._places)
-            if managed.messages[place] != self._messages[place]
+            for number, place in enumerate(places)
+            if managed.messages[place] != messages[place][0]
         }
-        self._messages = list(managed.messages)
-        return Revision(changed, managed.savings)
+        if not changed:
+            return conversation, Revision()
+        numbers = itertools.count()
+        turns = [
+            ToolTurn(tuple(self._replaced(a, changed.get(next(numbers))) for a in turn.answers))
+            if isinstance(turn, ToolTurn)
+            else turn
+            for turn in conversation.turns
+        ]
+        return replace(conversation, turns=tuple(turns)), Revision(changed, managed.savings)
+
+    def _messages(self, conversation: Conversation) -> Iterator[tuple[Message, ToolAnswer | None]]:
+        """Yield the messages of a conversation, results with their answers."""
+        labels: dict[str, str] = {}
+        results = itertools.count(1)
+        for turn in conversation.turns:
+            match turn:
+                case UserTurn():
+                    yield Message(Role.USER, turn.text), None
+                case AssistantTurn():
+                    labels |= {call.id: _label(call) for call in turn.calls}
+                    said = "".join((turn.text, *map(_arguments, turn.calls)))
+                    yield Message(Role.ASSISTANT, said), None
+                case ToolTurn():
+                    for answer in turn.answers:
+                        yield self._result(answer, labels, next(results)), answer
+                case _:
+                    yield Message(Role.SYSTEM, turn.text), None
+
+    def _result(self, answer: ToolAnswer, labels: Mapping[str, str], number: int) -> Message:
+        if answer.sections:
+            # A part of the prompt: the model couldn't open it again.
+            return Message(Role.SYSTEM, answer.text)
+        handles = self._policy.handles and answer.name != READ_RESULT
+        return Message(
+            Role.TOOL,
+            answer.text,
+            answer.name,
+            labels.get(answer.call_id, ""),
+            answer.summary,
+            answer.priority,
+            f"r{number}" if handles else None,
+        )
+
+    def _replaced(self, answer: ToolAnswer, text: str | None) -> ToolAnswer:
+        if text is None:
+            return answer
+        full = answer.full or answer.text if self._policy.handles else answer.full
+        return replace(answer, text=text, full=full)
 
     def _read_result(self, params: ResultHandle, *, context: ToolContext) -> ToolResult[str]:
-        known = {f"r{number}": text for number, text in enumerate(self._results, start=1)}
+        del context
+        turns = (turn for turn in self._current().turns if isinstance(turn, ToolTurn))
+        answers = enumerate((a for turn in turns for a in turn.answers), start=1)
+        known = {f"r{number}": answer.full or answer.text for number, answer in answers}
         if params.handle not in known:
             near = near_names(params.handle, known)
             raise LookupError(f"There is no result {params.handle!r}{did_you_mean(near, '.')}")
         return ToolResult(value=known[params.handle], priority=Priority.LOW)
 
 
-def _arguments(call: ToolCall) -> str:
+def _arguments(call: CallMade) -> str:
     arguments = call.arguments
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
-def _label(call: ToolCall) -> str:
+def _label(call: CallMade) -> str:
     """The arguments of a call, short: a single one by its value, such as a path."""
     arguments: object = call.arguments
     if isinstance(arguments, str):

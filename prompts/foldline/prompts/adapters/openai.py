@@ -79,7 +79,7 @@ class _Chat:
         adapter.check_options(adapter.client.chat.completions.create)
         self._adapter = adapter
         self._messages = [m for turn in conversation.turns for m in _messages(turn)]
-        self._results: list[dict[str, object]] = []
+        self._results = [m for m in self._messages if m["role"] == "tool"]
         self._request: dict[str, Any] = {
             **adapter.options,
             "model": adapter.model,

@@ -110,7 +110,7 @@ class _Responses:
         deferred = openai_responses_tools(rendered, deferred=True)
         self._deferred = {str(tool["name"]): tool for tool in deferred}
         self._input = [item for turn in conversation.turns for item in _items(turn, self._deferred)]
-        self._results: list[dict[str, object]] = []
+        self._results = list(filter(_is_result, self._input))
         self._request: dict[str, Any] = {
             **adapter.options,
             "model": adapter.model,
@@ -146,7 +146,7 @@ class _Responses:
 
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
         items = list(_items(tool_turn(outcomes), self._deferred))
-        self._results += [item for item in items if item["type"] == "function_call_output"]
+        self._results += filter(_is_result, items)
         self._input += items
 
     def add(self, turn: SystemTurn | DeveloperTurn) -> None:
@@ -222,6 +222,10 @@ class _Responses:
                 **(self._request.get("prompt_cache_options") or {}),
                 "comparison_response_id": response_id,
             }
+
+
+def _is_result(item: Mapping[str, object]) -> bool:
+    return item.get("type") == "function_call_output"
 
 
 def _shown(tools: Sequence[JsonSchema]) -> list[JsonSchema]:

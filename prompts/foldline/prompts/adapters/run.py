@@ -9,20 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from foldline.prompts.adapters.context import ManagedConversation
+from foldline.prompts.adapters.continued import brings, continued, shown
+from foldline.prompts.context import Priority
 from foldline.prompts.errors import (
     EvaluationFailure,
     PromptConfigurationError,
     PromptEvaluationError,
 )
 from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
-from foldline.prompts.opening import (
-    called_by_proxy,
-    dispatched,
-    opened_between,
-    proxy_name,
-    result_of,
-    stable,
-)
+from foldline.prompts.opening import called_by_proxy, dispatched, opened_since, result_of
 from foldline.prompts.roles import Role
 from foldline.prompts.runtime.bounded import check_bounds
 from foldline.prompts.runtime.conversation import (
@@ -101,29 +96,33 @@ class Run(Generic[OutputT]):
         self._turns = 0
         self._usage = NOTHING_USED
         conversation = options.conversation or Conversation()
+        if conversation.turns and isinstance(conversation.turns[-1], AssistantTurn):
+            raise PromptConfigurationError(
+                "The conversation ends with the model's answer; say what the user says next: "
+                "conversation.user(…)."
+            )
         self._overrides: dict[SectionPath, SectionVisibility] = dict.fromkeys(
             conversation.opened, SectionVisibility.FULL
         )
         self._rendered = render(self._overrides)
-        self._proxy = proxy_name(self._rendered)
-        append = conversation.appends or (opener is not None and opener.append)
-        self._means = adapter.appending if append else None
-        self._sent = self._rendered
-        if self._means is not None:
-            # What was opened since the conversation began came later; it began without.
-            begun = render(dict.fromkeys(conversation.opened, SectionVisibility.SUMMARY))
-            self._sent = stable(begun if conversation.opened else self._rendered, self._means)
-        appends = self._sent is not self._rendered
-        self._means = self._means if appends else None
-        self._conversation = conversation.begin(self._sent.messages, appends=appends)
+        self._sent, self._conversation = continued(
+            conversation,
+            self._rendered,
+            render,
+            adapter.appending,
+            opens=conversation.appends if opener is None else opener.append,
+            appends=opener is None or opener.append,
+        )
+        self._means = adapter.appending if self._conversation.appends else None
         policy = adapter.policy_for(self._rendered, options.context_policy)
-        self._managed = None if policy is None else ManagedConversation(policy, self._sent)
+        self._managed = (
+            None if policy is None else ManagedConversation(policy, lambda: self._conversation)
+        )
         self._handles: Sequence[Tool[object, object]] = ()
         if self._managed is not None:
             known = len(self._sent.tools)
             self._sent = self._managed.offered(self._sent)
             self._handles = self._sent.tools[known:]
-        self._results: list[tuple[int, int]] = []
         self._goal = goal(self._rendered)
         self._deadline = self._rendered.deadline if options.deadline is None else options.deadline
         descriptor = self._rendered.descriptor
@@ -149,11 +148,6 @@ class Run(Generic[OutputT]):
             PromptEvaluationError: The evaluation failed.
         """
         self._check("the start")
-        if isinstance(self._conversation.turns[-1], AssistantTurn):
-            raise PromptConfigurationError(
-                "The conversation ends with the model's answer; say what the user says next: "
-                "conversation.user(…)."
-            )
         self._publish(PromptRendered, rendered=self._sent, visibility_overrides=dict(overrides))
         try:
             return self._converse()
@@ -162,6 +156,7 @@ class Run(Generic[OutputT]):
             raise
 
     def _converse(self) -> PromptResponse[OutputT]:
+        self._revise()
         exchange = self._adapter.converse(self._sent, self._conversation)
         outcomes: list[ToolOutcome] = []
         while True:
@@ -177,7 +172,7 @@ class Run(Generic[OutputT]):
                 on_expansion=None if self._opener is None else self._open,
             )
             outcomes.extend(answers)
-            self._tell(exchange, turn, answers)
+            self._tell(exchange, answers)
         return self._response(turn, tuple(outcomes))
 
     def _tools(self) -> Sequence[Tool[object, object]]:
@@ -186,15 +181,12 @@ class Run(Generic[OutputT]):
             return (*self._rendered.tools, *self._handles)
         offered = {tool.name: tool for tool in self._sent.tools}
         names = [name for name in (OPEN_SECTIONS, READ_SECTION) if name in offered]
-        proxy = offered.get(self._proxy)
-        proxies = [] if proxy is None else [proxy]
+        proxies = [tool for name, tool in offered.items() if name == self._conversation.sent.proxy]
         return (*dispatched(self._rendered, names), *proxies, *self._handles)
 
     def _meant(self, call: ToolCall) -> ToolCall:
         """Return the call of the tool that is meant by a call of `call_tool`."""
-        if self._means is None or self._means.tools != "proxy":
-            return call
-        meant = called_by_proxy(call.name, call.arguments, self._proxy)
+        meant = called_by_proxy(call.name, call.arguments, self._conversation.sent.proxy)
         return call if meant is None else replace(call, name=meant[0], arguments=meant[1])
 
     def _open(self, call: ToolCall, request: VisibilityExpansionRequired) -> ToolOutcome:
@@ -214,13 +206,15 @@ class Run(Generic[OutputT]):
                 else "`opening` is 'render'"
             )
             raise request
-        shown = {b.path for b in self._rendered.blocks if b.enabled and b.opened_by is None}
-        if request.requested_overrides.keys() <= shown:
+        full = {b.path for b in self._rendered.blocks if b.enabled and b.opened_by is None}
+        if request.requested_overrides.keys() <= full:
             keys = ", ".join(map(repr, request.section_keys))
             return ToolOutcome(call, ToolResult(f"Already shown in full: {keys}.", success=False))
         overrides = {**self._overrides, **request.requested_overrides}
         after = self._render(overrides)
-        found = opened_between(self._rendered, after)
+        found = opened_since(self._conversation.sent, after)
+        if not isinstance(found, str):
+            found = brings(found, self._conversation.sent, called=True) or found
         if isinstance(found, str):
             opener.why = found
             raise request
@@ -228,7 +222,9 @@ class Run(Generic[OutputT]):
         instructions = request.expansion_instructions or ""
         text, opened = result_of(found, instructions, after, self._means)
         self._rendered, self._overrides = after, overrides
-        self._conversation = self._conversation.open(request.requested_overrides)
+        self._conversation = shown(
+            self._conversation.open(request.requested_overrides), after, opened
+        )
         self._publish(
             SectionsOpened,
             section_keys=tuple(request.section_keys),
@@ -254,44 +250,33 @@ class Run(Generic[OutputT]):
             message_id=turn.message_id,
         )
 
-    def _tell(
-        self, exchange: ModelExchange, turn: ModelTurn, outcomes: Sequence[ToolOutcome]
-    ) -> None:
+    def _tell(self, exchange: ModelExchange, outcomes: Sequence[ToolOutcome]) -> None:
         """Add the results to the next request and to the conversation."""
         exchange.tell(outcomes)
-        place = len(self._conversation.turns)
-        self._results += [(place, number) for number in range(len(outcomes))]
         self._conversation = self._conversation.add(tool_turn(outcomes))
-        for outcome in outcomes:
-            for role, text in () if outcome.opened is None else outcome.opened.follow:
-                follow = SystemTurn(text) if role is Role.SYSTEM else DeveloperTurn(text)
+        for opened in (outcome.opened for outcome in outcomes if outcome.opened is not None):
+            for role, text in opened.follow:
+                make = SystemTurn if role is Role.SYSTEM else DeveloperTurn
+                follow = make(text, sections=opened.paths)
                 exchange.add(follow)
                 self._conversation = self._conversation.add(follow)
+        revised = self._revise()
+        if revised:
+            exchange.revise(revised)
+
+    def _revise(self) -> Mapping[int, str]:
+        """Apply the context policy, and return the results that change, by number."""
         if self._managed is None:
-            return
-        self._managed.add(turn, outcomes)
-        revision = self._managed.revise()
+            return {}
+        self._conversation, revision = self._managed.revise()
         if revision.texts:
-            exchange.revise(revision.texts)
-            self._keep(revision.texts)
             self._publish(
                 ContextReplaced,
                 turn=self._turns,
                 results=tuple(revision.texts),
                 savings=revision.savings,
             )
-
-    def _keep(self, texts: Mapping[int, str]) -> None:
-        """Replace results in the conversation, which is what the model has been told."""
-        turns = list(self._conversation.turns)
-        for result, text in texts.items():
-            at, number = self._results[result]
-            told = turns[at]
-            assert isinstance(told, ToolTurn)
-            answers = list(told.answers)
-            answers[number] = replace(answers[number], text=text)
-            turns[at] = ToolTurn(tuple(answers))
-        self._conversation = replace(self._conversation, turns=tuple(turns))
+        return revision.texts
 
     def _next_turn(self, exchange: ModelExchange) -> ModelTurn:
         self._check("the conversation")
@@ -414,6 +399,9 @@ def tool_turn(outcomes: Sequence[ToolOutcome]) -> ToolTurn:
                 tool_text(outcome.result),
                 outcome.result.success,
                 () if outcome.opened is None else outcome.opened.references,
+                summary=outcome.result.summary,
+                priority=outcome.result.priority or Priority.MEDIUM,
+                sections=() if outcome.opened is None else outcome.opened.paths,
             )
             for outcome in outcomes
         )

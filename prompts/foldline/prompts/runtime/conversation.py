@@ -9,12 +9,15 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
+from foldline.prompts.context import Priority
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, PromptValidationError
 from foldline.prompts.files import read_bytes_file
 from foldline.prompts.roles import Role
 from foldline.prompts.tool_calls import json_text, to_json
 from foldline.prompts.values import Mismatch, convert
+from foldline.prompts.visibility import SectionPath  # noqa: TC001 - JSON is converted to it.
+from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
     import os
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
 
     from foldline.prompts.examples import Example
     from foldline.prompts.messages import PromptMessage
-    from foldline.prompts.visibility import SectionPath
 
 __all__ = [
     "AssistantTurn",
@@ -32,6 +34,8 @@ __all__ = [
     "DeveloperTurn",
     "File",
     "Image",
+    "SentPrompt",
+    "SentSection",
     "SystemTurn",
     "ToolAnswer",
     "ToolTurn",
@@ -145,6 +149,8 @@ class SystemTurn:
 
     text: str
     role: Literal["system"] = "system"
+    sections: tuple[SectionPath, ...] = ()
+    """The prompt's sections that the turn shows; see `Conversation.sent`."""
 
 
 @FrozenDataclass()
@@ -153,6 +159,8 @@ class DeveloperTurn:
 
     text: str
     role: Literal["developer"] = "developer"
+    sections: tuple[SectionPath, ...] = ()
+    """The prompt's sections that the turn shows; see `Conversation.sent`."""
 
 
 @FrozenDataclass()
@@ -161,6 +169,8 @@ class UserTurn:
 
     parts: tuple[Part, ...]
     role: Literal["user"] = "user"
+    sections: tuple[SectionPath, ...] = ()
+    """The prompt's sections that the turn shows, if the user didn't say it."""
 
     @property
     def text(self) -> str:
@@ -202,6 +212,14 @@ class ToolAnswer:
     success: bool = True
     tools: tuple[str, ...] = ()
     """Deferred tools that the model can call from here on."""
+    summary: str | None = None
+    """The text that a context policy sends in place of an old result."""
+    priority: Priority = Priority.MEDIUM
+    """How long a context policy keeps the result."""
+    full: str | None = None
+    """The result as it was, if a policy with `handles` replaced it."""
+    sections: tuple[SectionPath, ...] = ()
+    """The prompt's sections that the result shows; no policy removes it."""
 
 
 @FrozenDataclass()
@@ -213,6 +231,35 @@ class ToolTurn:
 
 
 Turn: TypeAlias = SystemTurn | DeveloperTurn | UserTurn | AssistantTurn | ToolTurn
+
+
+@FrozenDataclass()
+class SentSection:
+    """A section of the prompt as the model has seen it."""
+
+    path: SectionPath
+    digest: str
+    """A hash of its text and its role."""
+    folded: bool = False
+    """True if its summary was shown."""
+
+
+@FrozenDataclass()
+class SentPrompt:
+    """What a conversation has been sent of its prompt: at its beginning, and appended since."""
+
+    sections: tuple[SentSection, ...] = ()
+    tools: tuple[str, ...] = ()
+    """Names of the tools in each request."""
+    deferred: tuple[str, ...] = ()
+    """Names of the tools in each request that the model doesn't see until they are brought."""
+    proxy: str = ""
+    """The one among `tools` that calls those of appended sections; empty without any."""
+    brought: tuple[str, ...] = ()
+    """Names of the tools that came with appended sections."""
+
+
+NOTHING_SENT = SentPrompt()
 
 _PROMPT_TURNS = {Role.SYSTEM: SystemTurn, Role.DEVELOPER: DeveloperTurn}
 
@@ -229,7 +276,9 @@ class Conversation:
     >>> Conversation.from_json(conversation.to_json()) == conversation
     True
 
-    What has begun isn't rendered again: the provider's cache keeps all that was sent before.
+    Each evaluation compares what its prompt shows with what was sent. What is new is appended,
+    so that the provider's cache keeps all that was sent before; if anything else differs, the
+    beginning is rendered anew.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -240,8 +289,15 @@ class Conversation:
     appends: bool = False
     """True if the prompt's tools were offered so that sections can be opened by appending them."""
     opened: tuple[tuple[str, ...], ...] = ()
-    """Paths of the sections that were opened since, by appending their text."""
+    """Paths of the sections that the model opened since."""
+    sent: SentPrompt = NOTHING_SENT
     format: int = field(default=FORMAT, repr=False)
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The texts of what the user said, the oldest first: without the prompt and examples."""
+        turns = self.turns[self.begun :]
+        return tuple(t.text for t in turns if isinstance(t, UserTurn) and not t.sections)
 
     def system(self, text: str) -> Conversation:
         """Return the conversation with an instruction of the application at its end."""
@@ -288,7 +344,13 @@ class Conversation:
         added = tuple((_text(given), _text(answer)) for given, answer in pairs)
         return replace(self, examples=(*self.examples, *added))
 
-    def begin(self, messages: Sequence[PromptMessage], *, appends: bool = False) -> Conversation:
+    def begin(
+        self,
+        messages: Sequence[PromptMessage],
+        *,
+        appends: bool = False,
+        sent: SentPrompt = NOTHING_SENT,
+    ) -> Conversation:
         """Return the conversation with a prompt's messages and the examples in front.
 
         A conversation that has begun is returned as it is.
@@ -307,11 +369,51 @@ class Conversation:
         for given, answer in self.examples:
             shown += (UserTurn((given,)), AssistantTurn(answer))
         beginning = (*first, *shown, *last)
-        return replace(self, turns=(*beginning, *self.turns), begun=len(beginning), appends=appends)
+        turns = (*beginning, *self.turns)
+        return replace(self, turns=turns, begun=len(beginning), appends=appends, sent=sent)
 
-    def restart(self) -> Conversation:
-        """Return the conversation as if it hadn't begun: without the prompt's messages."""
-        return replace(self, turns=self.turns[self.begun :], begun=0, appends=False, opened=())
+    def append(
+        self, messages: Iterable[tuple[Role, str]], sections: Sequence[SectionPath]
+    ) -> Conversation:
+        """Return the conversation with sections of the prompt behind all that was answered.
+
+        What the user says next stays behind the user's sections; instructions follow it.
+        """
+        answered = (AssistantTurn, ToolTurn)
+        at = max((n for n, t in enumerate(self.turns, 1) if isinstance(t, answered)), default=0)
+        at = max(at, self.begun)
+        before: list[Turn] = []
+        after: list[Turn] = []
+        for role, text in messages:
+            make = _PROMPT_TURNS.get(role)
+            if make is None:
+                before.append(UserTurn((text,), sections=tuple(sections)))
+            else:
+                after.append(make(text, sections=tuple(sections)))
+        return replace(self, turns=(*self.turns[:at], *before, *self.turns[at:], *after))
+
+    def restart(self, note: str = ENGLISH.sections_above) -> Conversation:
+        """Return the conversation as if it hadn't begun: without anything of the prompt.
+
+        A tool's result that shows sections becomes the `note`. The model's messages lose the form
+        of their provider, which is bound to what stood in front of them.
+        """
+        turns: list[Turn] = []
+        for turn in self.turns[self.begun :]:
+            match turn:
+                case AssistantTurn():
+                    turns.append(replace(turn, native=None))
+                case ToolTurn():
+                    shown = [
+                        replace(a, text=note, tools=(), sections=()) if a.sections else a
+                        for a in turn.answers
+                    ]
+                    turns.append(ToolTurn(tuple(shown)))
+                case _ if not turn.sections:
+                    turns.append(turn)
+        return replace(
+            self, turns=tuple(turns), begun=0, appends=False, opened=(), sent=NOTHING_SENT
+        )
 
     def open(self, paths: Iterable[SectionPath]) -> Conversation:
         """Return the conversation with these sections among the opened ones."""

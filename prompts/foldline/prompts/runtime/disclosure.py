@@ -215,7 +215,7 @@ class _Loop(Generic[OutputT]):
         # Measured with the overrides alone: the session gets only granted requests.
         self._overrides.update(request.requested_overrides)
         if not appended:
-            self._render_anew(request)
+            self._prompt = rebind_tasks(self._prompt, request)
         grown = None
         if self._size is not None and self._allowed is not None:
             after = self._tokens()
@@ -239,15 +239,6 @@ class _Loop(Generic[OutputT]):
         if self._on_expansion is not None:
             self._on_expansion(request)
 
-    def _render_anew(self, request: VisibilityExpansionRequired) -> None:
-        """Prepare an evaluation of the prompt with all sections open that were opened so far."""
-        self._prompt = rebind_tasks(self._prompt, request)
-        conversation = self._options.conversation
-        if conversation is not None:
-            for path in conversation.opened:
-                self._overrides.setdefault(path, SectionVisibility.FULL)
-            self._options = replace(self._options, conversation=conversation.restart())
-
     def _evaluate(self, adapter: ProviderAdapter) -> PromptResponse[OutputT]:
         from foldline.prompts.adapters.base import BaseAdapter
 
@@ -267,7 +258,13 @@ class _Loop(Generic[OutputT]):
         for name in ("conversation", "section_params", "overrides", "tag", "wording"):
             if options[name] is None:
                 del options[name]
-        return adapter.evaluate(self._prompt, visibility_overrides=self._overrides, **options)
+        overrides = self._overrides
+        conversation = self._options.conversation
+        if conversation is not None and self._granted:
+            # It may send a conversation that has begun as it is.
+            options["conversation"] = conversation.restart()
+            overrides = dict.fromkeys(conversation.opened, SectionVisibility.FULL) | overrides
+        return adapter.evaluate(self._prompt, visibility_overrides=overrides, **options)
 
     def _tokens(self) -> int:
         """Return the tokens of the prompt with the sections that are open."""
@@ -282,5 +279,6 @@ class _Loop(Generic[OutputT]):
             chapters_expansion_policy=options.chapters_expansion_policy,
             chapter_params=options.chapter_params,
             intent_classifier=options.intent_classifier,
+            conversation=options.conversation,
         )
         return self._count_tokens(rendered.text)

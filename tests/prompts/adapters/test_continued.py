@@ -1,0 +1,416 @@
+"""Conversations of several evaluations: each request shows what its prompt shows, on every wire."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from foldline.prompts import (
+    Chapter,
+    ChaptersExpansionPolicy,
+    ContextPolicy,
+    MarkdownSection,
+    Priority,
+    PromptTemplate,
+    SectionVisibility,
+    Task,
+    TaskSection,
+    Tool,
+    ToolContext,
+    ToolResult,
+    apply_expansion,
+    evaluate_with_expansions,
+)
+from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.errors import VisibilityExpansionRequired
+from foldline.prompts.runtime import (
+    Conversation,
+    PromptResponse,
+    Session,
+    SetVisibilityOverride,
+    VisibilityOverrides,
+    evaluate_with_disclosure,
+)
+
+from .openings import FULL, SUMMARY, WIRES, tool
+from .providers import Json, serving
+from .test_opening import known_tools, texts
+from .wires import Said
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from foldline.prompts.adapters import BaseAdapter
+    from foldline.prompts.visibility import SectionPath
+
+    from .wire.simulators import Simulator
+
+DOCS = MarkdownSection[None](
+    title="Docs",
+    key="docs",
+    template="<ALL DOCS>",
+    summary="<SOME DOCS>",
+    visibility=SUMMARY,
+    tools=[tool("t_look_up")],
+)
+NOTES = DOCS.clone(
+    title="Notes", key="notes", template="<ALL NOTES>", summary="<SOME NOTES>", tools=[]
+)
+TEMPLATE = PromptTemplate(ns="t", key="p", sections=[DOCS, NOTES, TaskSection[Task]()])
+OPENS = Said(calls=(("open_sections", {"section_keys": ["docs"], "reason": "why"}),))
+
+
+class Talk:
+    """A model on loopback, and what it was asked."""
+
+    def __init__(self, simulator: Simulator, model: str) -> None:
+        self.simulator = simulator
+        self.adapter: BaseAdapter = simulator.adapter(model=model)
+
+    def says(self, *script: Said) -> None:
+        self.simulator._script = [Said("")] * len(self.simulator.metered) + list(script)
+
+    @property
+    def last(self) -> str:
+        """All that the last request says."""
+        return texts(self.request)
+
+    @property
+    def request(self) -> Json:
+        request: Json = self.simulator.requests[-1]
+        return request
+
+    @property
+    def tools(self) -> set[str]:
+        return known_tools(self.request)
+
+    def sent(self) -> list[Json]:
+        messages: list[Json] = self.simulator.wire.sent(self.request)
+        return messages
+
+
+@pytest.fixture(params=WIRES)
+def talk(request: pytest.FixtureRequest) -> Iterator[Talk]:
+    simulator, model = WIRES[request.param]
+    with serving(simulator([])) as provider:
+        yield Talk(provider, model)
+    assert provider.refusals == []
+
+
+# The loops of the specifications
+
+
+def loop_with_overrides(talk: Talk, conversation: Conversation) -> PromptResponse[None]:
+    overrides: dict[SectionPath, SectionVisibility] = {}
+    task = Task("Go.")
+    while True:
+        try:
+            return talk.adapter.evaluate(
+                TEMPLATE.bind(task), visibility_overrides=overrides, conversation=conversation
+            )
+        except VisibilityExpansionRequired as request:
+            overrides.update(request.requested_overrides)
+            task = replace(task, expansion_instructions=request.expansion_instructions)
+
+
+def loop_with_session(talk: Talk, conversation: Conversation) -> PromptResponse[None]:
+    session = Session()
+    while True:
+        try:
+            return talk.adapter.evaluate(
+                TEMPLATE.bind(Task("Go.")), session=session, conversation=conversation
+            )
+        except VisibilityExpansionRequired as request:
+            for path, visibility in request.requested_overrides.items():
+                session[VisibilityOverrides].apply(
+                    SetVisibilityOverride(path=path, visibility=visibility)
+                )
+
+
+def loop_with_both(talk: Talk, conversation: Conversation) -> PromptResponse[None]:
+    session, overrides = Session(), {("docs",): SUMMARY}
+    while True:
+        try:
+            return talk.adapter.evaluate(
+                TEMPLATE.bind(Task("Go.")),
+                session=session,
+                visibility_overrides=overrides,
+                conversation=conversation,
+            )
+        except VisibilityExpansionRequired as request:
+            apply_expansion(request, overrides, session=session)
+
+
+def helper(talk: Talk, conversation: Conversation) -> PromptResponse[None]:
+    return evaluate_with_expansions(
+        lambda overrides: talk.adapter.evaluate(
+            TEMPLATE.bind(Task("Go.")), visibility_overrides=overrides, conversation=conversation
+        )
+    )
+
+
+@pytest.mark.parametrize("loop", [loop_with_overrides, loop_with_session, loop_with_both, helper])
+def test_vd_55_vd_56_tk_10_a_retry_loop_reaches_the_model_in_a_conversation(
+    talk: Talk, loop: Callable[[Talk, Conversation], PromptResponse[None]]
+) -> None:
+    talk.says(Said("Hello."), OPENS, Said(calls=(("t_look_up", {}),)), Said("Done."), Said("Bye."))
+    first = talk.adapter.evaluate(TEMPLATE.bind(Task("Go.")), conversation=Conversation())
+    assert "<SOME DOCS>" in talk.last
+    second = loop(talk, first.conversation.user("Read the docs."))
+    assert (second.text, second.rendered.blocks[0].visibility) == ("Done.", FULL)
+    assert talk.last.count("<ALL DOCS>") == 1
+    assert "<SOME DOCS>" not in talk.last
+    assert "t_look_up" in talk.tools
+    assert "t_look_up heard nothing" in str(talk.sent())
+    assert ("**Expansion Context:**" in talk.last) is (loop is loop_with_overrides)
+    assert talk.last.index("Hello.") < talk.last.index("Read the docs.")
+
+    third = talk.adapter.evaluate(
+        TEMPLATE.bind(Task("Go.")), conversation=second.conversation.user("Thanks.")
+    )
+    assert third.text == "Bye."
+    assert ("<ALL DOCS>" in talk.last, "<SOME DOCS>" in talk.last) == (False, True), (
+        "this evaluation was given no overrides, so the section is folded again"
+    )
+    assert "t_look_up" not in talk.tools
+
+
+def test_what_the_helper_opens_stays_open_in_later_evaluations(talk: Talk) -> None:
+    talk.says(OPENS, Said("Yes."), Said("Still."), Said("Bye."))
+    prompt = TEMPLATE.bind(Task("Go."))
+    said = evaluate_with_disclosure(talk.adapter, prompt, conversation=Conversation()).conversation
+    for text in ("And now?", "Bye."):
+        conversation = Conversation.from_json(said.user(text).to_json())
+        response = talk.adapter.evaluate(prompt, conversation=conversation)
+        said = response.conversation
+        assert response.rendered.blocks[0].visibility is FULL
+        assert talk.last.count("<ALL DOCS>") == 1
+        assert "t_look_up" in talk.tools
+    assert talk.simulator.kept_shares() == [1.0, 1.0, 1.0]
+
+
+# Changes between two evaluations
+
+
+def test_text_that_is_opened_between_two_evaluations_is_appended(talk: Talk) -> None:
+    talk.says(Said("Hello."), Said("Yes."), Said("Bye."))
+    prompt = TEMPLATE.bind(Task("Go."))
+    said = talk.adapter.evaluate(prompt, conversation=Conversation()).conversation
+    for _ in range(2):
+        response = talk.adapter.evaluate(
+            prompt,
+            conversation=said.user("Now with notes."),
+            visibility_overrides={("notes",): FULL, ("docs",): SUMMARY},
+        )
+        said = response.conversation
+        # Without `read_section` the requests have other tools, so the prompt is rendered anew.
+        assert talk.last.count("<ALL NOTES>") == 1
+        assert "<SOME DOCS>" in talk.last
+    both = TEMPLATE.with_sections([*TEMPLATE.sections, NOTES.clone(key="more", template="<MORE>")])
+    talk.says(Said("Hello."), Said("Yes."))
+    said = talk.adapter.evaluate(both.bind(Task("Go.")), conversation=Conversation()).conversation
+    before = talk.sent()
+    talk.adapter.evaluate(
+        both.bind(Task("Go.")),
+        conversation=said.user("Now with notes."),
+        visibility_overrides={("notes",): FULL},
+    )
+    assert _plain(talk.sent()[: len(before)]) == _plain(before)
+    assert talk.last.count("<ALL NOTES>") == 1
+    assert talk.last.index("<ALL NOTES>") < talk.last.index("Now with notes.")
+    assert talk.simulator.kept_shares()[-1] == 1.0
+
+
+def _plain(messages: list[Json]) -> list[str]:
+    return [texts({"messages": [message]}) for message in messages]
+
+
+@FrozenDataclass()
+class Weather:
+    now: str
+
+
+def test_a_changed_value_is_rendered_anew_and_the_old_one_is_gone(talk: Talk) -> None:
+    template = PromptTemplate(
+        ns="t",
+        key="p",
+        sections=[MarkdownSection[Weather](title="Now", key="now", template="<${now}>")],
+    )
+    talk.says(Said("Hm."), Said("Oh."), Said("Ah."))
+    said = Conversation()
+    for now in ("rain", "sun", "sun"):
+        said = talk.adapter.evaluate(template, Weather(now), conversation=said).conversation
+        assert f"<{now}>" in talk.last
+        said = said.user("And now?")
+    assert "<rain>" not in talk.last
+    assert [turn.role for turn in said.turns] == ["user", *["assistant", "user"] * 3]
+    assert talk.simulator.kept_shares()[-1] == 1.0
+
+
+def test_another_adapter_goes_on_with_what_was_opened() -> None:
+    simulators = [WIRES["deferred tools"], WIRES["chat completions"]]
+    prompt = TEMPLATE.bind(Task("Go."))
+    with serving(simulators[0][0]([OPENS, Said("Yes.")])) as provider:
+        first = evaluate_with_disclosure(
+            provider.adapter(model=simulators[0][1]), prompt, conversation=Conversation()
+        )
+    script = [Said(calls=(("t_look_up", {}),)), Said("Done.")]
+    with serving(simulators[1][0](script)) as provider:
+        talk = Talk(provider, simulators[1][1])
+        response = talk.adapter.evaluate(prompt, conversation=first.conversation.user("Go on."))
+        assert provider.refusals == []
+    assert response.tool_outcomes[0].result.success
+    assert "t_look_up" in talk.tools
+    assert talk.last.count("<ALL DOCS>") == 1, "its first result doesn't repeat the beginning"
+
+
+# Chapters
+
+
+def chapter(key: str) -> Chapter[None]:
+    return Chapter[None](
+        key=key,
+        title=key.title(),
+        sections=[
+            MarkdownSection[None](
+                title=key.title(), key=key, template=f"<ALL {key}>", tools=[tool(f"t_{key}")]
+            )
+        ],
+    )
+
+
+SUPPORT = PromptTemplate(
+    ns="t",
+    key="support",
+    sections=[TaskSection[Task]()],
+    chapters=[chapter("billing"), chapter("security")],
+)
+CLASSIFIED: dict[str, Any] = {
+    "goal_section_key": "task",
+    "chapters_expansion_policy": ChaptersExpansionPolicy.INTENT_CLASSIFIER,
+}
+
+
+def support(talk: Talk, goal: str, conversation: Conversation) -> PromptResponse[None]:
+    return talk.adapter.evaluate(SUPPORT, Task(goal), conversation=conversation, **CLASSIFIED)
+
+
+def shown(talk: Talk) -> list[str]:
+    """The chapters whose text the model got; it has their tools, and no others."""
+    found = [key for key in ("billing", "security") if f"<ALL {key}>" in talk.last]
+    assert talk.tools == {f"t_{key}" for key in found}
+    return found
+
+
+def test_ch_18_ch_23_text_and_tools_of_chapters_follow_each_decision(talk: Talk) -> None:
+    talk.says(Said("A."), Said("B."), Said(calls=(("t_security", {}),)), Said("C."), Said("D."))
+    said = support(talk, "Fix billing.", Conversation()).conversation
+    assert shown(talk) == ["billing"]
+    said = support(talk, "Review security.", said.user("Next.")).conversation
+    assert shown(talk) == ["security"]
+    said = support(talk, "Billing and security.", said.user("Next.")).conversation
+    assert shown(talk) == ["billing", "security"]
+    support(talk, "Nothing of it.", said.user("Next."))
+    assert shown(talk) == []
+
+
+def test_ch_14_the_classifier_sees_what_the_user_says_in_the_conversation(talk: Talk) -> None:
+    talk.says(Said("A."), Said("B."), Said("C."))
+    said = support(talk, "Help.", Conversation()).conversation
+    assert shown(talk) == []
+    said = support(talk, "Help.", said.user("It is about billing.")).conversation
+    assert shown(talk) == ["billing"]
+    support(talk, "Help.", said.user("Go on."))
+    assert shown(talk) == ["billing"], "it was asked for in this conversation"
+
+
+def test_a_chapter_without_tools_is_appended_so_that_the_prefix_stays(talk: Talk) -> None:
+    bare = [
+        Chapter[None](key=c.key, title=c.title, sections=[c.sections[0].clone(tools=[])])
+        for c in SUPPORT.sections
+        if isinstance(c, Chapter)
+    ]
+    template = PromptTemplate(ns="t", key="p", sections=[TaskSection[Task]()], chapters=bare)
+    talk.says(Said("A."), Said("B."), Said("C."))
+    said = Conversation()
+    for text in ("Hello.", "Billing?", "Security?"):
+        response = talk.adapter.evaluate(
+            template, Task("Help."), conversation=said.user(text), **CLASSIFIED
+        )
+        said = response.conversation
+        for block in response.rendered.blocks:
+            assert talk.last.count(block.text.strip()) == 1
+    assert all(share >= 0.99 for share in talk.simulator.kept_shares())
+    assert [turn.role for turn in said.turns] == [
+        *("user", "user", "assistant", "user", "user", "assistant", "user", "user", "assistant")
+    ]
+
+
+# Context policies
+
+
+@FrozenDataclass()
+class ReadFile:
+    path: str
+
+
+def read_file(params: ReadFile, *, context: ToolContext) -> ToolResult[str]:
+    del context
+    text = f"<{params.path}> " * 1_000
+    return ToolResult(value=text, summary=f"<outline of {params.path}>", priority=Priority.LOW)
+
+
+READER = PromptTemplate(
+    ns="t",
+    key="reader",
+    sections=[
+        MarkdownSection[None](
+            title="Read",
+            key="read",
+            template="Read files.",
+            tools=[Tool[ReadFile, str](name="read_file", description="Reads.", handler=read_file)],
+        )
+    ],
+)
+
+
+def _results(talk: Talk) -> list[str]:
+    found = []
+    for message in talk.sent():
+        if message.get("role") == "tool":
+            found.append(message["content"])
+        elif message.get("type") == "function_call_output":
+            found.append(message["output"])
+        elif message.get("role") == "user" and isinstance(message["content"], list):
+            found += [b["content"] for b in message["content"] if b["type"] == "tool_result"]
+    return found
+
+
+def test_cm_02_cm_05_a_policy_holds_over_all_evaluations_of_a_conversation(talk: Talk) -> None:
+    policy = ContextPolicy(keep_turns=2, budget=10_000)
+    said = Conversation()
+    for number in range(6):
+        path = f"f{number}.py"
+        talk.says(Said(calls=(("read_file", {"path": path}),)), Said("Read."))
+        response = talk.adapter.evaluate(
+            READER, conversation=said.user(f"Read {path}."), context_policy=policy
+        )
+        said = Conversation.from_json(response.conversation.to_json())
+        results = _results(talk)
+        assert len(results) == number + 1
+        assert results[-1].startswith(f"<{path}> <{path}>")
+        assert results[:-1] == [f"<outline of f{n}.py>" for n in range(number)]
+
+
+def test_a_handle_reads_a_result_of_an_earlier_evaluation(talk: Talk) -> None:
+    policy = ContextPolicy(keep_turns=1, handles=True)
+    talk.says(Said(calls=(("read_file", {"path": "a.py"}),)), Said("Read."))
+    said = talk.adapter.evaluate(READER, conversation=Conversation(), context_policy=policy)
+    stored = Conversation.from_json(said.conversation.user("Again.").to_json())
+    talk.says(Said(calls=(("read_result", {"handle": "r1"}),)), Said("Done."))
+    talk.adapter.evaluate(READER, conversation=stored, context_policy=policy)
+    first, second = _results(talk)
+    assert first.startswith("<outline of a.py>\n[shortened; read_result returns it")
+    assert second == "<a.py> " * 1_000
