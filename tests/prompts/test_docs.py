@@ -28,6 +28,7 @@ NAMES = (
     "context",
     "testing-prompts",
     "overrides",
+    "conversations",
     "prompt-caching",
     "language-servers",
 )

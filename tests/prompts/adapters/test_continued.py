@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from foldline.prompts import (
     Chapter,
@@ -36,11 +41,11 @@ from foldline.prompts.runtime import (
 
 from .openings import FULL, SUMMARY, WIRES, tool
 from .providers import Json, serving
-from .test_opening import known_tools, texts
+from .test_opening import known_tools, own_tools, shapes, texts
 from .wires import Said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from foldline.prompts.adapters import BaseAdapter
     from foldline.prompts.visibility import SectionPath
@@ -414,3 +419,173 @@ def test_a_handle_reads_a_result_of_an_earlier_evaluation(talk: Talk) -> None:
     first, second = _results(talk)
     assert first.startswith("<outline of a.py>\n[shortened; read_result returns it")
     assert second == "<a.py> " * 1_000
+
+
+# Any sequence
+
+
+@dataclass(frozen=True)
+class Step:
+    """One evaluation: what differs from the one before, and what the model does."""
+
+    by: str
+    """`loop`, `helper` or `plain`: the model opens a section, and the door that it comes through;
+    `caller` or `session`: they open one."""
+    pick: int
+    chapters: frozenset[str]
+    value: int
+    calls: bool
+    other: bool
+    """True for the other adapter."""
+
+
+STEPS = st.builds(
+    Step,
+    st.sampled_from(["loop", "helper", "plain", "caller", "session"]),
+    st.integers(0, 40),
+    st.frozensets(st.sampled_from(["c0", "c1"])),
+    st.sampled_from([0, 0, 0, 1]),
+    st.booleans(),
+    st.booleans(),
+)
+
+
+@FrozenDataclass()
+class Value:
+    value: int = 0
+
+
+@st.composite
+def chapter_templates(draw: st.DrawFn) -> PromptTemplate[None]:
+    roles = st.sampled_from([None, "system", "developer"])
+    tops = [draw(shapes(f"s{n}")).section(draw(roles)) for n in range(draw(st.integers(1, 2)))]
+    value = MarkdownSection[Value](title="V", key="value", template="<BODY value ${value}>")
+    chapters = [
+        Chapter[None](
+            key=f"c{n}", title=f"C{n}", sections=[draw(shapes(f"c{n}s")).section(draw(roles))]
+        )
+        for n in range(2)
+    ]
+    last = [value, *chapters] if draw(st.booleans()) else [*chapters, value]
+    return PromptTemplate(
+        ns="t",
+        key="t",
+        sections=[*tops, *last],
+        disclosure=draw(st.sampled_from(["auto", "open"])),
+    )
+
+
+class Chat:
+    """A conversation by steps, over one or two adapters."""
+
+    def __init__(self, talks: Sequence[Talk], template: PromptTemplate[None]) -> None:
+        self.talks = talks
+        self.template = template
+        self.session = Session()
+        self.said = Conversation()
+        self.policy = ContextPolicy(keep_turns=1, budget=200)
+
+    def take(self, step: Step) -> None:
+        talk = self.talks[step.other]
+        opens = step.by in ("loop", "helper", "plain")
+        asked: list[str] = []
+
+        def model(request: Json) -> Said:
+            offered = {t.get("function", t)["name"] for t in request.get("tools", ())}
+            if opens and not asked and "open_sections" in offered:
+                keys = re.findall(r'with key "([\w.]+)"', texts(request))
+                if keys:
+                    asked.append(keys[step.pick % len(keys)])
+                    arguments = {"section_keys": asked, "reason": "why"}
+                    return Said(calls=(("open_sections", arguments),))
+            own = sorted(known_tools(request))
+            if step.calls and own and "called" not in asked:
+                asked.append("called")
+                name = own[step.pick % len(own)]
+                arguments = {"word": f"<BODY of a result> {'x' * 300}"}
+                if name in offered or name not in texts(request):
+                    return Said(calls=((name, arguments),))
+                return Said(calls=(("call_tool", {"name": name, "arguments": arguments}),))
+            return Said("Done.")
+
+        # The ids of calls are unique in a conversation, whoever the provider is.
+        talk.simulator._script = lambda request: replace(model(request), tag=f"p{step.other:d}")
+        response = self.evaluated(talk, step)
+        if response is None:
+            return
+        self.said = Conversation.from_json(response.conversation.to_json())
+        self.check(talk, response)
+
+    def evaluated(self, talk: Talk, step: Step) -> PromptResponse[None] | None:
+        prompt = self.template.bind(Value(step.value))
+        options: dict[str, Any] = {
+            "conversation": self.said.user(f"Evaluation of {step.value}."),
+            "session": self.session,
+            "context_policy": self.policy,
+            "goal_section_key": "value",
+            "chapters_expansion_policy": ChaptersExpansionPolicy.INTENT_CLASSIFIER,
+            "intent_classifier": lambda query: query.chapter.key in step.chapters,
+        }
+        folded = [
+            path
+            for path, node in self.template.expand_chapters(only=step.chapters).plan.by_path.items()
+            if node.declared is SUMMARY
+        ]
+        opened = {folded[step.pick % len(folded)]: FULL} if folded else {}
+        match step.by:
+            case "helper":
+                return evaluate_with_disclosure(talk.adapter, prompt, **options)
+            case "loop":
+                return evaluate_with_expansions(
+                    lambda overrides: talk.adapter.evaluate(
+                        prompt, visibility_overrides=overrides, **options
+                    )
+                )
+            case "caller":
+                return talk.adapter.evaluate(prompt, visibility_overrides=opened, **options)
+            case "session":
+                self.session.apply_visibility_overrides(opened)
+        try:
+            return talk.adapter.evaluate(prompt, **options)
+        except VisibilityExpansionRequired:
+            return None
+
+    def check(self, talk: Talk, response: PromptResponse[None]) -> None:
+        """The model has seen all that `rendered` claims, once, and nothing else of the prompt."""
+        assert talk.simulator.refusals == []
+        # Without blanks: breakpoints divide a text.
+        last = "".join(talk.last.split())
+        for block in response.rendered.blocks:
+            assert "".join(block.text.split()) in last
+        mark = r"<(?:BODY|SUMMARY)[a-z\d.]+>"
+        claimed = re.findall(mark, "".join(response.rendered.text.split()))
+        found = re.findall(mark, last.replace("<BODYofaresult>", ""))
+        folded_then = Counter(found) - Counter(claimed)
+        assert not Counter(claimed) - Counter(found)
+        assert all(mark.startswith("<SUMMARY") for mark in folded_then), "summaries may go ahead"
+        assert known_tools(talk.request) - {"read_result"} == own_tools(response.rendered)
+
+
+PAIRS = [
+    ("deferred tools", "chat completions"),
+    ("deferred tools, system messages", "responses"),
+    ("responses, added tools", "a model without either"),
+]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" and ".join)
+def test_any_sequence_of_evaluations_shows_what_each_claims(pair: tuple[str, str]) -> None:
+    with ExitStack() as stack:
+        talks = [
+            Talk(stack.enter_context(serving(simulator([]))), model)
+            for simulator, model in map(WIRES.__getitem__, pair)
+        ]
+
+        @given(chapter_templates(), st.lists(STEPS, min_size=2, max_size=6))
+        @settings(max_examples=25, deadline=None)
+        def holds(template: PromptTemplate[None], steps: list[Step]) -> None:
+            chat = Chat(talks, template)
+            for step in steps:
+                chat.take(step)
+
+        holds()
