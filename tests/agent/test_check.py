@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree
 
 import pytest
 
@@ -178,32 +177,6 @@ def test_a_folder_without_prompts_names_the_next_step(
     status, out, err = run(capsys, "check", tmp_path)
     assert (status, out) == (0, "")
     assert "`foldline new PATH`" in err
-
-
-def test_findings_are_written_for_gitlab(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    twice = BAD + BAD.replace("PROMPT", "OTHER").replace('"good"', '"other"')
-    (project / "bad.py").write_text(twice, encoding="utf-8")
-    _, out, _ = run(capsys, "check", project, "--format", "gitlab")
-    first, second = json.loads(out)
-    assert first["location"] == {"path": "bad.py", "lines": {"begin": 9, "end": 9}}
-    assert (first["severity"], first["check_name"]) == ("major", "unknown-placeholder")
-    assert first["fingerprint"] != second["fingerprint"]
-    (project / "bad.py").write_text(f"# A line above.\n{BAD}", encoding="utf-8")
-    (moved,) = json.loads(run(capsys, "check", project, "--format", "gitlab")[1])
-    assert moved["fingerprint"] == first["fingerprint"]
-
-
-def test_findings_are_written_for_test_reports(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (project / "bad.py").write_text(BAD.replace("🎉", "<&\x1b"), encoding="utf-8")
-    _, out, _ = run(capsys, "check", project, "--format", "junit")
-    (suite,) = ElementTree.fromstring(out)
-    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
-    cases = {case.get("classname"): case for case in suite}
-    assert len(cases["good.py"]) == 0
-    (failure,) = cases["bad.py"]
-    assert "`nmae` isn't a field" in failure.get("message", "")
 
 
 def test_findings_are_written_as_json(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -259,7 +259,7 @@ def completed(line: str, folder: Path) -> list[str]:
     [
         ("foldline che", ["check"]),
         ("foldline check --f", ["--fail-on", "--format"]),
-        ("foldline check --format g", ["github", "gitlab"]),
+        ("foldline check --format g", ["github"]),
         ("foldline check pro", ["prompts/"]),
     ],
 )

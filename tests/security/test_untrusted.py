@@ -17,7 +17,6 @@ from mcp import Client, StdioServerParameters
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import client_capabilities, make_test_lsp_client
 
-from foldline.backends.lsp.risks import RISKS, as_markdown
 from foldline.backends.lsp.servers import SERVERS
 from foldline.backends.untrusted import (
     empty_folder,
@@ -30,6 +29,7 @@ from foldline.backends.untrusted import (
 
 from ..backends.lsp.programs import PACKAGES, spec_from_npm
 from .canaries import BY_JEDI, CANARIES, MODULE, plant
+from .risks import RISKS, as_markdown
 
 DOCS = Path(__file__).parents[2] / "docs" / "security.md"
 FOLDLINE = str(Path(sys.executable).with_name("foldline"))

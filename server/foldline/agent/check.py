@@ -31,7 +31,7 @@ def register(verbs: Verbs) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: .)")
     parser.add_argument(
         "--format",
-        choices=("text", "concise", "json", "sarif", "github", "gitlab", "junit"),
+        choices=("text", "concise", "json", "sarif", "github"),
         default="text",
         help="output format (concise: without source lines; github: workflow annotations)",
     )

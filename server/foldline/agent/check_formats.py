@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from foldline.agent.terminal import json_text
@@ -225,75 +224,6 @@ def _github(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: Te
         out.write(f"::{_GITHUB_LEVELS[diagnostic.severity]} {properties}::{message}\n")
 
 
-_GITLAB_LEVELS = {
-    Severity.ERROR: "major",
-    Severity.WARNING: "minor",
-    Severity.INFORMATION: "info",
-    Severity.HINT: "info",
-}
-
-
-def _gitlab(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: TextIO) -> None:
-    """GitLab's report of code quality; a fingerprint stays when other lines move."""
-    del files
-    known: Counter[str] = Counter()
-    items = []
-    for located in diagnostics:
-        diagnostic = located.diagnostic
-        what = "\0".join([located.file, diagnostic.code, diagnostic.message, located.source])
-        known[what] += 1
-        print_of = f"{what}\0{known[what]}".encode("utf-8", "surrogatepass")
-        items.append(
-            {
-                "description": diagnostic.message,
-                "check_name": diagnostic.code,
-                "fingerprint": sha256(print_of).hexdigest(),
-                "severity": _GITLAB_LEVELS[diagnostic.severity],
-                "location": {
-                    "path": located.file,
-                    "lines": {"begin": located.start.line + 1, "end": located.end.line + 1},
-                },
-            }
-        )
-    out.write(f"{json_text(items)}\n")
-
-
-def _junit(diagnostics: Sequence[FileDiagnostic], files: Sequence[str], out: TextIO) -> None:
-    """JUnit's report: a test for each file, which fails for each of its diagnostics."""
-    from xml.etree import ElementTree
-
-    by_file: dict[str, list[FileDiagnostic]] = {file: [] for file in files}
-    for located in diagnostics:
-        by_file.setdefault(located.file, []).append(located)
-    suite = ElementTree.Element(
-        "testsuite",
-        name="foldline",
-        tests=str(sum(max(1, len(found)) for found in by_file.values())),
-        failures=str(len(diagnostics)),
-        errors="0",
-    )
-    for file, found in by_file.items():
-        if not found:
-            ElementTree.SubElement(suite, "testcase", classname=visible(file), name="check")
-        for located in found:
-            line, column = located.start.line + 1, located.start.column + 1
-            diagnostic = located.diagnostic
-            case = ElementTree.SubElement(
-                suite,
-                "testcase",
-                classname=visible(file),
-                name=f"{diagnostic.code} {line}:{column}",
-            )
-            failure = ElementTree.SubElement(
-                case, "failure", type=diagnostic.severity, message=visible(diagnostic.message)
-            )
-            failure.text = visible(f"{file}:{line}:{column}: {diagnostic.message}")
-    suites = ElementTree.Element("testsuites")
-    suites.append(suite)
-    ElementTree.indent(suites)
-    out.write(ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n")
-
-
 def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
@@ -308,7 +238,5 @@ FORMATS: Mapping[str, Callable[[Sequence[FileDiagnostic], Sequence[str], TextIO]
     "json": _json,
     "sarif": _sarif,
     "github": _github,
-    "gitlab": _gitlab,
-    "junit": _junit,
 }
 """Writers by name, called with the diagnostics, the files, and the stream."""

@@ -81,7 +81,7 @@ class Hiding:
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """Extra settings of a server while the workspace isn't trusted; `risks` has the reasons.
+    """Settings of a server while the workspace isn't trusted; docs/security.md has the reasons.
 
     In its strings `{python}` stands for our own interpreter, `{empty}` for an empty folder.
     """
