@@ -232,6 +232,34 @@ def _plain(messages: list[Json]) -> list[str]:
     return [texts({"messages": [message]}) for message in messages]
 
 
+def test_tools_come_with_a_section_that_the_caller_opens_where_sections_are_appended(
+    talk: Talk,
+) -> None:
+    call = ("t_look_up", {})
+    talk.says(Said("Hello."), Said("Yes."))
+    prompt = TEMPLATE.bind(Task("Go."))
+    first = evaluate_with_disclosure(talk.adapter, prompt, conversation=Conversation())
+    assert first.conversation.appends
+    response = talk.adapter.evaluate(
+        prompt,
+        conversation=first.conversation.user("Now with docs."),
+        visibility_overrides={("docs",): FULL},
+    )
+    assert talk.tools == {"t_look_up"}
+    assert talk.last.count("<ALL DOCS>") == 1
+    appended = bool(response.conversation.sent.brought)
+    assert (talk.simulator.kept_shares() == [1.0]) is appended
+    if appended:
+        call = ("call_tool", {"name": "t_look_up", "arguments": {}})
+    talk.says(Said(calls=(call,)), Said("Done."))
+    last = talk.adapter.evaluate(
+        prompt,
+        conversation=response.conversation.user("Look it up."),
+        visibility_overrides={("docs",): FULL},
+    )
+    assert last.tool_outcomes[0].result.value == "t_look_up heard nothing"
+
+
 @FrozenDataclass()
 class Weather:
     now: str
@@ -443,10 +471,11 @@ STEPS = st.builds(
     Step,
     st.sampled_from(["loop", "helper", "plain", "caller", "session"]),
     st.integers(0, 40),
-    st.frozensets(st.sampled_from(["c0", "c1"])),
-    st.sampled_from([0, 0, 0, 1]),
+    # Mostly the same, so that there is something to go on with.
+    st.sampled_from([*[frozenset[str]()] * 3, frozenset(["c0"]), frozenset(["c0", "c1"])]),
+    st.sampled_from([*[0] * 6, 1]),
     st.booleans(),
-    st.booleans(),
+    st.sampled_from([*[False] * 4, True]),
 )
 
 
