@@ -183,17 +183,19 @@ def test_vd_55_vd_56_tk_10_a_retry_loop_reaches_the_model_in_a_conversation(
 
 
 def test_what_the_helper_opens_stays_open_in_later_evaluations(talk: Talk) -> None:
-    talk.says(OPENS, Said("Yes."), Said("Still."), Said("Bye."))
+    talk.says(OPENS, *[Said("Yes.")] * 5)
     prompt = TEMPLATE.bind(Task("Go."))
     said = evaluate_with_disclosure(talk.adapter, prompt, conversation=Conversation()).conversation
-    for text in ("And now?", "Bye."):
-        conversation = Conversation.from_json(said.user(text).to_json())
-        response = talk.adapter.evaluate(prompt, conversation=conversation)
+    for task in ("Go.", "Go.", "Stop.", "Stop."):
+        conversation = Conversation.from_json(said.user("And now?").to_json())
+        response = talk.adapter.evaluate(TEMPLATE, Task(task), conversation=conversation)
         said = response.conversation
         assert response.rendered.blocks[0].visibility is FULL
         assert talk.last.count("<ALL DOCS>") == 1
         assert "t_look_up" in talk.tools
-    assert talk.simulator.kept_shares() == [1.0, 1.0, 1.0]
+    *kept, anew, last = talk.simulator.kept_shares()
+    assert (kept, last) == ([1.0, 1.0, 1.0], 1.0)
+    assert anew < 1, "another task is another beginning"
 
 
 # Changes between two evaluations
