@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
 from foldline.agent.mcp import handshake, wire
-from foldline.ide.operations.receipts import present_excerpt
 
 from .mcp_process import EXAMPLE, SECONDS, call, command, connect
 
@@ -131,7 +130,7 @@ async def test_a_long_answer_is_read_to_its_end_by_cursors(tmp_path: Path) -> No
             (block,) = result.content
             assert isinstance(block, types.TextContent)
             assert len(block.text.encode()) <= 8_000
-            _, _, shown = present_excerpt("", block.text).partition("\n")
+            _, _, shown = block.text.rpartition("\n(receipt ")[0].partition("\n")
             shown, more, note = shown.partition("\n… ask with cursor ")
             text.extend(shown.split("\n"))
             if not more:

@@ -24,7 +24,6 @@ from foldline.backends.errors import (
 )
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations import OPERATIONS
-from foldline.ide.operations.receipts import present_excerpt
 from foldline.ide.workspace import AccessOptions, Workspace
 from foldline.prompts import ToolContext
 
@@ -62,7 +61,7 @@ def ask(folders: Folders, name: str, arguments: Mapping[str, object]) -> str:
 
 
 def without_receipt(text: str) -> str:
-    return present_excerpt("", text)
+    return text.rpartition("\n(receipt ")[0] or text
 
 
 def test_the_schemas_of_all_tools_are_small() -> None:

@@ -10,7 +10,7 @@ of its reads of a Python file of the release is answered by the tools, with thei
 - A whole file by `generate_scoped_context` for the report within that file: its outline, and the
   definitions that match; with `--plain` by its outline alone. A short file is shown whole.
 - A range by `read_lines`, to its end.
-- What is read again, by what changed: every excerpt of it that was edited, with its receipt.
+- What is read again, with its receipt: what is unchanged costs one line.
 - Before an edit, each symbol that is edited and wasn't shown in full is read, to its end; of a
   class, the lines that are edited, as its outline has its members, and so outside of symbols.
 

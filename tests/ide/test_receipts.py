@@ -1,6 +1,5 @@
 """Receipts: what a caller still holds is not sent again, and nothing wrong is ever shown."""
 
-import doctest
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,10 @@ from hypothesis import strategies as st
 from foldline.backends import SmartFileAccess
 from foldline.backends.waiting import run
 from foldline.ide.errors import REFUSALS
-from foldline.ide.operations import OPERATIONS, receipts
+from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.receipts import (
-    ROOM,
-    Shown,
-    State,
     answer_for,
     answer_text,
-    present_excerpt,
     receipt_of,
     with_room,
 )
@@ -90,35 +85,17 @@ def test_a_budget_has_room_for_the_receipt(
     named = {"name": "plain_7"} if tool == "read_symbol" else {}
     text = answer(access, tool, budget=budget, **named)
     assert len(text.encode()) <= budget
-    assert present_excerpt("", text) != text
+    assert receipt_in(text) == receipt_of(text.rpartition("\n")[0])
 
 
-def test_a_process_that_never_showed_an_excerpt_knows_that_it_is_unchanged() -> None:
-    held = receipt_of("a\nb")
-    assert answer_for("a\nb", held, Shown()).state is State.UNCHANGED
-
-
-def test_a_changed_excerpt_is_answered_by_what_changed(
+def test_a_changed_excerpt_is_shown_whole_and_says_so(
     access: SmartFileAccess, tmp_path: Path
 ) -> None:
     first = answer(access, "read_file")
     (tmp_path / "shop.py").write_text(SOURCE.replace("value + 1", "value + 2"))
     changed = answer(access, "read_file", held=receipt_in(first))
-    receipt = receipt_in(changed)
-    assert changed == (
-        "@@ -19,1 +19,1 @@\n-    return value + 1\n+    return value + 2\n"
-        f"(receipt {receipt}: changes to {receipt_in(first)})"
-    )
-    held = first.rpartition("\n")[0]
-    assert present_excerpt(held, changed) == held.replace("value + 1", "value + 2")
-
-
-def test_a_text_that_is_not_known_any_more_is_shown_whole(access: SmartFileAccess) -> None:
-    held = receipt_of("never shown")
-    text = answer(access, "read_file", held=held)
-    assert "return value + 1" in text
-    assert text.endswith(f": {held} is forgotten)")
-    assert present_excerpt("anything", text).endswith("return value + 1")
+    assert "return value + 2" in changed
+    assert changed.endswith(f"\n(receipt {receipt_in(changed)}: changed since {receipt_in(first)})")
 
 
 def test_what_is_no_receipt_gets_the_excerpt_and_says_so(access: SmartFileAccess) -> None:
@@ -126,62 +103,11 @@ def test_what_is_no_receipt_gets_the_excerpt_and_says_so(access: SmartFileAccess
         text = answer(access, "read_file", held=held)
         assert "return value + 1" in text
         assert text.endswith(": held isn't a receipt)")
-        assert present_excerpt("", text).endswith("return value + 1")
-
-
-def test_two_texts_with_one_receipt_are_shown_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(receipts, "receipt_of", lambda _: "a" * 12)
-    shown = Shown()
-    assert answer_for("one", None, shown).state is State.WHOLE
-    for text in ("two", "one", "two"):
-        found = answer_for(text, "a" * 12, shown)
-        assert (found.state, found.text) == (State.FORGOTTEN, text)
-
-
-def test_the_examples_of_docstrings_run() -> None:
-    tested = doctest.testmod(receipts)
-    assert tested.attempted
-    assert not tested.failed
-
-
-def test_kept_texts_have_a_bound() -> None:
-    shown = Shown(10_000)
-    texts = [f"{number}" * 2_000 for number in range(10)]
-    for text in texts:
-        shown.add(receipt_of(text), text)
-    known = [text for text in texts if shown.find(receipt_of(text)) == text]
-    assert known == texts[-4:]
-    shown.add(receipt_of("x" * 500_000), "x" * 500_000)
-    assert shown.find(receipt_of("x" * 500_000)) is None
 
 
 def test_content_that_looks_like_a_receipt_stays_content() -> None:
-    text = f"x\n(receipt {'b' * 12}: changes to {'c' * 12})"
-    assert present_excerpt("x", answer_for(text, None, Shown()).shown(len(text))) == text
-
-
-lines = st.sampled_from(
-    ["", "a", "b", "    return 1", "@@ -1,1 +1,1 @@", "-x", "+x", "x\r", "é", "(receipt a)"]
-)
-texts = st.lists(lines, min_size=1, max_size=30).map("\n".join)
-
-
-@given(st.lists(texts, min_size=1, max_size=12), st.integers(300, 20_000), st.booleans())
-def test_the_answers_give_the_present_excerpt_after_any_edits(
-    versions: list[str], memory: int, weak: bool
-) -> None:
-    shown = Shown(1 << 30 if weak else memory)
-    held: tuple[str, str] | None = None
-    with pytest.MonkeyPatch.context() as patch:
-        if weak:
-            # One in four texts has the receipt of another.
-            patch.setattr(receipts, "receipt_of", lambda text: "abcd"[hash(text) % 4] * 12)
-        for text in versions:
-            found = answer_for(text, held and held[1], shown)
-            answered = found.shown()
-            assert present_excerpt(held[0] if held else "", answered) == text
-            assert len(answered.encode()) <= len(text.encode()) + ROOM + 30
-            held = (text, found.receipt)
+    text = f"x\n(receipt {'b' * 12}: changed since {'c' * 12})"
+    assert answer_for(text, None).shown(len(text)) == f"{text}\n(receipt {receipt_of(text)})"
 
 
 @settings(max_examples=40, deadline=None)
@@ -222,6 +148,7 @@ def test_any_edits_and_reads_keep_the_budget_and_the_truth(
             found = answer(access, tool, held=held and held[1], **values)
         except REFUSALS:
             continue
-        assert present_excerpt(held[0] if held else "", found) == whole
+        same = held is not None and held[0] == whole
+        assert found.startswith(f"(unchanged {receipt_of(whole)})" if same else whole)
         assert budget is None or len(found.encode()) <= max(budget, len(whole.encode()))
         held = (whole, receipt_of(whole))

@@ -111,7 +111,7 @@ def mcp_instructions(tools: Collection[str] = ALL_TOOLS) -> str:
         f"{' '.join(first)}\nMedian answers: {', '.join(costs)}.\nPaths are relative to the "
         "workspace. An answer that is longer than its budget (bytes) ends with a cursor: repeat "
         "the call with it for the rest. To read again what you still have, give its receipt as "
-        "`held`: only what changed is shown."
+        "`held`: what is unchanged isn't sent again."
     )
 
 

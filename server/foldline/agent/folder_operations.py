@@ -103,7 +103,7 @@ async def _ask(
         if operation.outline is not None:
             outline = await operation.outline(folder.access, arguments)
     summary = summary_text(with_prefix(outline, folder))
-    # Changes may be shorter than the outline.
+    # An unchanged excerpt is shorter than its outline.
     return Answer(text, summary if summary and len(summary) < len(text) else None)
 
 

@@ -13,7 +13,7 @@ from foldline.ide.errors import ArgumentsError, NoDocument, NothingDefined, Path
 from foldline.ide.operations.arguments import PositionArguments
 from foldline.ide.operations.operation import Role
 from foldline.ide.operations.reading import read_arguments
-from foldline.ide.operations.receipts import answer_for
+from foldline.ide.operations.receipts import State, answer_for
 from foldline.ide.structuring import structure, unstructure
 from foldline.ide.uris import path_of
 from foldline.server.convert import LineIndex
@@ -106,7 +106,7 @@ class OperationCommand:
         whole = True
         if self.operation.excerpt:
             answer = answer_for(text, arguments.held)
-            text, whole = answer.text, answer.is_whole
+            text, whole = answer.text, answer.state is State.WHOLE
             receipt = {"receipt": answer.receipt, "shown": answer.state.value}
         shown = _without_text(page) if page else unstructure(data)
         return {

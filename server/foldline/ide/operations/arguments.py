@@ -21,7 +21,10 @@ Query: TypeAlias = Annotated[str | None, Doc("a question: show what it's about")
 Cursor: TypeAlias = Annotated[str | None, Doc("the cursor at the end of an earlier answer")]
 Held: TypeAlias = Annotated[
     str | None,
-    Doc("the receipt of an answer that you still have: only what changed is shown", "a receipt"),
+    Doc(
+        "the receipt of an answer that you still have: if unchanged, it isn't shown again",
+        "a receipt",
+    ),
 ]
 Seconds: TypeAlias = Annotated[
     float,
