@@ -2,15 +2,12 @@
 
 `Pipeline` answers a question: it searches, shows the model the outlines of up to twelve files,
 reads the symbols that it names, and lets it answer from the packed context. That is about 30 KB and
-one more call, instead of 96 KB for twelve whole files. `explore` and `scoped_context` are the steps
-for pipelines with calls of their own. Without a workspace, all of them read whole files with the
-pipeline's own function.
+one more call, instead of 96 KB for twelve whole files. Without a workspace, whole files are read with
+the pipeline's own function.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +21,7 @@ from foldline.agent.pipeline_prompts import (
     Question,
 )
 from foldline.backends.errors import cut
-from foldline.backends.formatting.budget import FILE_BUDGET, size_of
+from foldline.backends.formatting.budget import size_of
 from foldline.backends.models import FileText, SearchResults
 from foldline.backends.text import format_symbol
 from foldline.backends.waiting import run
@@ -47,15 +44,13 @@ from foldline.ide.scoped_context import (
     SymbolChoice,
     fit_outlines,
     gather,
-    pack,
     pack_with_rest,
-    read_symbols,
 )
 from foldline.ide.workspace import Workspace
 from foldline.prompts import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from foldline.agent.pipeline_prompts import SymbolsToRead
     from foldline.backends import SmartFileAccess
@@ -67,15 +62,11 @@ __all__ = [
     "CONTEXT_BUDGET",
     "MOST_CANDIDATES",
     "SYMBOLS_BUDGET",
-    "Exploration",
     "LeftOut",
     "Pipeline",
     "PipelineResult",
     "Step",
     "SymbolChoice",
-    "explore",
-    "parse_choices",
-    "scoped_context",
 ]
 
 SYMBOLS_BUDGET = 24_000
@@ -84,18 +75,6 @@ CONTEXT_BUDGET = OUTLINES_BUDGET + SYMBOLS_BUDGET
 
 FILE_ROOM = 300
 """Bytes for what stands around a file's text in a context."""
-
-QUESTION = """\
-These are the outlines of the files that may matter. Name the symbols whose source you need, one \
-file a line:
-
-path: Symbol, Class.method
-
-{outlines}"""
-
-_ASIDE = re.compile(r"\([^)]*\)")
-_BETWEEN = re.compile(r"[,;]|\band\b")
-_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*(?:\[\d+\])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +148,9 @@ class Pipeline:
         self._workspace = workspace
         self._adapter = adapter
         self._sizes = Sizes(total=budget)
-        self._read_file = _reader(read_file) if workspace is None else None
+        if workspace is None and read_file is None:
+            raise TypeError("without a SmartFileAccess, `read_file` is required")
+        self._read_file = read_file
 
     def run(
         self, question: str, *, files: Iterable[str] = (), candidates: Iterable[str] | None = None
@@ -307,7 +288,8 @@ class Pipeline:
         paths = every[:MOST_CANDIDATES]
         if not paths:
             raise ArgumentsError({"candidates": "name files: there is no workspace to search"})
-        read = _reader(self._read_file)
+        read = self._read_file
+        assert read is not None
         share = self._sizes.total // len(paths) - FILE_ROOM
         texts = [_first_lines(path, read(path), share) for path in paths]
         unread = [LeftOut(text.path, "", NO_ROOM) for text in texts if not text.end]
@@ -349,137 +331,3 @@ def _known_choices(
             unknown[LeftOut(cut(path), "", reason)] = None
     whole = tuple(path for path in dict.fromkeys(chosen.whole) if path in candidates)
     return tuple(one for one in choices if one.path not in whole), whole, tuple(unknown)
-
-
-@dataclass(frozen=True, slots=True)
-class Exploration:
-    """The result of an exploration.
-
-    Attributes:
-        text: The context of the next call: the outlines, then the symbols' source.
-        choices: The symbols that the model chose.
-        unread: Choices that weren't read, with the reason: unknown, or over budget.
-        size: Bytes of `text`.
-    """
-
-    text: str
-    choices: tuple[SymbolChoice, ...] = ()
-    unread: tuple[tuple[SymbolChoice, str], ...] = ()
-
-    @property
-    def size(self) -> int:
-        return size_of(self.text)
-
-
-def explore(
-    access: SmartFileAccess | None,
-    candidates: Sequence[str],
-    ask: Callable[[str], str],
-    *,
-    read_file: Callable[[str], str] | None = None,
-    outlines_budget: int = OUTLINES_BUDGET,
-    symbols_budget: int = SYMBOLS_BUDGET,
-) -> Exploration:
-    """Read the outlines of the first twelve candidates, and the symbols that the model chooses.
-
-    `ask` is one call of the model: it gets the question with the outlines, and returns the answer.
-    Without `access`, `read_file` reads whole files, and the model isn't called.
-    """
-    paths = tuple(dict.fromkeys(candidates))[:MOST_CANDIDATES]
-    if access is None:
-        return Exploration("\n\n".join(_whole_files(paths, _reader(read_file))))
-    reader = AccessReader(access)
-    outlines, missing = run(outlines_of(reader, paths))
-    texts, _ = fit_outlines(outlines, outlines_budget)
-    shown = "\n\n".join([*texts, *(f"({one.reason})" for one in missing)])
-    known = [outline.path for outline in outlines]
-    choices = parse_choices(ask(QUESTION.format(outlines=shown)), known)
-    left_out: list[LeftOut] = []
-
-    async def read() -> list[str]:
-        found = read_symbols(reader, choices, symbols_budget, left_out)
-        return [format_symbol(detail) async for detail in found]
-
-    parts = [shown, *run(read())]
-    unread = [(SymbolChoice(one.path, one.name), one.reason) for one in left_out]
-    if unread:
-        parts.append("\n".join(f"({choice.name} was not read: {why})" for choice, why in unread))
-    return Exploration("\n\n".join(parts), choices, tuple(unread))
-
-
-def parse_choices(answer: str, candidates: Sequence[str]) -> tuple[SymbolChoice, ...]:
-    """Parse the symbols in a model's answer, as lines `path: A, B.c` or as JSON.
-
-    JSON is an object of lists by path, or a list of objects with `path` and `symbols`. Files other
-    than the candidates, and any text around the choices, are ignored.
-    """
-    known = set(candidates)
-    chosen = [*_choices_in_json(answer)] or [*_choices_in_lines(answer, candidates)]
-    return tuple(dict.fromkeys(choice for choice in chosen if choice.path in known))
-
-
-def scoped_context(
-    access: SmartFileAccess | None,
-    primary: Iterable[str],
-    supporting: Iterable[str] = (),
-    *,
-    read_file: Callable[[str], str] | None = None,
-    file_budget: int = FILE_BUDGET,
-    outlines_budget: int = OUTLINES_BUDGET,
-) -> str:
-    """Return the context of the generating call; primary files whole, the others as outlines.
-
-    Without `access`, `read_file` reads all files whole.
-    """
-    if access is None:
-        paths = dict.fromkeys((*primary, *supporting))
-        return "\n\n".join(_whole_files(paths, _reader(read_file)))
-    sizes = Sizes(file=file_budget, outlines=outlines_budget)
-    gathered = gather(AccessReader(access), files=primary, supporting=supporting, sizes=sizes)
-    return pack(run(gathered), sizes)
-
-
-def _whole_files(paths: Iterable[str], read_file: Callable[[str], str]) -> Iterator[str]:
-    for path in paths:
-        yield f"{path}\n{read_file(path)}"
-
-
-def _reader(read_file: Callable[[str], str] | None) -> Callable[[str], str]:
-    if read_file is None:
-        raise TypeError("without a SmartFileAccess, `read_file` is required")
-    return read_file
-
-
-def _choices_in_json(answer: str) -> Iterator[SymbolChoice]:
-    start = min((at for at in (answer.find("{"), answer.find("[")) if at >= 0), default=-1)
-    end = max(answer.rfind("}"), answer.rfind("]")) + 1
-    try:
-        read: object = json.loads(answer[start:end]) if start >= 0 else None
-    except ValueError:
-        return
-    if isinstance(read, dict):
-        items: list[tuple[object, object]] = list(read.items())
-        if isinstance(read.get("path"), str):
-            items = [(read["path"], read.get("symbols"))]
-    elif isinstance(read, list):
-        items = [
-            (entry.get("path"), entry.get("symbols")) for entry in read if isinstance(entry, dict)
-        ]
-    else:
-        return
-    for path, names in items:
-        for name in names if isinstance(names, list) else [names]:
-            if isinstance(path, str) and isinstance(name, str):
-                yield SymbolChoice(path, name)
-
-
-def _choices_in_lines(answer: str, candidates: Sequence[str]) -> Iterator[SymbolChoice]:
-    paths = "|".join(re.escape(path) for path in sorted(candidates, key=len, reverse=True))
-    named = re.compile(rf"(?<![\w./-])({paths})(?![\w/-])(.*)")
-    for line in answer.splitlines():
-        found = named.search(line) if candidates else None
-        if found is not None:
-            for part in _BETWEEN.split(_ASIDE.sub("", found[2])):
-                # `class A` and `function a` name A and a.
-                for name in _NAME.findall(part)[-1:]:
-                    yield SymbolChoice(found[1], name)
