@@ -2,7 +2,7 @@
 
 `Pipeline` answers a question: it searches, shows the model the outlines of up to twelve files,
 reads the symbols that it names, and lets it answer from the packed context. That is about 30 KB and
-one more call, instead of 96 KB for twelve whole files. Without a workspace, whole files are read with
+one more call, instead of 96 KB for twelve whole files. Without a workspace, whole files are read by
 the pipeline's own function.
 """
 

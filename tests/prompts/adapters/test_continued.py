@@ -262,6 +262,18 @@ def test_tools_come_with_a_section_that_the_caller_opens_where_sections_are_appe
     assert last.tool_outcomes[0].result.value == "t_look_up heard nothing"
 
 
+def test_a_tool_that_is_gone_is_not_promised_any_more(talk: Talk) -> None:
+    talk.says(OPENS, Said("Yes."), Said("Bye."))
+    first = evaluate_with_disclosure(
+        talk.adapter, TEMPLATE.bind(Task("Go.")), conversation=Conversation()
+    )
+    assert "t_look_up" in talk.tools
+    bare = TEMPLATE.with_sections([DOCS.clone(tools=[]), *TEMPLATE.sections[1:]])
+    talk.adapter.evaluate(bare, Task("Go."), conversation=first.conversation.user("Go on."))
+    assert talk.tools == set()
+    assert talk.last.count("<ALL DOCS>") == 1
+
+
 @FrozenDataclass()
 class Weather:
     now: str
