@@ -1,6 +1,7 @@
 """What an agent's conversation keeps, by the requirements CM-01 to CM-06."""
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.prompts import ContextPolicy, Priority
-from foldline.prompts.context import Message, Role, manage, summarise, trim
+from foldline.prompts.context import ManagedContext, Message, Role, manage, summarise, trim
 from foldline.prompts.errors import PromptConfigurationError
 
 PRIORITIES = {
@@ -79,7 +80,7 @@ def test_cm05_low_goes_first_then_medium_and_high_last() -> None:
     )
     whole = trim(messages, 10_000, keep_turns=0)
     assert whole.messages == tuple(messages)
-    budgets = (whole.size - 1, whole.size - 600, 0)
+    budgets = (whole.size - 1, whole.size - 601, 0)
     orders = [trim(messages, budget, keep_turns=0).evicted for budget in budgets]
     assert orders == [(7,), (7, 9, 5), (7, 9, 5, 3)]
     stub = trim(messages, whole.size - 1, keep_turns=0).messages[7]
@@ -90,16 +91,31 @@ def test_cm05_low_goes_first_then_medium_and_high_last() -> None:
 def test_cm06_the_system_message_and_the_last_turns_are_kept() -> None:
     messages = conversation(*(turn("read_file", "f" * 100, label=f"{n}.py") for n in range(5)))
     trimmed = trim(messages, 0, keep_turns=2)
-    assert not trimmed.fits
     assert trimmed.evicted == (3, 5, 7)
     assert trimmed.messages[:2] == tuple(messages[:2])
     assert trimmed.messages[-4:] == tuple(messages[-4:])
 
 
+def test_cm05_large_last_turns_do_not_cost_the_older_results() -> None:
+    """Removing the map could never make room for what is kept anyway."""
+    old = [turn("search_for_files", "h" * 1_000), turn("read_symbol", "s" * 1_000)]
+    messages = conversation(*old, *(turn("read_file", "f" * 8_000) for _ in range(3)))
+    assert trim(messages, 2_000, keep_turns=3).messages == tuple(messages)
+    assert trim(messages, 1_999, keep_turns=3).evicted == (5,)
+
+
+def test_cm05_the_lines_of_removed_results_leave_the_budget_to_the_others() -> None:
+    messages = conversation(
+        turn("search_for_files", "h" * 900), *(turn("read_file", "f" * 500) for _ in range(40))
+    )
+    managed = trim(messages, 1_000, keep_turns=0)
+    assert managed.size > 2_000
+    assert managed.messages[3] == messages[3], "the search is still there"
+
+
 def test_both_layers_prefer_a_summary_to_nothing() -> None:
     messages = conversation(*(turn("read_file", *FILE, label=f"{n}.py") for n in range(4)))
-    managed = manage(messages, 1_200, keep_turns=1)
-    assert managed.fits
+    managed = manage(messages, 100, keep_turns=1)
     assert contents(managed.messages, "read_file") == ["outline"] * 3 + ["x" * 1000]
     assert not managed.evicted
 
@@ -109,7 +125,7 @@ TURNS = st.lists(
 )
 
 
-@given(turns=TURNS, budget=st.integers(0, 3_000), keep_turns=st.integers(0, 4))
+@given(turns=TURNS, budget=st.integers(0, 2_000), keep_turns=st.integers(0, 4))
 def test_whatever_is_trimmed_the_order_holds(
     turns: list[tuple[str, int, bool]], budget: int, keep_turns: int
 ) -> None:
@@ -121,9 +137,7 @@ def test_whatever_is_trimmed_the_order_holds(
     )
     result = manage(messages, budget, keep_turns)
     assert len(result.messages) == len(messages)
-    sizes = [len(m.content.encode()) for m in result.messages if m.role is Role.TOOL]
-    assert result.size == sum(sizes)
-    assert result.fits == (result.size <= budget)
+    assert result.size == sum(m.size for m in result.messages if m.role is Role.TOOL)
     recent = len(messages) - 2 * min(keep_turns, len(turns))
     assert result.messages[recent:] == tuple(messages[recent:])
     assert all(
@@ -131,15 +145,38 @@ def test_whatever_is_trimmed_the_order_holds(
         for before, after in zip(messages, result.messages, strict=True)
         if before.role is not Role.TOOL
     )
-    priorities = [messages[place].priority for place in result.evicted]
-    assert priorities == sorted(priorities, key=lambda priority: priority.rank)
+    assert all(result.messages[place].size < messages[place].size for place in result.evicted)
+    check_eviction(summarise(messages, keep_turns), result, budget, recent)
+    again = manage(result.messages, budget, keep_turns)
+    assert again.messages == result.messages, "within the budget, nothing more is removed"
+
+
+def check_eviction(
+    before: Sequence[Message], result: ManagedContext, budget: int, recent: int
+) -> None:
+    """The least useful are removed, no more of them than the budget wants, and never in vain."""
+    line = len("[: removed to save room; call it again]")
+    removable = {
+        place: before[place]
+        for place in range(recent)
+        if before[place].role is Role.TOOL
+        and before[place].size > line + len(before[place].tool or "")
+    }
+    left = [message for place, message in removable.items() if place not in result.evicted]
+    room = budget - sum(message.size for message in left)
+    assert room >= 0
+    if result.evicted:
+        ranks = [before[place].priority.rank for place in result.evicted]
+        assert ranks == sorted(ranks)
+        assert all(message.priority.rank >= ranks[-1] for message in left)
+        assert room < before[result.evicted[-1]].size, "the last one had to go"
 
 
 def test_a_policy_that_keeps_all_turns_changes_nothing() -> None:
     messages = conversation(*(turn("read_file", *FILE) for _ in range(5)))
     managed = ContextPolicy(keep_turns=None, budget=10).apply(messages)
     assert managed.messages == tuple(messages)
-    assert not managed.fits
+    assert managed.size == 5_000
 
 
 def test_a_policy_without_a_budget_only_shortens() -> None:
@@ -147,7 +184,6 @@ def test_a_policy_without_a_budget_only_shortens() -> None:
     managed = ContextPolicy(keep_turns=1).apply(messages)
     assert contents(managed.messages, "read_file") == ["outline"] * 4 + ["x" * 1000]
     assert managed.evicted == ()
-    assert managed.fits
 
 
 @pytest.mark.parametrize("numbers", [{"keep_turns": -1}, {"budget": -5}])

@@ -2,8 +2,9 @@
 
 Every request to a model sends all earlier tool results again. A `ContextPolicy` keeps them small in
 two steps. A result that has a summary, such as a file's outline, is replaced by it once the reading
-is some turns ago. If the rest still exceeds the budget, results are removed: low priority first,
-then medium, then high, and of each the oldest first.
+is some turns ago. If the old results still exceed the budget, some are removed: low priority first,
+then medium, then high, and of each the oldest first. The last turns don't count: they stay, so
+removing older results for their sake would forget the way here without making room.
 
 With `prices`, both steps wait until they pay. A provider caches the beginning of a request, byte
 for byte: a result that changes voids all after it. That tail is then written again instead of read,
@@ -152,15 +153,13 @@ class ManagedContext:
     Attributes:
         messages: As many as before.
         evicted: The places of the results that were removed, in the order of their removal.
-        size: The bytes of all tool results together.
-        fits: True if `size` is within the budget. The results that are kept may be larger.
+        size: The bytes of all tool results together, those of the last turns too.
         savings: What the change saves and costs; None if nothing changed.
     """
 
     messages: tuple[Message, ...]
     evicted: tuple[int, ...]
     size: int
-    fits: bool
     savings: Savings | None = None
 
 
@@ -175,7 +174,8 @@ class ContextPolicy:
     Attributes:
         keep_turns: How many of the last turns are left alone; None leaves all alone, so that
             nothing is ever replaced or removed.
-        budget: The most bytes of all tool results together; None for no limit.
+        budget: The most bytes of tool results that are older than those turns; None for no limit.
+            The line that a removed result leaves doesn't count, nor does a result as short as it.
         prices: Replace results only when it pays at these prices, or when the budget is exceeded;
             None replaces each result as soon as it is old.
         expected_requests: How many requests are expected to follow; by default, as many as the
@@ -204,20 +204,20 @@ class ContextPolicy:
     def apply(self, messages: Iterable[Message]) -> ManagedContext:
         """The messages of the next request."""
         messages = tuple(messages)
-        size = _size_of_results(messages)
-        budget = size if self.budget is None else self.budget
+        budget = _size_of_results(messages) if self.budget is None else self.budget
         if self.keep_turns is None:
-            return ManagedContext(messages, (), size, size <= budget)
+            return ManagedContext(messages, (), _size_of_results(messages))
         managed = manage(messages, budget, self.keep_turns)
         if self.prices is None:
             return replace(managed, savings=_savings(messages, managed.messages, CACHE_PRICES))
         requests = self.expected_requests
         if requests is None:
             requests = sum(message.role is Role.ASSISTANT for message in messages)
-        batch = _paying_batch(messages, managed.messages, self.prices, requests)
-        if size > budget and (batch is None or _size_of_results(batch) > budget):
+        summarized = summarise(messages, self.keep_turns)
+        batch = _paying_batch(messages, summarized, self.prices, requests)
+        if trim(batch, budget, self.keep_turns).evicted:
             batch = _large_batch(managed.messages, messages, self.prices, self.keep_turns)
-        return _batched(messages, batch, self.prices, budget)
+        return _batched(messages, batch, self.prices)
 
 
 @FrozenDataclass()
@@ -270,24 +270,22 @@ def summarise(messages: Iterable[Message], keep_turns: int = KEEP_TURNS) -> tupl
 
 
 def trim(messages: Iterable[Message], budget: int, keep_turns: int = KEEP_TURNS) -> ManagedContext:
-    """The messages, with results removed until the others fit `budget` bytes.
+    """The messages, with results removed until the other old ones fit `budget` bytes.
 
-    System messages, the user's and the model's words, and the last `keep_turns` turns are kept.
+    System messages, the user's and the model's words, and the last `keep_turns` turns are kept, and
+    their bytes don't count.
     """
     kept = list(messages)
-    recent = _recent(kept, keep_turns)
-    size = _size_of_results(kept)
+    order = _eviction_order(kept, keep_turns)
+    size = sum(kept[place].size for place in order)
     evicted: list[int] = []
-    for place in _eviction_order(kept, recent):
+    for place in order:
         if size <= budget:
             break
-        stub = _stub(kept[place])
-        saved = kept[place].size - stub.size
-        if saved > 0:
-            kept[place] = stub
-            size -= saved
-            evicted.append(place)
-    return ManagedContext(tuple(kept), tuple(evicted), size, size <= budget)
+        size -= kept[place].size
+        kept[place] = _stub(kept[place])
+        evicted.append(place)
+    return ManagedContext(tuple(kept), tuple(evicted), _size_of_results(kept))
 
 
 def manage(
@@ -302,18 +300,18 @@ def _paying_batch(
     managed: Sequence[Message],
     prices: CachePrices,
     requests: int,
-) -> Sequence[Message] | None:
-    """The replacement of the latest results, as far back as saves most; None if none pays."""
-    best: tuple[float, Sequence[Message]] | None = None
+) -> Sequence[Message]:
+    """The messages with the latest results replaced, as far back as saves most, if that pays."""
+    best: tuple[float, Sequence[Message]] = 0, messages
     for place in reversed(_changes(messages, managed)):
         batch = (*messages[:place], *managed[place:])
         savings = _savings(messages, batch, prices)
         if savings is None or (savings.cost and savings.removed < savings.rewritten):
             continue
         saved = requests * savings.saved_per_request - savings.cost
-        if saved > 0 and (best is None or saved > best[0]):
+        if saved > best[0]:
             best = saved, batch
-    return None if best is None else best[1]
+    return best[1]
 
 
 def _large_batch(
@@ -321,28 +319,22 @@ def _large_batch(
 ) -> Sequence[Message]:
     """The messages, with further results removed until the batch is as large as its tail."""
     batch = list(managed)
-    for place in _eviction_order(batch, _recent(batch, keep_turns)):
+    for place in _eviction_order(batch, keep_turns):
         savings = _savings(messages, batch, prices)
         if savings is None or savings.removed >= savings.rewritten:
             break
-        stub = _stub(messages[place])
-        if stub.size < batch[place].size:
-            batch[place] = stub
+        batch[place] = _stub(messages[place])
     return batch
 
 
 def _batched(
-    messages: Sequence[Message],
-    batch: Sequence[Message] | None,
-    prices: CachePrices,
-    budget: int,
+    messages: Sequence[Message], batch: Sequence[Message], prices: CachePrices
 ) -> ManagedContext:
-    kept = tuple(messages if batch is None else batch)
     evicted = tuple(
-        place for place in _changes(messages, kept) if kept[place] == _stub(messages[place])
+        place for place in _changes(messages, batch) if batch[place] == _stub(messages[place])
     )
-    size = _size_of_results(kept)
-    return ManagedContext(kept, evicted, size, size <= budget, _savings(messages, kept, prices))
+    savings = _savings(messages, batch, prices)
+    return ManagedContext(tuple(batch), evicted, _size_of_results(batch), savings)
 
 
 def _changes(messages: Sequence[Message], managed: Sequence[Message]) -> list[int]:
@@ -383,11 +375,13 @@ def _summarized(message: Message) -> Message:
     return replace(message, content=message.summary + _handle(message))
 
 
-def _eviction_order(messages: Sequence[Message], recent: frozenset[int]) -> list[int]:
+def _eviction_order(messages: Sequence[Message], keep_turns: int) -> list[int]:
+    """The places of the old results whose removal makes room."""
+    recent = _recent(messages, keep_turns)
     ranks = {
         place: message.priority.rank
         for place, message in enumerate(messages)
-        if place not in recent and message.role is Role.TOOL
+        if place not in recent and message.role is Role.TOOL and _stub(message).size < message.size
     }
     return sorted(ranks, key=lambda place: (ranks[place], place))
 

@@ -124,7 +124,7 @@ def test_cm_02_old_results_are_sent_as_their_summaries(line: Line) -> None:
 
 
 def test_cm_05_cm_06_a_budget_removes_the_least_useful_and_says_what(line: Line) -> None:
-    policy = ContextPolicy(keep_turns=1, budget=1_500)
+    policy = ContextPolicy(keep_turns=1, budget=500)
     line.will_say(*SCRIPT)
     line.adapter(context_policy=policy).evaluate(prompt(), on_text=line.on_text)
     last = results(line.provider.requests[-1])
@@ -137,7 +137,7 @@ def test_cm_05_cm_06_a_budget_removes_the_least_useful_and_says_what(line: Line)
 
 
 def test_what_was_removed_stays_removed(line: Line) -> None:
-    policy = ContextPolicy(keep_turns=1, budget=2_500)
+    policy = ContextPolicy(keep_turns=1, budget=1_500)
     sent = run(
         line,
         lambda adapter: adapter.evaluate(prompt(), context_policy=policy, on_text=line.on_text),
