@@ -20,6 +20,7 @@ from foldline.agent.tools import CONTEXT_POLICY, code_tools
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.workspace import Workspace
 from foldline.prompts import ContextPolicy, MarkdownSection, Priority, PromptTemplate, ToolContext
+from foldline.prompts.context import Message, Role
 
 from .mcp_process import connect_here
 
@@ -36,7 +37,8 @@ CODE = "\n\n".join(
 def root(tmp_path: Path) -> Path:
     for number in range(TURNS):
         (tmp_path / f"module_{number}.py").write_text(CODE.replace("step", f"step_{number}"))
-    (tmp_path / "notes.txt").write_text("just\ntext\n")
+    (tmp_path / "notes.txt").write_text("just a line of text\n" * 400)
+    (tmp_path / "short.txt").write_text("just\ntext\n")
     return tmp_path
 
 
@@ -58,7 +60,20 @@ def test_cm_01_a_read_file_carries_its_outline_in_python(workspace: Workspace) -
     assert "def step_3_0(value: int) -> int" in result.summary
     assert "return value" not in result.summary
     assert result.priority is Priority.LOW
-    assert call(workspace, "read_file", path="notes.txt").summary is None
+    notes = call(workspace, "read_file", path="notes.txt")
+    assert notes.summary.startswith("notes.txt (unknown, 400 lines)")
+    assert call(workspace, "read_file", path="short.txt").summary is None, "it's no longer than it"
+
+
+def test_cm_02_an_old_read_of_a_file_without_definitions_is_shortened(workspace: Workspace) -> None:
+    messages = []
+    for path in ("notes.txt", "module_1.py", "module_2.py", "module_3.py"):
+        result = call(workspace, "read_file", path=path)
+        summary, priority = result.summary, result.priority
+        read = Message(Role.TOOL, result.value, "read_file", path, summary, priority)
+        messages += [Message(Role.ASSISTANT, "calls"), read]
+    assert messages[1].size > 7_000
+    assert CONTEXT_POLICY.apply(messages).messages[1].size < 200
 
 
 def test_cm_01_a_read_file_carries_its_outline_over_mcp(root: Path) -> None:
@@ -95,7 +110,8 @@ def test_cm_01_a_read_file_carries_its_outline_in_json(
     assert "def step_3_0(value: int) -> int" in answer["_summary"]
     assert answer["priority"] == "low"
     assert main(["read", "notes.txt", "--root", str(root), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["_summary"] is None
+    summary = json.loads(capsys.readouterr().out)["_summary"]
+    assert summary.startswith("notes.txt (unknown, 400 lines)")
 
 
 def test_cm_04_results_have_the_specified_priorities() -> None:

@@ -83,6 +83,17 @@ async def test_read_lines_and_file(editor: Editor) -> None:
     assert file["text"] == source
 
 
+async def test_cm_01_a_read_file_carries_its_outline_and_priority(editor: Editor) -> None:
+    file = await editor.command("code.readFile", path="auth/errors.py")
+    outline = await editor.command("code.outline", path="auth/errors.py")
+    assert file["_summary"] == outline["text"]
+    assert file["priority"] == "low"
+    assert "_summary" not in outline
+    editor.open("notes.txt", "just a line\n" * 40)
+    notes = await editor.command("code.readFile", path="notes.txt")
+    assert notes["_summary"].startswith("notes.txt (unknown, 40 lines)")
+
+
 async def test_what_an_editor_holds_is_not_sent_again(editor: Editor) -> None:
     for command, arguments in (
         ("code.readFile", {}),

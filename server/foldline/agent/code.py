@@ -180,7 +180,7 @@ def _data(
 ) -> object:
     """Return a result as JSON; one that a conversation may shorten says how."""
     from foldline.backends.waiting import run
-    from foldline.ide.operations.operation import summary_text
+    from foldline.ide.operations.operation import shortening
     from foldline.ide.operations.receipts import State, receipted
     from foldline.ide.structuring import unstructure
 
@@ -190,10 +190,8 @@ def _data(
         data = {**(data if answer.state is not State.UNCHANGED else {}), "receipt": answer.receipt}
         if answer.state is State.UNCHANGED:
             return data
-    if operation.outline is None:
-        return data
-    summary = summary_text(run(operation.outline(access, arguments)))
-    return {**data, "_summary": summary, "priority": operation.priority}
+    extra = run(shortening(operation, access, arguments))
+    return {**data, **extra} if extra else data
 
 
 async def _values(

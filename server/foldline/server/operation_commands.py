@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import ArgumentsError, NoDocument, NothingDefined, PathRefused
 from foldline.ide.operations.arguments import PositionArguments
-from foldline.ide.operations.operation import Role
+from foldline.ide.operations.operation import Role, shortening
 from foldline.ide.operations.reading import read_arguments
 from foldline.ide.operations.receipts import State, answer_for
 from foldline.ide.structuring import structure, unstructure
@@ -93,7 +93,10 @@ class OperationCommand:
         threads = self.operation.threads
         result = await run_async(self.operation.run(access, arguments), threads)
         # It may be of any size, and the event loop has others to answer.
-        return await in_thread(partial(self._answer, result, arguments), threads)
+        answer = await in_thread(partial(self._answer, result, arguments), threads)
+        if answer["data"] is not None:
+            answer |= await run_async(shortening(self.operation, access, arguments), threads)
+        return answer
 
     def _answer(self, result: object, arguments: Any) -> dict[str, object]:
         from foldline.backends.models import FileText

@@ -42,11 +42,10 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> FileText:
 
 async def outline(access: SmartFileAccess, arguments: Arguments) -> FileOutline | None:
     try:
-        found = await run_query(access.get_outline, arguments.path)
+        return await run_query(access.get_outline, arguments.path)
     except PathError:
         # Single lines can be read of a file that is too large to parse.
         return None
-    return found if found.symbols else None
 
 
 OPERATION = Operation(

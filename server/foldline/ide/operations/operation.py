@@ -144,7 +144,7 @@ class Operation(Generic[ArgumentsT, Result]):
             None if the operation couldn't tell; it decides the command line's exit status.
         data: Returns a result's models, for programs.
         outline: Returns the outline that can replace a result in a model's conversation; None
-            for a file that defines nothing.
+            for a file that is too large to parse.
         priority: How long a model's conversation keeps results, as `foldline.prompts.Priority`
             says it.
         run_across: Runs the operation over several folders at once, whose paths begin with a
@@ -238,6 +238,16 @@ def summary_text(outline: FileOutline | None) -> str | None:
     from foldline.backends.text import format_outline
 
     return None if outline is None else format_outline(outline, SUMMARY_BUDGET)
+
+
+async def shortening(
+    operation: Operation[Any, Any], access: SmartFileAccess, arguments: object
+) -> dict[str, object]:
+    """Return how a conversation may shorten a result, as JSON; empty if it's compact as it is."""
+    if operation.outline is None:
+        return {}
+    summary = summary_text(await operation.outline(access, arguments))
+    return {"_summary": summary, "priority": operation.priority}
 
 
 async def run_query(method: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
