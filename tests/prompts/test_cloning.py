@@ -219,6 +219,57 @@ def test_cl_01_a_clone_takes_the_constructors_arguments() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("visibility", SectionVisibility.SUMMARY),
+        ("children", [GREETING]),
+        ("tools", GREETING.tools),
+        ("accepts_overrides", False),
+    ],
+)
+def test_cl_05_what_no_chapter_takes_is_refused_of_its_clone(name: str, value: object) -> None:
+    chapter = Chapter[None](key="c", title="C", sections=[GREETING])
+    instead = "it takes key, title, description, sections, enabled"
+    with pytest.raises(PromptValidationError, match=f"no use for '{name}'; {instead}"):
+        chapter.clone(**{name: value})
+    outer = Chapter[None](key="o", title="O", sections=[chapter])
+    with pytest.raises(PromptValidationError, match=f"'o': `clone` has no use for '{name}'"):
+        outer.clone(**{name: value})
+
+
+def test_cl_01_an_attribute_of_the_class_gets_the_runtime_object() -> None:
+    class Noting(MarkdownSection[None]):
+        session: object = None
+        notes: object = None
+
+    class Store(Tool[None, None]):
+        store: object = None
+
+        @property
+        def bus(self) -> str:
+            return "its own"
+
+    store = Store(name="save", description="Saves.", handler=GREETING.tools[0].handler)
+    section = Noting(title="A", key="a", template="x", tools=[store])
+    twin = section.clone(session="new", bus="b", notes="n", store="s")
+    assert (twin.session, twin.notes) == ("new", "n")
+    (tool,) = twin.tools
+    assert isinstance(tool, Store)
+    assert (tool.store, tool.bus) == ("s", "its own")
+    assert (section.session, section.notes, store.store) == (None, None, None)
+
+
+def test_cl_01_a_container_is_replaced_by_the_runtime_object_of_its_name() -> None:
+    class Noting(MarkdownSection[None]):
+        def __init__(self) -> None:
+            self.notes = ["old"]
+            super().__init__(title="A", key="a", template="x")
+
+    assert Noting().clone(notes=["new"]).notes == ["new"]
+    assert Noting().clone().notes == ["old"]
+
+
+@pytest.mark.parametrize(
     ("keywords", "message"),
     [
         (

@@ -33,7 +33,7 @@ def clone_section(section: SectionT, keywords: Mapping[str, object]) -> SectionT
 
     Constructor arguments among the keywords replace those of the section; the others are runtime
     objects for it and everything in it. An attribute with the name of a runtime object, such as
-    `session`, gets its value. Handlers and selectors that are methods of the section become methods
+    `session`, gets its value, also one that only the class has. Handlers and selectors that are methods of the section become methods
     of the copy. Finally, the copy's `bind_runtime` is called with the runtime objects.
 
     Raises:
@@ -45,8 +45,7 @@ def clone_section(section: SectionT, keywords: Mapping[str, object]) -> SectionT
     for name, value in section.__dict__.items():
         if isinstance(value, _CONTAINERS):
             own[name] = copy.deepcopy(value)
-        elif name in runtime:
-            own[name] = runtime[name]
+    own.update({name: value for name, value in runtime.items() if _has(section, name)})
     children = checked_sections(
         changes.pop("children", changes.pop("sections", section.children)), section.key
     )
@@ -77,7 +76,7 @@ def clone_tool(tool: ToolT, keywords: Mapping[str, object]) -> ToolT:
     """
     changes, runtime = _split(tool, keywords)
     twin = copy.copy(tool)
-    vars(twin).update({name: value for name, value in runtime.items() if name in vars(tool)})
+    vars(twin).update({name: value for name, value in runtime.items() if _has(tool, name)})
     twin.set_arguments(changes)
     return twin
 
@@ -93,8 +92,9 @@ def _split(
         if not _uses(node, name):
             what = f"Section {node.key!r}" if isinstance(node, Section) else f"Tool {node.name!r}"
             near = near_names(name, (*own, *RUNTIME))
+            instead = did_you_mean(near, f"; it takes {', '.join((*own, *RUNTIME))}.")
             raise PromptValidationError(
-                f"{what}: `clone` has no use for {name!r}{did_you_mean(near)}",
+                f"{what}: `clone` has no use for {name!r}{instead}",
                 section_path=(node.key,) if isinstance(node, Section) else (),
                 near=near,
             )
@@ -109,10 +109,20 @@ def _uses(node: Node, name: str) -> bool:
     """Return True if a clone of the section or tool, or of one inside it, uses the keyword."""
     return (
         name in RUNTIME
-        or (name in vars(node) and name not in node.constructor_arguments)
+        or _has(node, name)
         or _declares(type(node), name)
         or any(_uses(inner, name) for inner in _inside(node))
     )
+
+
+def _has(node: Node, name: str) -> bool:
+    """Return True if the author gave the section or tool, or its class, an attribute `name`."""
+    base: type = Section if isinstance(node, Section) else Tool
+    if hasattr(base, name) or name in (*base.constructor_arguments, *node.constructor_arguments):
+        return False
+    # Methods and properties aren't values that could be replaced.
+    of_class = inspect.getattr_static(type(node), name, property)
+    return name in vars(node) or not hasattr(of_class, "__get__")
 
 
 def _inside(node: Node) -> Iterable[Node]:
