@@ -40,11 +40,16 @@ def test_sf_13_the_steps_come_in_their_order_with_their_tools() -> None:
 
 
 def test_sf_13_costs_go_from_cheap_to_dear_and_the_rule_is_told() -> None:
-    costs = agent_prompt().partition("COST")[2]
-    tools = ["get_file_outline", "read_symbol", "read_lines", "find_references", "read_file"]
-    places = [costs.index(f"  {tool} (") for tool in tools]
-    assert places == sorted(places)
+    lines = agent_prompt().splitlines()
+    heading = lines.index("COST HIERARCHY (cheapest → most expensive, by the median answer):")
+    tools = [line.split()[0] for line in lines[heading + 1 : lines.index("", heading)]]
+    assert sorted(tools) == sorted(ALL_TOOLS)
+    measured = [SIZES[tool].median for tool in tools if tool != "read_lines"]
+    assert measured == sorted(measured)
+    assert tools.index("read_lines") == tools.index("read_symbol") + 1
     assert agent_prompt().endswith(RULE)
+    told = INSTRUCTIONS.partition("cheapest first: ")[2]
+    assert sorted(ALL_TOOLS, key=told.index) == tools
 
 
 def test_an_agent_hears_only_of_the_tools_that_it_has() -> None:

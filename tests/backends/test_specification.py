@@ -157,6 +157,10 @@ def test_sf_06_a_detail_is_a_symbol_with_its_source(access: SmartFileAccess) -> 
     assert detail.parent == "Cart"
     assert detail.char_count == len(detail.body)
     assert access.read_symbol("shop.py", "plain").parent is None
+    symbol = "total", "method", 1, 2, "def total()", (), (), "Returns it."
+    by_position = models.SymbolDetail(*symbol, "def total(): ...", "Cart", 16)
+    assert (by_position.body, by_position.parent) == ("def total(): ...", "Cart")
+    assert by_position.char_count == 16
 
 
 def test_sf_07_an_outline_has_the_specified_fields(access: SmartFileAccess) -> None:

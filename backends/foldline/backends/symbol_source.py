@@ -28,7 +28,7 @@ def detail_of(
         symbol.children,
         symbol.decorators,
         symbol.docstring,
-        symbol.name_line,
+        name_line=symbol.name_line,
         body=body,
         parent=enclosing[-1].name if enclosing else None,
         char_count=len(body),

@@ -33,8 +33,9 @@ def clone_section(section: SectionT, keywords: Mapping[str, object]) -> SectionT
 
     Constructor arguments among the keywords replace those of the section; the others are runtime
     objects for it and everything in it. An attribute with the name of a runtime object, such as
-    `session`, gets its value, also one that only the class has. Handlers and selectors that are methods of the section become methods
-    of the copy. Finally, the copy's `bind_runtime` is called with the runtime objects.
+    `session`, gets its value, also one that only the class has. Handlers and selectors that are
+    methods of the section become methods of the copy. Finally, the copy's `bind_runtime` is called
+    with the runtime objects.
 
     Raises:
         PromptValidationError: A value can never work, or nothing has a use for a keyword.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from foldline.agent.tools import code_tools
 from foldline.ide.operations import OPERATIONS
+from foldline.ide.operations.answer_sizes import SIZES
 from foldline.ide.operations.costs import cost_of
 from foldline.prompts import MarkdownSection, PromptTemplate, Stability, Stable
 from foldline.prompts.dataclasses import FrozenDataclass
@@ -30,17 +31,20 @@ _STEPS = (
     ("GENERATE", ("generate_scoped_context",), "answer once you are confident"),
 )
 
-# In the order in which to try them.
-_COSTS = (
-    ("get_tree", "where is what"),
-    ("search_for_files", "for files by their words"),
-    ("grep_in_files", "for lines by a pattern"),
-    ("get_file_outline", "prefer this"),
-    ("read_symbol", "when you need one definition"),
-    ("read_lines", "when you need an exact range"),
-    ("find_references", "for what spans files"),
-    ("generate_scoped_context", "for what matches a question, in one call"),
-    ("read_file", "LAST RESORT, only for configuration and other files that aren't code"),
+# The cheapest first. Some lines cost about what the symbol around them does.
+_COSTS = sorted(
+    (
+        ("get_tree", "where is what"),
+        ("search_for_files", "for files by their words"),
+        ("grep_in_files", "for lines by a pattern"),
+        ("get_file_outline", "prefer this to reading the file"),
+        ("read_symbol", "when you need one definition"),
+        ("read_lines", "when you need an exact range"),
+        ("find_references", "for what spans files"),
+        ("generate_scoped_context", "for what matches a question, in one call"),
+        ("read_file", "LAST RESORT, only for configuration and other files that aren't code"),
+    ),
+    key=lambda cost: SIZES.get(cost[0], SIZES["read_symbol"]).median,
 )
 
 RULE = "RULE: Never call read_file on a code file without first calling get_file_outline."
@@ -77,7 +81,7 @@ reading_code = MarkdownSection[ReadingCode](
     template="""
         ${steps}
 
-        COST (median answer; use the first that will do):
+        COST HIERARCHY (cheapest → most expensive, by the median answer):
         ${costs}${rule}
         """,
     default_params=ReadingCode.with_tools(ALL_TOOLS),
@@ -104,14 +108,17 @@ def mcp_instructions(tools: Collection[str] = ALL_TOOLS) -> str:
         if (offered := [tool for tool in of_step if tool in tools and tool != "get_tree"])
     ]
     first.append(f"Steps: {'; '.join(steps)}.")
-    costs = [f"{tool} {cost_of(tool)}" for tool, _ in _COSTS if tool in tools]
-    if ruled and costs[-1].startswith("read_file "):
-        costs[-1] += " (last resort: never on code whose outline you have not seen)"
+    resort = " (last resort: never on code whose outline you have not seen)" if ruled else ""
+    costs = [
+        f"{tool} {cost_of(tool)}{resort if tool == 'read_file' else ''}"
+        for tool, _ in _COSTS
+        if tool in tools
+    ]
     return (
-        f"{' '.join(first)}\nMedian answers: {', '.join(costs)}.\nPaths are relative to the "
-        "workspace. An answer that is longer than its budget (bytes) ends with a cursor: repeat "
-        "the call with it for the rest. To read again what you still have, give its receipt as "
-        "`held`: what is unchanged isn't sent again."
+        f"{' '.join(first)}\nMedian answers, cheapest first: {', '.join(costs)}.\n"
+        "Paths are relative to the workspace. An answer that is longer than its budget (bytes) "
+        "ends with a cursor: repeat the call with it for the rest. To read again what you still "
+        "have, give its receipt as `held`: what is unchanged isn't sent again."
     )
 
 

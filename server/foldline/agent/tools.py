@@ -37,7 +37,7 @@ CONTEXT_POLICY = ContextPolicy(budget=12_000)
 def code_tools(
     workspace: Workspace, operations: Iterable[Operation[Any, Any]] = OPERATIONS
 ) -> tuple[Tool[Any, str], ...]:
-    """Return the operations for models as tools on the files of a workspace, cheapest first.
+    """Return the operations for models as tools on the files of a workspace.
 
     Handlers block; names, arguments, sizes and failures are the same as in the MCP server. Results
     have a priority, and a file's page has its outline as summary; the tools' `CONTEXT_POLICY` uses

@@ -242,5 +242,5 @@ def _without_source(detail: SymbolDetail) -> SymbolInfo:
         detail.children,
         detail.decorators,
         detail.docstring,
-        detail.name_line,
+        name_line=detail.name_line,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from foldline.backends.models.coverage import COMPLETE
@@ -26,7 +26,7 @@ class SymbolInfo:
     children: tuple[SymbolInfo, ...] = ()
     decorators: tuple[str, ...] = ()
     docstring: str | None = None
-    name_line: int = 0
+    name_line: int = field(default=0, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,9 +94,8 @@ class OutlineBuilder:
             else:
                 children.reverse()
                 inner = tuple(sorted(children, key=_by_line))
-            symbol = SymbolInfo(
-                name, kind, line, line_end, signature, inner, tuple(marks), docstring, name_line
-            )
+            details = signature, inner, tuple(marks), docstring
+            symbol = SymbolInfo(name, kind, line, line_end, *details, name_line=name_line)
             below.setdefault(self._parents[index], []).append(symbol)
         top = below.get(-1, [])
         top.reverse()
