@@ -129,6 +129,20 @@ def test_a_list_of_symbols_is_an_outline(access: SmartFileAccess) -> None:
     assert "private names" not in format_outline(outline, 40)
 
 
+def test_an_analysis_of_your_own_is_labelled_with_its_name_or_as_custom() -> None:
+    class Named(Own):
+        name = "ctags"
+
+    for own, name in ((Own(), "custom"), (Named(), "ctags")):
+        access = alone(own)
+        answers = (
+            access.get_outline("cart.py"),
+            access.read_symbol("cart.py", "Cart"),
+            access.find_references("Cart"),
+        )
+        assert [answer.backend for answer in answers] == [name] * 3
+
+
 def test_a_symbol_is_complete_and_fits_a_budget(access: SmartFileAccess) -> None:
     whole = access.read_symbol("cart.py", "Cart")
     assert (whole.path, whole.body_line, whole.name_line) == ("cart.py", 3, 4)

@@ -34,6 +34,7 @@ from foldline.prompts import (
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import (
     ExpansionLimitError,
+    PromptConfigurationError,
     PromptError,
     PromptValidationError,
     ToolValidationError,
@@ -643,12 +644,11 @@ def test_vd_54_vd_55_ts_09_the_retry_loop_ends_with_the_answer() -> None:
 
 
 def test_vd_54_a_budget_ends_a_loop_that_would_not_end() -> None:
-    request = VisibilityExpansionRequired(
-        requested_overrides={("a",): FULL, ("b",): FULL}, reason="", section_keys=("a", "b")
-    )
-
-    def evaluate(_: Mapping[SectionPath, SectionVisibility]) -> str:
-        raise request
+    def evaluate(overrides: Mapping[SectionPath, SectionVisibility]) -> str:
+        keys = (f"a{len(overrides)}", f"b{len(overrides)}")
+        raise VisibilityExpansionRequired(
+            requested_overrides={(key,): FULL for key in keys}, reason="", section_keys=keys
+        )
 
     for budget, word in (
         (ExpansionBudget(max_requests=3), "4 times"),
@@ -656,7 +656,30 @@ def test_vd_54_a_budget_ends_a_loop_that_would_not_end() -> None:
     ):
         with pytest.raises(ExpansionLimitError, match=word) as caught:
             evaluate_with_expansions(evaluate, budget=budget)
-        assert caught.value.__cause__ is request
+        assert isinstance(caught.value.__cause__, VisibilityExpansionRequired)
+
+
+def test_vd_53_vd_55_a_loop_that_does_not_use_the_overrides_ends_with_an_error() -> None:
+    """A session's overrides alone would lose against the SUMMARY that the caller insists on."""
+    made = template(folded("a", folded("b", tool="t")))
+    session = Remembering()
+    rounds = iter(range(3))
+
+    def evaluate(_: Mapping[SectionPath, SectionVisibility]) -> str:
+        assert next(rounds) < 2
+        rendered = made.render(session=session, visibility_overrides={("a",): SUMMARY})
+        raise open_sections(rendered, "a.b")
+
+    def remember(request: VisibilityExpansionRequired) -> None:
+        apply_expansion(request, session=session)
+
+    with pytest.raises(PromptConfigurationError, match=r"'a\.b' was opened before, and") as caught:
+        evaluate_with_expansions(evaluate, on_expansion=remember)
+    assert isinstance(caught.value.__cause__, VisibilityExpansionRequired)
+    overrides: dict[SectionPath, SectionVisibility] = {("a", "b"): FULL}
+    request = open_sections(made.render(visibility_overrides=overrides), "a.b")
+    apply_expansion(request, overrides)
+    assert "BODY-b" in made.render(visibility_overrides=overrides).text, "only its parent was shut"
 
 
 def test_vd_54_a_budget_limits_how_long_a_prompt_becomes() -> None:

@@ -53,7 +53,7 @@ class OwnAnalysis(OwnBackend):
     def __init__(
         self, backend: MinimalBackend, files: BaseFileBackend, index: WorkspaceIndex | None
     ) -> None:
-        super().__init__(backend, files, "ast")
+        super().__init__(backend, files, "custom")
         self._syntax = ASTFileAnalysisBackend(files, index)
 
     def find_references(

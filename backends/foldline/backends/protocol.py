@@ -69,7 +69,8 @@ class MinimalBackend(Protocol):
     """The three methods that `SmartFileAccess` needs of a backend; yours may have no others.
 
     Whatever a backend in front of the analysis raises, except `PathError` and `SymbolError`, the
-    analysis answers. A `close()` is called with that of the access.
+    analysis answers. A `close()` is called with that of the access. Answers name the backend by its
+    `name`, if it has one.
     """
 
     def get_outline(self, file_path: str) -> FileOutline | Sequence[SymbolInfo]:

@@ -6,7 +6,11 @@ from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
-from foldline.prompts.errors import ExpansionLimitError, VisibilityExpansionRequired
+from foldline.prompts.errors import (
+    ExpansionLimitError,
+    PromptConfigurationError,
+    VisibilityExpansionRequired,
+)
 from foldline.prompts.task import Task
 from foldline.prompts.visibility import SectionPath, SectionVisibility
 
@@ -93,9 +97,19 @@ def apply_expansion(
 
     Explicit overrides take precedence over the session's, so a request that reached only one of
     them could be undone by the other.
+
+    Raises:
+        PromptConfigurationError: The overrides have it all already, so the evaluation didn't use
+            them; it would raise the same request for ever.
     """
     if overrides is not None:
-        overrides.update(request.requested_overrides)
+        wanted = request.requested_overrides
+        if all(overrides.get(path) is shown for path, shown in wanted.items()):
+            raise PromptConfigurationError(
+                f"{', '.join(map(repr, request.section_keys))} was opened before, and asked for "
+                "again: evaluate with these overrides, as `visibility_overrides`."
+            ) from request
+        overrides.update(wanted)
     if session is not None:
         session.apply_visibility_overrides(request.requested_overrides)
 
@@ -133,6 +147,7 @@ def evaluate_with_expansions(
 
     Raises:
         ExpansionLimitError: The model asked for more than the budget allows.
+        PromptConfigurationError: `evaluate` doesn't use the overrides that it is given.
     """
     current = dict(overrides or {})
     while True:
