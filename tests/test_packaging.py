@@ -1,5 +1,6 @@
 """The four ways in which a namespace package of three source roots goes wrong in silence."""
 
+import re
 import subprocess
 import tomllib
 import venv
@@ -13,6 +14,7 @@ import try_wheels
 from foldline.server.page.app import SHOWN_FILES
 
 ROOT = Path(__file__).parent.parent
+NEEDED = "needs 'cattrs': install foldline[server]"
 SOURCE_ROOTS = ("server", "backends", "prompts")
 PACKAGES = ("server", "agent", "backends", "prompts")
 
@@ -86,8 +88,14 @@ def test_the_wheel_holds_every_package_with_its_marker(wheel: Path) -> None:
     assert any(name.endswith(".data/data/share/man/man1/foldline.1") for name in names)
 
 
-def test_the_base_install_is_the_prompt_library_alone(wheel: Path, tmp_path: Path) -> None:
-    python = install(str(wheel), tmp_path / "base")
+@pytest.fixture(scope="module")
+def base(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment without any extra."""
+    return install(str(wheel), tmp_path_factory.mktemp("environment") / "base")
+
+
+def test_the_base_install_is_the_prompt_library_alone(base: Path) -> None:
+    python = base
     listed = run(str(python), "-m", "pip", "list", "--format=freeze").split()
     assert [
         line.split("==")[0] for line in listed if not line.startswith(("pip", "setuptools"))
@@ -105,6 +113,47 @@ def test_the_base_install_is_the_prompt_library_alone(wheel: Path, tmp_path: Pat
     help_page = run(str(python.parent / "foldline"), "help")
     assert "Servers" in help_page
     assert run(str(python.parent / "foldline"), "--version").startswith("foldline ")
+
+
+@pytest.mark.parametrize("page", ["context.md", "language-servers.md"])
+def test_without_the_extra_server_reading_code_says_what_to_install(base: Path, page: str) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text("utf-8"), re.S)
+    assert blocks
+    refused = 0
+    for number in range(len(blocks)):
+        # Later blocks use what the first ones made, or nothing that needs a package.
+        for program in (blocks[number], "".join(blocks[: number + 1])):
+            done = run_python(base, program)
+            last = done.stderr.strip().rpartition("\n")[2]
+            if done.returncode and not last.startswith("NameError"):
+                assert last == f"ModuleNotFoundError: Reading code {NEEDED}"
+                refused += 1
+    assert refused
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "from foldline.backends import SmartFileAccess; SmartFileAccess.for_workspace('.')",
+        "from foldline.backends import LocalFileBackend; LocalFileBackend('.')",
+        "from foldline.backends import MemoryFileBackend; MemoryFileBackend({'a.py': ''})",
+        "from foldline.ide.workspace import Workspace; Workspace.at('.')",
+        "from foldline.ide.workspace import Workspace; Workspace()",
+    ],
+)
+def test_the_python_api_names_the_extra_in_the_command_lines_words(base: Path, entry: str) -> None:
+    assert run_python(base, entry).stderr.endswith(
+        f"\nModuleNotFoundError: Reading code {NEEDED}\n"
+    )
+    tree = subprocess.run(
+        [str(base.parent / "foldline"), "tree"], capture_output=True, text=True, check=False
+    )
+    assert f"this command {NEEDED}" in tree.stderr
+
+
+def test_what_needs_no_package_works_without_an_extra(base: Path) -> None:
+    run(str(base), "-c", "import foldline.agent.tools, foldline.agent.pipeline")
+    run(str(base), "-c", "from foldline.agent.agent_prompt import agent_prompt; agent_prompt()")
 
 
 def test_every_extra_works_with_the_oldest_versions_it_allows(wheel: Path, tmp_path: Path) -> None:
@@ -135,6 +184,13 @@ def install(requirement: str, where: Path) -> Path:
     python = where / "bin" / "python"
     run("uv", "pip", "install", "--quiet", "--python", str(python), requirement)
     return python
+
+
+def run_python(python: Path, program: str) -> subprocess.CompletedProcess[str]:
+    """The run of a program that the checkout lends nothing but its examples."""
+    return subprocess.run(
+        [str(python), "-I", "-c", program], capture_output=True, text=True, check=False, cwd=ROOT
+    )
 
 
 def run(*command: str) -> str:

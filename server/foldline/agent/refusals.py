@@ -7,21 +7,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.exit_statuses import FAULT, NOTHING, REFUSED
+from foldline.backends.extras import extra_of, needs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# The extras that install modules, other than `server`.
-EXTRAS = {
-    "jinja2": "adopt",
-    "markdown_it": "web",
-    "mcp": "mcp",
-    "mcp_types": "mcp",
-    "pydantic": "mcp",
-    "starlette": "web",
-    "textual": "tui",
-    "uvicorn": "web",
-}
 TRACEBACK = "FOLDLINE_TRACEBACK"
 """The environment variable that shows where foldline itself failed."""
 
@@ -100,9 +90,9 @@ def missing_extra(error: ModuleNotFoundError, verb: str) -> Refused | None:
     missing = (error.name or "").partition(".")[0]
     if missing == "foldline":
         return None
-    extra = EXTRAS.get(missing, "server")
+    extra = extra_of(missing)
     return Refused(
-        f"this command needs {missing!r}: install foldline[{extra}], or run it as "
+        f"{needs('this command', missing)}, or run it as "
         f"`uvx --from 'foldline[{extra}]' foldline {verb} …`",
         kind="extra",
         data={"extra": extra},

@@ -11,6 +11,7 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
+from foldline.backends.extras import require_code_packages
 from foldline.backends.formatting.visible import visible
 from foldline.backends.waiting import PROMPTS, STATUS, in_thread
 from foldline.ide.errors import PathRefused, Untrusted
@@ -76,6 +77,7 @@ class Workspace:
     def __init__(
         self, settings: Settings | None = None, access: AccessOptions | None = None
     ) -> None:
+        require_code_packages()
         self.settings = settings or Settings()
         self.focus = Focus()
         self.version = 0

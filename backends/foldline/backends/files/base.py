@@ -21,6 +21,7 @@ from foldline.backends.errors import (
     OutsideWorkspaceError,
     PathError,
 )
+from foldline.backends.extras import require_code_packages
 from foldline.backends.files.ignore import IGNORE_FILES
 from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.listing import Folder, in_order
@@ -74,6 +75,7 @@ class BaseFileBackend(ABC):
     def __init__(
         self, root: Path, *, size_limit: int = DEFAULT_SIZE_LIMIT, no_ignore: bool = False
     ) -> None:
+        require_code_packages()
         self._root = root
         self._no_ignore = no_ignore
         self._size_limit = size_limit

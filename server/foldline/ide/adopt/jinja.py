@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from foldline.backends.extras import needs
 from foldline.ide.adopt.model import (
     AdoptError,
     For,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment, nodes
 
-MISSING = "reading Jinja templates needs 'jinja2': install foldline[adopt]"
+MISSING = needs("reading Jinja templates", "jinja2")
 DEEPEST = 20
 
 _ENDED = {"macro", "filter", "call", "with", "autoescape", "trans", "block", "if", "for"}

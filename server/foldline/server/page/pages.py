@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
+from foldline.backends.extras import needs
 from foldline.ide.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Pages:
             from foldline.server.page.app import Page, Shown, create_app
             from foldline.server.page.listener import Listener
         except ModuleNotFoundError as error:
-            raise MissingExtra(f"A web page needs {error.name!r}: install foldline[web]") from error
+            raise MissingExtra(needs("A web page", error.name or "starlette")) from error
         if self._listener is None:
             shown = Shown(self._previews, self._editor)
             self._listener = Listener(lambda authority: create_app(shown, authority, self._pages))
