@@ -86,6 +86,7 @@ def test_pm_02_a_transcript_is_played_and_recorded(
     ("arguments", "message"),
     [
         (["--model", "openai:gpt-4o"], "OPENAI_API_KEY"),
+        (["--model", "anthropic:a-model"], "ANTHROPIC_API_KEY"),
         (["--transcript", "missing.json"], "missing.json"),
         (["--record", "new.json"], "--record needs --model or --transcript"),
         (["--root", "/nowhere/at/all"], "no such file or folder"),
@@ -97,7 +98,7 @@ def test_pm_02_what_is_missing_is_named(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     assert main(["context", QUESTION, *ROOT, *arguments]) == 2
     assert message in capsys.readouterr().err

@@ -544,10 +544,41 @@ def test_a_missing_sdk_says_how_to_install_it(
         kind(model="m")
 
 
-def test_a_missing_key_is_a_configuration_error(provider: Provider) -> None:
+@pytest.mark.parametrize("on_text", [None, print], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    ("kind", "variable"),
+    [
+        (OpenAIAdapter, "OPENAI_API_KEY"),
+        (OpenAIResponsesAdapter, "OPENAI_API_KEY"),
+        (AnthropicAdapter, "ANTHROPIC_API_KEY"),
+    ],
+)
+def test_a_missing_key_is_a_configuration_error(
+    kind: Callable[..., Any], variable: str, on_text: Any, provider: Provider
+) -> None:
+    with pytest.raises(PromptConfigurationError, match=variable):
+        kind(model="m", base_url=provider.url).evaluate(PROMPT, on_text=on_text)
     assert provider.requests == []
-    with pytest.raises(PromptConfigurationError, match="OPENAI_API_KEY"):
-        OpenAIAdapter(model="m", base_url=provider.url).evaluate(PROMPT)
+
+
+def test_a_client_without_a_key_is_a_configuration_error(provider: Provider) -> None:
+    from anthropic import Anthropic
+
+    with Anthropic(base_url=provider.url) as client:
+        adapter = AnthropicAdapter("m", client=client)
+        with pytest.raises(PromptConfigurationError, match="no key: give `api_key`, or set"):
+            adapter.evaluate(PROMPT)
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streamed"])
+def test_an_option_that_cannot_be_sent_is_a_configuration_error(
+    wire: Wire, streaming: bool, provider: Provider
+) -> None:
+    line = Line(wire, provider, streaming)
+    adapter = line.adapter(options={"metadata": object()})
+    with pytest.raises(PromptConfigurationError, match=r"can't send the request: .*serializable"):
+        adapter.evaluate(PROMPT, on_text=line.on_text)
+    assert provider.requests == []
 
 
 def test_a_client_of_the_callers_own_is_used_as_it_is(provider: Provider) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal
 
 from foldline.prompts.adapters.anthropic_messages import (
@@ -313,11 +314,16 @@ class _Exchange:
         if self._adapter.context_editing is not None:
             messages = client.beta.messages
         if not request.streaming:
-            message: Message = messages.create(
-                **self._request, stream=False, timeout=request.timeout
-            )
-            return message, getattr(message, "_request_id", None)
-        with messages.stream(**self._request, timeout=request.timeout) as stream:
+            with self._adapter.sending():
+                response = messages.with_raw_response.create(
+                    **self._request, stream=False, timeout=request.timeout
+                )
+            return response.parse(), response.request_id
+        with ExitStack() as stack:
+            with self._adapter.sending():
+                stream = stack.enter_context(
+                    messages.stream(**self._request, timeout=request.timeout)
+                )
             for piece in stream.text_stream:
                 request.scope.emit(piece)
             return stream.get_final_message(), stream.request_id

@@ -121,14 +121,17 @@ class _Chat:
     def _send(self, request: Request) -> ModelTurn:
         completions = self._adapter.client.chat.completions
         if not request.streaming:
-            completion: ChatCompletion = completions.create(
-                **self._request, stream=False, timeout=request.timeout
-            )
-            return self._turn(_whole(completion), getattr(completion, "_request_id", None))
+            with self._adapter.sending():
+                response = completions.with_raw_response.create(
+                    **self._request, stream=False, timeout=request.timeout
+                )
+            return self._turn(_whole(response.parse()), response.request_id)
         options = {"include_usage": True, **self._request.get("stream_options", {})}
-        with completions.create(
-            **{**self._request, "stream_options": options}, stream=True, timeout=request.timeout
-        ) as stream:
+        with self._adapter.sending():
+            begun = completions.create(
+                **{**self._request, "stream_options": options}, stream=True, timeout=request.timeout
+            )
+        with begun as stream:
             answer = _pieced(stream, request.scope.emit)
             return self._turn(answer, stream.response.headers.get("x-request-id"))
 

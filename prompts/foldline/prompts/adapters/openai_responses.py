@@ -159,11 +159,14 @@ class _Responses:
     def _send(self, request: Request) -> ModelTurn:
         responses = self._adapter.client.responses
         if not request.streaming:
-            response: Response = responses.create(
-                **self._request, stream=False, timeout=request.timeout
-            )
-            return self._turn(response, getattr(response, "_request_id", None))
-        with responses.create(**self._request, stream=True, timeout=request.timeout) as stream:
+            with self._adapter.sending():
+                response = responses.with_raw_response.create(
+                    **self._request, stream=False, timeout=request.timeout
+                )
+            return self._turn(response.parse(), response.request_id)
+        with self._adapter.sending():
+            begun = responses.create(**self._request, stream=True, timeout=request.timeout)
+        with begun as stream:
             request_id = stream.response.headers.get("x-request-id")
             return self._turn(self._last(stream, request.scope.emit, request_id), request_id)
 

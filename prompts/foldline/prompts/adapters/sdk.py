@@ -8,6 +8,7 @@ import inspect
 import threading
 import weakref
 from abc import abstractmethod
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
@@ -284,6 +285,26 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             provider=self.provider,
             receive=receive,
         )
+
+    @contextmanager
+    def sending(self) -> Iterator[None]:
+        """Wrap what the SDK does until there is an answer, so that its errors aren't the answer's.
+
+        Raises:
+            PromptConfigurationError: The SDK can't send the request, for want of a key or with an
+                option of the wrong type.
+        """
+        try:
+            yield
+        except (TypeError, ValueError) as error:
+            words = str(error).strip('".')
+            problem = f"{type(self).__name__} can't send the request: {words}."
+            if not any(getattr(self.client, name, None) for name in ("api_key", "auth_token")):
+                problem = (
+                    f"{type(self).__name__} has no key: give `api_key`, or set "
+                    f"{self.sdk.upper()}_API_KEY ({words})."
+                )
+            raise PromptConfigurationError(problem) from error
 
     def failed(
         self,
