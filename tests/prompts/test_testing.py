@@ -153,3 +153,4 @@ def test_the_fixture_keeps_snapshots_beside_the_tests(pytester: pytest.Pytester)
     changed = run("Bye.")
     changed.assert_outcomes(failed=1)
     changed.stdout.fnmatch_lines(["-Hello.", "+Bye.", "*pytest --update-prompts*"])
+    assert changed.stdout.lines.count("+Bye.") == 1, "it says what differs once"

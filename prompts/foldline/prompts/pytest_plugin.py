@@ -63,6 +63,8 @@ def prompt_snapshot(request: pytest.FixtureRequest) -> PromptSnapshot:
                 rendered, path, may_change=may_change, update=request.config.getoption(OPTION)
             )
         except AssertionError as error:
-            pytest.fail(f"{error}\n\n`pytest {OPTION}` writes the snapshot anew", pytrace=False)
+            told = f"{error}\n\n`pytest {OPTION}` writes the snapshot anew"
+            # `pytest.fail` would show the error before it, too.
+            raise pytest.fail.Exception(told, pytrace=False) from None
 
     return compare
