@@ -249,7 +249,9 @@ def test_cl_01_an_attribute_of_the_class_gets_the_runtime_object() -> None:
         def bus(self) -> str:
             return "its own"
 
-    store = Store(name="save", description="Saves.", handler=GREETING.tools[0].handler)
+    store = Store(
+        name="save", description="Saves.", handler=lambda params, *, context: ToolResult("~")
+    )
     section = Noting(title="A", key="a", template="x", tools=[store])
     twin = section.clone(session="new", bus="b", notes="n", store="s")
     assert (twin.session, twin.notes) == ("new", "n")

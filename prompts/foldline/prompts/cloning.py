@@ -118,7 +118,7 @@ def _uses(node: Node, name: str) -> bool:
 
 def _has(node: Node, name: str) -> bool:
     """Return True if the author gave the section or tool, or its class, an attribute `name`."""
-    base: type = Section if isinstance(node, Section) else Tool
+    base: type[Node] = Section if isinstance(node, Section) else Tool
     if hasattr(base, name) or name in (*base.constructor_arguments, *node.constructor_arguments):
         return False
     # Methods and properties aren't values that could be replaced.
