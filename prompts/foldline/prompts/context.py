@@ -3,8 +3,8 @@
 Every request to a model sends all earlier tool results again. A `ContextPolicy` keeps them small in
 two steps. A result that has a summary, such as a file's outline, is replaced by it once the reading
 is some turns ago. If the old results still exceed the budget, some are removed: low priority first,
-then medium, then high, and of each the oldest first. The last turns don't count: they stay, so
-removing older results for their sake would forget the way here without making room.
+then medium, then high, and of each the oldest first. The last turns don't count against the
+budget: they stay, whatever else is removed.
 
 With `prices`, both steps wait until they pay. A provider caches the beginning of a request, byte
 for byte: a result that changes voids all after it. That tail is then written again instead of read,
