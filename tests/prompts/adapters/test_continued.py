@@ -393,6 +393,16 @@ def test_a_chapter_without_tools_is_appended_so_that_the_prefix_stays(talk: Talk
     assert [turn.role for turn in said.turns] == [
         *("user", "user", "assistant", "user", "user", "assistant", "user", "user", "assistant")
     ]
+    talk.says(Said("D."))
+    talk.adapter.evaluate(
+        template,
+        Task("Help."),
+        conversation=said.user("Bye."),
+       
+        **CLASSIFIED,
+        intent_classifier=lambda query: query.chapter.key == "billing",
+    )
+    assert ("<ALL billing>" in talk.last, "<ALL security>" in talk.last) == (True, False)
 
 
 # Context policies
