@@ -135,7 +135,8 @@ def loop_with_session(talk: Talk, conversation: Conversation) -> PromptResponse[
 
 
 def loop_with_both(talk: Talk, conversation: Conversation) -> PromptResponse[None]:
-    session, overrides = Session(), {("docs",): SUMMARY}
+    session = Session()
+    overrides: dict[SectionPath, SectionVisibility] = {("docs",): SUMMARY}
     while True:
         try:
             return talk.adapter.evaluate(
@@ -215,7 +216,7 @@ def test_text_that_is_opened_between_two_evaluations_is_appended(talk: Talk) -> 
         # Without `read_section` the requests have other tools, so the prompt is rendered anew.
         assert talk.last.count("<ALL NOTES>") == 1
         assert "<SOME DOCS>" in talk.last
-    both = TEMPLATE.with_sections([*TEMPLATE.sections, NOTES.clone(key="more", template="<MORE>")])
+    both = TEMPLATE.with_sections((*TEMPLATE.sections, NOTES.clone(key="more", template="<MORE>")))
     talk.says(Said("Hello."), Said("Yes."))
     said = talk.adapter.evaluate(both.bind(Task("Go.")), conversation=Conversation()).conversation
     before = talk.sent()
@@ -237,7 +238,7 @@ def _plain(messages: list[Json]) -> list[str]:
 def test_tools_come_with_a_section_that_the_caller_opens_where_sections_are_appended(
     talk: Talk,
 ) -> None:
-    call = ("t_look_up", {})
+    call: tuple[str, object] = ("t_look_up", {})
     talk.says(Said("Hello."), Said("Yes."))
     prompt = TEMPLATE.bind(Task("Go."))
     first = evaluate_with_disclosure(talk.adapter, prompt, conversation=Conversation())
@@ -268,7 +269,7 @@ def test_a_tool_that_is_gone_is_not_promised_any_more(talk: Talk) -> None:
         talk.adapter, TEMPLATE.bind(Task("Go.")), conversation=Conversation()
     )
     assert "t_look_up" in talk.tools
-    bare = TEMPLATE.with_sections([DOCS.clone(tools=[]), *TEMPLATE.sections[1:]])
+    bare = TEMPLATE.with_sections((DOCS.clone(tools=[]), *TEMPLATE.sections[1:]))
     talk.adapter.evaluate(bare, Task("Go."), conversation=first.conversation.user("Go on."))
     assert talk.tools == set()
     assert talk.last.count("<ALL DOCS>") == 1
@@ -398,7 +399,6 @@ def test_a_chapter_without_tools_is_appended_so_that_the_prefix_stays(talk: Talk
         template,
         Task("Help."),
         conversation=said.user("Bye."),
-       
         **CLASSIFIED,
         intent_classifier=lambda query: query.chapter.key == "billing",
     )
