@@ -77,7 +77,9 @@ class Opened:
     texts: tuple[tuple[Role, str], ...]
     tools: tuple[Tool[object, object], ...]
     paths: tuple[SectionPath, ...] = ()
-    """The sections that the texts begin with."""
+    """The sections of the texts."""
+    folded: tuple[SectionPath, ...] = ()
+    """Those whose summary was shown before."""
     follow: tuple[tuple[Role, str], ...] = ()
     """The texts that come as messages of their own after the results."""
     references: tuple[str, ...] = ()
@@ -110,17 +112,22 @@ def stable(rendered: RenderedPrompt[OutputT], means: Appending) -> RenderedPromp
 
 
 def offering(
-    rendered: RenderedPrompt[OutputT], names: Sequence[str], deferred: Sequence[str]
+    rendered: RenderedPrompt[OutputT],
+    names: Sequence[str],
+    deferred: Sequence[str] = (),
+    *,
+    appends: bool = True,
 ) -> RenderedPrompt[OutputT] | None:
     """Return a rendered prompt that offers the tools of these names; None if one is gone.
 
-    They may be those of sections that aren't shown, and the one that calls others.
+    They may be those of sections that aren't shown, and the one that calls others. With `appends`,
+    `open_sections` says that its result has what it opens.
     """
     known = _tools_of(rendered)
     wording = rendered.wording
     disclosing = [name for name in names if name in (OPEN_SECTIONS, READ_SECTION)]
     for tool in dispatched(rendered, disclosing):
-        known[tool.name] = _offered(tool, wording)
+        known[tool.name] = _offered(tool, wording) if appends else tool
     descriptions: dict[str, Mapping[str, str]] = {
         **disclosure_param_descriptions(wording, [known[n] for n in disclosing if n in known])
     }
@@ -235,17 +242,26 @@ def opened_since(sent: SentPrompt, now: RenderedPrompt[Any]) -> Opened | str:
     If anything else has changed, the new text can't be appended: then return the reason.
     """
     earlier = {section.path: section for section in sent.sections}
+    order = [block.path for block in now.blocks if block.path in earlier]
+    if order != [path for path in earlier if path in set(order)]:
+        return "the order of the sections changes"
     shown: list[tuple[Role, list[Segment]]] = []
-    tops: list[SectionPath] = []
+    paths: list[SectionPath] = []
+    top: SectionPath | None = None
+    folded: list[SectionPath] = []
     for block in now.blocks:
         before = earlier.pop(block.path, None)
-        if tops and block.path[: len(tops[-1])] == tops[-1]:
+        if top is not None and block.path[: len(top)] == top:
             shown[-1][1].extend(block.segments)
         elif block.enabled and (before is None or (before.folded and block.opened_by is None)):
-            tops.append(block.path)
+            top = block.path
+            folded += [top] if before is not None else []
             shown.append((block.role, list(block.segments)))
-        elif before is not None and (not block.enabled or before.digest != _digest(block)):
-            return f"the section {block.dotted_key!r} changes, too"
+        else:
+            if before is not None and (not block.enabled or before.digest != _digest(block)):
+                return f"the section {block.dotted_key!r} changes, too"
+            continue
+        paths += [block.path] if block.enabled else []
     if not now.blocks and earlier.pop((), None) != sent_sections(now)[0]:
         return "the text changes"
     if earlier:
@@ -257,7 +273,8 @@ def opened_since(sent: SentPrompt, now: RenderedPrompt[Any]) -> Opened | str:
     return Opened(
         tuple((role, _joined(segments)) for role, segments in shown),
         tuple(tool for tool in own if tool.name not in had),
-        paths=tuple(tops),
+        paths=tuple(paths),
+        folded=tuple(folded),
     )
 
 
@@ -317,6 +334,20 @@ def called_by_proxy(
         return None
     inner = arguments.get("arguments", {})
     return (arguments["name"], inner) if isinstance(inner, (str, dict)) else None
+
+
+def definitions(rendered: RenderedPrompt[Any], names: Iterable[str]) -> dict[str, str]:
+    """Return a hash of the definition of each of these tools; those of the library have none."""
+    known = _tools_of(rendered)
+    params = rendered.tool_param_descriptions
+    return {
+        name: _hashed(
+            described(known[name], rendered.wording)
+            + json.dumps(parameters_schema(known[name], params.get(name)))
+        )
+        for name in names
+        if name in known and name not in (OPEN_SECTIONS, READ_SECTION)
+    }
 
 
 def _digest(block: Block) -> str:

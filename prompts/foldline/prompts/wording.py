@@ -98,7 +98,7 @@ class Wording:
         "Helps the caller understand the model's information needs."
     )
     opened_tools: str = "Tools of these sections, to be called with `${tool}`:"
-    opened_as_message: str = "The system message that follows has their content."
+    opened_as_message: str = "A message of the system that follows has their content."
     sections_added: str = "From here on, the prompt has these sections, too:"
     sections_above: str = "The beginning of the conversation shows the sections that are open now."
     call_tool: str = (

@@ -69,7 +69,8 @@ def edited(conversation: Conversation) -> Conversation:
     assert isinstance(first, UserTurn)
     text = first.parts[0]
     assert isinstance(text, str)
-    return replace(conversation, turns=(UserTurn((text.replace("long", "Long", 1),)), *others))
+    changed = replace(first, parts=(text.replace("long", "Long", 1),))
+    return replace(conversation, turns=(changed, *others))
 
 
 @pytest.mark.parametrize("streaming", [False, True])

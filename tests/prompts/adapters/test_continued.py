@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from contextlib import ExitStack
@@ -41,7 +42,8 @@ from foldline.prompts.runtime import (
 
 from .openings import FULL, SUMMARY, WIRES, tool
 from .providers import Json, serving
-from .test_opening import known_tools, own_tools, shapes, texts
+from .test_opening import added, known_tools, own_tools, shapes, texts
+from .wire.simulators import AnthropicSimulator
 from .wires import Said
 
 if TYPE_CHECKING:
@@ -314,6 +316,189 @@ def test_another_adapter_goes_on_with_what_was_opened() -> None:
     assert talk.last.count("<ALL DOCS>") == 1, "its first result doesn't repeat the beginning"
 
 
+@pytest.mark.parametrize("other", ["claude-sonnet-5", "claude-opus-4-1"])
+def test_a_model_without_messages_in_between_is_not_sent_those_of_another(other: str) -> None:
+    prompt = PromptTemplate(
+        ns="t", key="p", system=[DOCS.clone(tools=[]), NOTES], sections=[TaskSection[Task]()]
+    ).bind(Task("Go."))
+    opened: dict[SectionPath, SectionVisibility] = {("docs",): FULL}
+    with serving(AnthropicSimulator([Said("A."), Said("B."), Said("C.")])) as provider:
+        talk = Talk(provider, "claude-opus-5-5")
+        said = talk.adapter.evaluate(prompt, conversation=Conversation()).conversation
+        said = talk.adapter.evaluate(
+            prompt, conversation=said.user("Go on."), visibility_overrides=opened
+        ).conversation
+        assert [turn.role for turn in said.turns][-2:] == ["system", "assistant"]
+        provider.adapter(model=other).evaluate(
+            prompt, conversation=said.user("Go on."), visibility_overrides=opened
+        )
+        assert provider.refusals == []
+        assert "<ALL DOCS>" in str(talk.request["system"])
+
+
+def test_a_section_that_lost_its_summary_since_is_shown(talk: Talk) -> None:
+    talk.says(OPENS, Said("Yes."), Said("Bye."))
+    first = evaluate_with_disclosure(
+        talk.adapter, TEMPLATE.bind(Task("Go.")), conversation=Conversation()
+    )
+    plain = MarkdownSection[None](title="Docs", key="docs", template="<ALL DOCS>")
+    talk.adapter.evaluate(
+        TEMPLATE.with_sections((plain, *TEMPLATE.sections[1:])),
+        Task("Go."),
+        conversation=first.conversation.user("Go on."),
+    )
+    assert talk.last.count("<ALL DOCS>") == 1
+
+
+@pytest.mark.parametrize("kept", [-1, -2, -3])
+def test_turns_that_were_dropped_by_hand_are_made_up_for(talk: Talk, kept: int) -> None:
+    """Show what the dropped ones showed, and keep the others."""
+    talk.says(OPENS, Said("Yes."), Said("Bye."))
+    prompt = TEMPLATE.bind(Task("Go."))
+    first = evaluate_with_disclosure(
+        talk.adapter, prompt, conversation=Conversation().user("Hello!")
+    )
+    said = first.conversation.user("And now?")
+    said = replace(said, turns=tuple(t for t in said.turns[kept:] if t.role != "tool"))
+    response = talk.adapter.evaluate(prompt, conversation=said)
+    assert response.rendered.blocks[0].visibility is FULL
+    assert talk.last.count("<ALL DOCS>") == 1
+    assert talk.tools == {"t_look_up"}
+    assert "And now?" in talk.last
+    assert response.conversation.said[-1] == "And now?"
+
+
+def test_a_changed_definition_of_a_tool_reaches_the_model(talk: Talk) -> None:
+    talk.says(OPENS, Said("Yes."), Said("Bye."))
+    first = evaluate_with_disclosure(
+        talk.adapter, TEMPLATE.bind(Task("Go.")), conversation=Conversation()
+    )
+    other = tool("t_look_up")
+    other.description = "<Looks up words.>"
+    talk.adapter.evaluate(
+        TEMPLATE.with_sections((DOCS.clone(tools=[other]), *TEMPLATE.sections[1:])),
+        Task("Go."),
+        conversation=first.conversation.user("Go on."),
+    )
+    assert "<Looks up words.>" in str(talk.request)
+    assert "The tool <t_look_up>." not in str(talk.request)
+
+
+def test_what_the_model_opened_by_a_new_beginning_stays_open(talk: Talk) -> None:
+    talk.says(OPENS, Said("Yes."), Said("Bye."))
+    prompt = TEMPLATE.bind(Task("Go."))
+    first = evaluate_with_disclosure(
+        talk.adapter, prompt, conversation=Conversation(), opening="render"
+    )
+    assert first.conversation.opened == (("docs",),)
+    talk.adapter.evaluate(prompt, conversation=first.conversation.user("Go on."))
+    assert "<ALL DOCS>" in talk.last
+    talk.says(Said("Oh."))
+    closed = first.conversation.close([("docs",)])
+    talk.adapter.evaluate(prompt, conversation=closed.user("Go on."))
+    assert "<ALL DOCS>" not in talk.last
+
+
+def test_another_prompt_does_not_get_what_was_opened_of_the_first(talk: Talk) -> None:
+    talk.says(OPENS, Said("Yes."), Said("Bye."))
+    first = evaluate_with_disclosure(
+        talk.adapter, TEMPLATE.bind(Task("Go.")), conversation=Conversation()
+    )
+    other = PromptTemplate(ns="t", key="other", sections=TEMPLATE.sections)
+    talk.adapter.evaluate(other, Task("Go."), conversation=first.conversation.user("Go on."))
+    assert ("<ALL DOCS>" in talk.last, "<SOME DOCS>" in talk.last) == (False, True)
+
+
+def test_a_summary_with_another_value_is_not_left_standing(talk: Talk) -> None:
+    template = PromptTemplate(
+        ns="t",
+        key="p",
+        sections=[
+            MarkdownSection[Weather](
+                title="Now",
+                key="now",
+                template="<It is ${now}.>",
+                summary="<SOME ${now}>",
+                visibility=SUMMARY,
+            ),
+            NOTES,
+        ],
+    )
+    talk.says(Said("Hm."), Said("Oh."))
+    said = talk.adapter.evaluate(template, Weather("rain"), conversation=Conversation())
+    talk.adapter.evaluate(
+        template,
+        Weather("sun"),
+        conversation=said.conversation.user("And now?"),
+        visibility_overrides={("now",): FULL},
+    )
+    assert ("<SOME rain>" in talk.last, "<It is sun.>" in talk.last) == (False, True)
+
+
+def test_what_was_read_of_a_section_that_is_gone_goes_too(talk: Talk) -> None:
+    not_hidden = [True]
+    template = PromptTemplate(
+        ns="t",
+        key="p",
+        sections=[
+            TaskSection[Task](),
+            NOTES.clone(key="secret", template="<ALL SECRETS>", enabled=lambda: not_hidden[0]),
+            NOTES,
+        ],
+    )
+    reads = [Said(calls=(("read_section", {"section_key": k}),)) for k in ("secret", "notes")]
+    talk.says(*reads, Said("Hm."), Said("Oh."))
+    said = talk.adapter.evaluate(template, Task("Go."), conversation=Conversation()).conversation
+    assert "<ALL SECRETS>" in talk.last
+    not_hidden[0] = False
+    talk.adapter.evaluate(template, Task("Go."), conversation=said.user("And now?"))
+    assert ("<ALL SECRETS>" in talk.last, "<ALL NOTES>" in talk.last) == (False, True)
+
+
+def test_a_conversation_stored_by_an_earlier_version_shows_everything_once(talk: Talk) -> None:
+    talk.says(OPENS, Said("Yes."), Said("Bye."))
+    prompt = TEMPLATE.bind(Task("Go."))
+    first = evaluate_with_disclosure(
+        talk.adapter, prompt, conversation=Conversation().user("Hello!")
+    )
+    stored = json.loads(first.conversation.user("Go on.").to_json())
+    del stored["sent"]
+    for turn in stored["turns"]:
+        turn.pop("sections", None)
+        for answer in turn.get("answers", ()):
+            del answer["sections"]
+    talk.adapter.evaluate(prompt, conversation=Conversation.from_json(json.dumps(stored)))
+    assert talk.last.count("<ALL DOCS>") == 1
+    assert talk.last.count("Go on.") == talk.last.count("Hello!") == 1
+
+
+def test_opening_render_renders_anew_in_any_conversation(talk: Talk) -> None:
+    talk.says(Said("Hello."), OPENS, Said("Yes."))
+    prompt = TEMPLATE.bind(Task("Go."))
+    first = evaluate_with_disclosure(talk.adapter, prompt, conversation=Conversation())
+    second = evaluate_with_disclosure(
+        talk.adapter, prompt, conversation=first.conversation.user("Go on."), opening="render"
+    )
+    assert [(e.appended, e.why) for e in second.expansions] == [(False, "`opening` is 'render'")]
+    assert talk.last.count("<ALL DOCS>") == 1
+
+
+def test_the_order_of_the_sections_is_that_of_the_prompt(talk: Talk) -> None:
+    first, second = (
+        MarkdownSection[None](title=key, key=key, template=f"<{key}>") for key in ("a", "b")
+    )
+    talk.says(Said("Hm."), Said("Oh."))
+    made = [
+        PromptTemplate(
+            ns="t", key="p", sections=pair, heading=lambda heading: f"## {heading.title}"
+        )
+        for pair in ((first, second), (second, first))
+    ]
+    said = talk.adapter.evaluate(made[0], conversation=Conversation()).conversation
+    talk.adapter.evaluate(made[1], conversation=said.user("Go on."))
+    assert talk.last.index("<b>") < talk.last.index("<a>")
+
+
 # Chapters
 
 
@@ -471,6 +656,51 @@ def test_a_handle_reads_a_result_of_an_earlier_evaluation(talk: Talk) -> None:
     first, second = _results(talk)
     assert first.startswith("<outline of a.py>\n[shortened; read_result returns it")
     assert second == "<a.py> " * 1_000
+
+
+def test_a_handle_is_kept_when_other_turns_are_dropped_and_the_policy_ends(talk: Talk) -> None:
+    policy = ContextPolicy(keep_turns=1, handles=True)
+    calls = [Said(calls=(("read_file", {"path": path}),)) for path in ("a.py", "b.py", "c.py")]
+    talk.says(*calls, Said("Read."))
+    said = talk.adapter.evaluate(READER, conversation=Conversation(), context_policy=policy)
+    turns = said.conversation.turns
+    dropped = replace(said.conversation, turns=(turns[0], *turns[3:])).user("Again.")
+    talk.says(Said(calls=(("read_result", {"handle": "r2"}),)), Said("Done."))
+    talk.adapter.evaluate(READER, conversation=dropped)
+    assert _results(talk)[-1] == "<b.py> " * 1_000
+
+
+def test_a_policy_that_comes_with_an_opened_section_holds_at_once(talk: Talk) -> None:
+    policy = ContextPolicy(keep_turns=1)
+    (reads,) = READER.sections
+    tools = [
+        Tool[ReadFile, str](
+            name="read_file", description="Reads.", handler=read_file, context_policy=policy
+        )
+    ]
+    folded = reads.clone(key="docs", summary="<SOME DOCS>", visibility=SUMMARY, tools=tools)
+    template = PromptTemplate(ns="t", key="p", sections=[folded, TaskSection[Task]()])
+    name = "read_file"
+    talk.says(OPENS)
+    simulator = talk.simulator
+
+    def model(request: Json) -> Said:
+        number = len(simulator.requests)
+        if number == 1:
+            return OPENS
+        path = {"path": f"{number}.py"}
+        if number > 4:
+            return Said("Done.")
+        offered = {t.get("function", t)["name"] for t in request["tools"]}
+        offered |= {t["name"] for t in added(request)}
+        if name in offered:
+            return Said(calls=((name, path),))
+        return Said(calls=(("call_tool", {"name": name, "arguments": path}),))
+
+    simulator._script = model
+    evaluate_with_disclosure(talk.adapter, template, Task("Go."))
+    assert "<2.py> <2.py>" not in str(talk.sent())
+    assert "<4.py> <4.py>" in str(talk.sent())
 
 
 # Any sequence

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from foldline.prompts.context import READ_RESULT, Message, Priority, Role
+from foldline.prompts.context import READ_RESULT, ContextPolicy, Message, Priority, Role
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, did_you_mean, near_names
 from foldline.prompts.runtime.conversation import AssistantTurn, ToolTurn, UserTurn
@@ -15,12 +15,13 @@ from foldline.prompts.tool import Tool, ToolContext, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from typing import Self
 
-    from foldline.prompts.context import ContextPolicy, Savings
+    from foldline.prompts.context import Savings
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.conversation import CallMade, Conversation, ToolAnswer
 
-__all__ = ["ManagedConversation", "Revision", "policy_of"]
+__all__ = ["ManagedConversation", "Revision", "label_of", "policy_of"]
 
 OutputT = TypeVar("OutputT")
 
@@ -68,6 +69,26 @@ class ManagedConversation:
         self._policy = policy
         self._current = current
 
+    @classmethod
+    def of(
+        cls,
+        policy: ContextPolicy | None,
+        conversation: Conversation,
+        current: Callable[[], Conversation],
+    ) -> Self | None:
+        """Return a conversation under its policy; None if nothing is or was replaced in it.
+
+        What an earlier evaluation replaced can be read, whatever the policy is now.
+        """
+        if any(answer.handle for answer in _answers(conversation)):
+            policy = replace(policy or ContextPolicy(keep_turns=None), handles=True)
+        return None if policy is None else cls(policy, current)
+
+    @property
+    def handles(self) -> bool:
+        """True if the model can read what was replaced."""
+        return self._policy.handles
+
     def offered(self, rendered: RenderedPrompt[OutputT]) -> RenderedPrompt[OutputT]:
         """Return the prompt with the tool that reads replaced results, if the policy has handles.
 
@@ -95,7 +116,7 @@ class ManagedConversation:
         managed = self._policy.apply(message for message, _ in messages)
         places = [place for place, (_, answer) in enumerate(messages) if answer is not None]
         changed = {
-            number: managed.messages[place].content
+            number: managed.messages[place]
             for number, place in enumerate(places)
             if managed.messages[place] != messages[place][0]
         }
@@ -103,32 +124,35 @@ class ManagedConversation:
             return conversation, Revision()
         numbers = itertools.count()
         turns = [
-            ToolTurn(tuple(self._replaced(a, changed.get(next(numbers))) for a in turn.answers))
+            ToolTurn(tuple(_replaced(a, changed.get(next(numbers))) for a in turn.answers))
             if isinstance(turn, ToolTurn)
             else turn
             for turn in conversation.turns
         ]
-        return replace(conversation, turns=tuple(turns)), Revision(changed, managed.savings)
+        texts = {number: message.content for number, message in changed.items()}
+        return replace(conversation, turns=tuple(turns)), Revision(texts, managed.savings)
 
     def _messages(self, conversation: Conversation) -> Iterator[tuple[Message, ToolAnswer | None]]:
         """Yield the messages of a conversation, results with their answers."""
         labels: dict[str, str] = {}
-        results = itertools.count(1)
+        given = [int(a.handle[1:]) for a in _answers(conversation) if a.handle]
+        free = itertools.count(max(given, default=0) + 1)
         for turn in conversation.turns:
             match turn:
                 case UserTurn():
                     yield Message(Role.USER, turn.text), None
                 case AssistantTurn():
-                    labels |= {call.id: _label(call) for call in turn.calls}
+                    labels |= {call.id: label_of(call) for call in turn.calls}
                     said = "".join((turn.text, *map(_arguments, turn.calls)))
                     yield Message(Role.ASSISTANT, said), None
                 case ToolTurn():
                     for answer in turn.answers:
-                        yield self._result(answer, labels, next(results)), answer
+                        handle = answer.handle or f"r{next(free)}"
+                        yield self._result(answer, labels, handle), answer
                 case _:
                     yield Message(Role.SYSTEM, turn.text), None
 
-    def _result(self, answer: ToolAnswer, labels: Mapping[str, str], number: int) -> Message:
+    def _result(self, answer: ToolAnswer, labels: Mapping[str, str], handle: str) -> Message:
         if answer.sections:
             # A part of the prompt: the model couldn't open it again.
             return Message(Role.SYSTEM, answer.text)
@@ -140,24 +164,31 @@ class ManagedConversation:
             labels.get(answer.call_id, ""),
             answer.summary,
             answer.priority,
-            f"r{number}" if handles else None,
+            handle if handles else None,
         )
-
-    def _replaced(self, answer: ToolAnswer, text: str | None) -> ToolAnswer:
-        if text is None:
-            return answer
-        full = answer.full or answer.text if self._policy.handles else answer.full
-        return replace(answer, text=text, full=full)
 
     def _read_result(self, params: ResultHandle, *, context: ToolContext) -> ToolResult[str]:
         del context
-        turns = (turn for turn in self._current().turns if isinstance(turn, ToolTurn))
-        answers = enumerate((a for turn in turns for a in turn.answers), start=1)
-        known = {f"r{number}": answer.full or answer.text for number, answer in answers}
+        known = {a.handle: a.full for a in _answers(self._current()) if a.handle}
         if params.handle not in known:
             near = near_names(params.handle, known)
             raise LookupError(f"There is no result {params.handle!r}{did_you_mean(near, '.')}")
         return ToolResult(value=known[params.handle], priority=Priority.LOW)
+
+
+def _answers(conversation: Conversation) -> Iterator[ToolAnswer]:
+    for turn in conversation.turns:
+        if isinstance(turn, ToolTurn):
+            yield from turn.answers
+
+
+def _replaced(answer: ToolAnswer, message: Message | None) -> ToolAnswer:
+    if message is None:
+        return answer
+    if message.handle is None:
+        return replace(answer, text=message.content)
+    full = answer.text if answer.full is None else answer.full
+    return replace(answer, text=message.content, full=full, handle=message.handle)
 
 
 def _arguments(call: CallMade) -> str:
@@ -165,8 +196,8 @@ def _arguments(call: CallMade) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
-def _label(call: CallMade) -> str:
-    """The arguments of a call, short: a single one by its value, such as a path."""
+def label_of(call: CallMade) -> str:
+    """Return the arguments of a call, short: a single one by its value, such as a path."""
     arguments: object = call.arguments
     if isinstance(arguments, str):
         try:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Generic, TypeVar
 
+from foldline.prompts.adapters.context import label_of
+from foldline.prompts.context import READ_RESULT
 from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.opening import (
     Opened,
+    definitions,
     offering,
     opened_since,
     proxy_name,
@@ -16,62 +19,166 @@ from foldline.prompts.opening import (
     stable,
 )
 from foldline.prompts.roles import Role
-from foldline.prompts.runtime.conversation import SentPrompt
+from foldline.prompts.runtime.conversation import (
+    AssistantTurn,
+    DeveloperTurn,
+    SentPrompt,
+    SystemTurn,
+    ToolTurn,
+    shows,
+)
 from foldline.prompts.visibility import SectionVisibility
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from foldline.prompts.opening import Appending
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.conversation import Conversation
     from foldline.prompts.visibility import SectionPath
 
-__all__ = ["brings", "continued", "shown"]
+__all__ = ["Beginning", "brings", "shown"]
 
 OutputT = TypeVar("OutputT")
 
 
-def continued(
-    conversation: Conversation,
-    rendered: RenderedPrompt[OutputT],
-    render: Callable[[Mapping[SectionPath, SectionVisibility]], RenderedPrompt[OutputT]],
-    means: Appending | None,
-    *,
-    opens: bool,
-    appends: bool,
-) -> tuple[RenderedPrompt[OutputT], Conversation]:
-    """Return the prompt with the tools to offer, and the conversation with all that it shows.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beginning(Generic[OutputT]):
+    """A prompt at the beginning of an evaluation.
 
-    A conversation that has shown all of it goes on as it is. What is new is appended, if the tools
-    of its requests can stay the same. Otherwise its beginning is rendered anew: after that it shows
-    what the prompt shows now, and nothing else of the prompt.
-
-    Args:
-        conversation: What was said, begun or not.
+    Attributes:
         rendered: The prompt as it is now.
+        prompt: Its namespace and key.
         render: Renders it with other visibility.
         means: The means of the model to get sections later.
         opens: Offer the tools with which sections can be opened by appending them.
         appends: False if the prompt is to be rendered anew in any case.
+        handles: True if the requests have the tool `read_result`.
     """
-    fresh = stable(rendered, means) if opens and means is not None else rendered
-    if conversation.begun:
-        going_on = _going_on(conversation, rendered, render, means, appends=appends)
-        if going_on is not None and (conversation.appends or fresh is rendered):
-            return going_on
+
+    rendered: RenderedPrompt[OutputT]
+    prompt: str
+    render: Callable[[Mapping[SectionPath, SectionVisibility]], RenderedPrompt[OutputT]]
+    means: Appending | None
+    opens: bool
+    appends: bool
+    handles: bool
+
+    def continued(self, conversation: Conversation) -> tuple[RenderedPrompt[OutputT], Conversation]:
+        """Return the prompt with the tools to offer, and the conversation with all that it shows.
+
+        A conversation that has shown all of it goes on as it is. What is new is appended, if the
+        tools of its requests can stay the same. Otherwise its beginning is rendered anew: after
+        that it shows what the prompt shows now, and nothing else of the prompt.
+        """
+        if conversation.begun:
+            going_on = self._going_on(conversation)
+            if going_on is not None:
+                return going_on
+        rendered, means = self.rendered, self.means
+        fresh = stable(rendered, means) if self.opens and means is not None else rendered
+        names = tuple(tool.name for tool in fresh.tools)
+        deferred = tuple(tool.name for tool in fresh.deferred_tools)
+        proxy = proxy_name(rendered)
+        sent = SentPrompt(
+            sent_sections(rendered),
+            self.prompt,
+            (*names, READ_RESULT) if self.handles else names,
+            deferred,
+            proxy if fresh is not rendered and proxy in names else "",
+            definitions=definitions(rendered, (*names, *deferred)),
+        )
+        blocks = rendered.blocks
         opened = conversation.opened
-        note = rendered.wording.sections_above
-        conversation = replace(conversation.restart(note), opened=opened)
-    names = tuple(tool.name for tool in fresh.tools)
-    proxy = proxy_name(rendered)
-    sent = SentPrompt(
-        sent_sections(rendered),
-        names,
-        tuple(tool.name for tool in fresh.deferred_tools),
-        proxy if fresh is not rendered and proxy in names else "",
-    )
-    return fresh, conversation.begin(fresh.messages, appends=fresh is not rendered, sent=sent)
+        if conversation.begun or conversation.shows:
+            conversation = conversation.restart(
+                rendered.wording.sections_above, self._unreadable(conversation)
+            )
+        conversation = conversation.begin(
+            fresh.messages,
+            appends=fresh is not rendered,
+            sent=sent,
+            sections=[
+                tuple(blocks[n].path for n in message.blocks if blocks[n].enabled) or ((),)
+                for message in fresh.messages
+            ],
+        )
+        return fresh, replace(conversation, opened=opened)
+
+    def _unreadable(self, conversation: Conversation) -> set[str]:
+        """Return the ids of the calls that read sections which the prompt doesn't have any more."""
+        keys = {block.dotted_key for block in self.rendered.blocks if block.enabled}
+        calls = (c for t in conversation.turns if isinstance(t, AssistantTurn) for c in t.calls)
+        return {
+            call.id
+            for call in calls
+            if call.name == READ_SECTION
+            and not any(f"{label_of(call)}.".startswith(f"{key}.") for key in keys)
+        }
+
+    def _going_on(
+        self, conversation: Conversation
+    ) -> tuple[RenderedPrompt[OutputT], Conversation] | None:
+        """Return the two without a change of what was sent; None if that isn't possible."""
+        sent, rendered, means = conversation.sent, self.rendered, self.means
+        found = opened_since(sent, rendered)
+        if isinstance(found, str) or not self._stays(conversation):
+            return None
+        # As it began, for the breakpoints; the summaries that were sent may have changed, too.
+        later = {path for turn in conversation.turns[conversation.begun :] for path in shows(turn)}
+        before = self._folded({*found.folded, *(p for p in conversation.opened if p in later)})
+        if before is None:
+            return None
+        summaries = {section for section in sent_sections(before) if section.path in found.folded}
+        first = conversation.turns[: conversation.begun]
+        texts = {turn.text for turn in first if not isinstance(turn, ToolTurn)}
+        begun = before if all(m.text in texts for m in before.messages) else rendered
+        names = [name for name in sent.tools if name != READ_RESULT]
+        offered = offering(begun, names, sent.deferred, appends=conversation.appends)
+        if offered is None or not summaries <= set(sent.sections):
+            return None
+        if not found.texts and not found.tools:
+            return offered, conversation
+        if not self.appends or means is None or brings(found, sent, called=False):
+            return None
+        text, found = result_of(found, rendered.wording.sections_added, rendered, means)
+        conversation = conversation.append([(Role.USER, text), *found.follow], found.paths)
+        return offered, shown(conversation, rendered, found)
+
+    def _stays(self, conversation: Conversation) -> bool:
+        """Return True if the requests can have the same tools, and show what they showed."""
+        sent, means = conversation.sent, self.means
+        tools = {tool.name for tool in self.rendered.tools}
+        disclosing = tools & {OPEN_SECTIONS, READ_SECTION}
+        own = {*sent.tools} - {OPEN_SECTIONS, READ_SECTION, READ_RESULT}
+        if conversation.appends:
+            kind = "proxy" if sent.proxy else "deferred" if sent.deferred else ""
+            reached = means is not None and kind in ("", means.tools) and sent.proxy not in tools
+        else:
+            reached = tools - disclosing == own
+        later = conversation.turns[conversation.begun :]
+        instructed = any(isinstance(t, (SystemTurn, DeveloperTurn)) and t.sections for t in later)
+        return (
+            reached
+            and bool(sent.sections)
+            # Turns may have been dropped since.
+            and {section.path for section in sent.sections} <= conversation.shows
+            and sent.definitions.items() >= definitions(self.rendered, sent.definitions).items()
+            and (READ_RESULT in sent.tools) == self.handles
+            and disclosing <= {*sent.tools}
+            and (not instructed or (means is not None and means.system))
+        )
+
+    def _folded(self, paths: Iterable[SectionPath]) -> RenderedPrompt[OutputT] | None:
+        """Return the prompt with the summaries of these sections; None if one has none any more."""
+        source = self.rendered._source  # noqa: SLF001 - The pass that rendered knows its sections.
+        known = {} if source is None else source.plan.by_path
+        folded = [path for path in paths if path in known]
+        if not all(known[path].section.has_summary for path in folded):
+            return None
+        if not folded:
+            return self.rendered
+        return self.render(dict.fromkeys(folded, SectionVisibility.SUMMARY))
 
 
 def brings(found: Opened, sent: SentPrompt, *, called: bool) -> str:
@@ -87,60 +194,18 @@ def brings(found: Opened, sent: SentPrompt, *, called: bool) -> str:
     return f"the tool {missing[0]!r} can't be brought" if missing else ""
 
 
-def _going_on(
-    conversation: Conversation,
-    rendered: RenderedPrompt[OutputT],
-    render: Callable[[Mapping[SectionPath, SectionVisibility]], RenderedPrompt[OutputT]],
-    means: Appending | None,
-    *,
-    appends: bool,
-) -> tuple[RenderedPrompt[OutputT], Conversation] | None:
-    """Return the two without a change of what was sent; None if that isn't possible."""
-    sent = conversation.sent
-    now = [tool.name for tool in rendered.tools]
-    begun = _begun(conversation, rendered, render)
-    offered: RenderedPrompt[OutputT] | None = begun
-    if conversation.appends:
-        kind = "proxy" if sent.proxy else "deferred" if sent.deferred else ""
-        stays = means is not None and kind in ("", means.tools) and sent.proxy not in now
-        stays = stays and {OPEN_SECTIONS, READ_SECTION} & {*now} <= {*sent.tools}
-        offered = offering(begun, sent.tools, sent.deferred)
-    else:
-        stays = sent.tools == tuple(now)
-    found = opened_since(sent, rendered)
-    if not stays or offered is None or isinstance(found, str):
-        return None
-    if not found.texts and not found.tools:
-        return offered, conversation
-    if not appends or means is None or brings(found, sent, called=False):
-        return None
-    text, found = result_of(found, rendered.wording.sections_added, rendered, means)
-    conversation = conversation.append([(Role.USER, text), *found.follow], found.paths)
-    return offered, shown(conversation, rendered, found)
-
-
 def shown(
     conversation: Conversation, rendered: RenderedPrompt[object], found: Opened
 ) -> Conversation:
     """Return the conversation after new sections of a prompt were appended, with their tools."""
-    brought = (*conversation.sent.brought, *(tool.name for tool in found.tools))
-    sections = sent_sections(rendered)
+    sent = conversation.sent
+    names = tuple(tool.name for tool in found.tools)
     return replace(
-        conversation, sent=replace(conversation.sent, sections=sections, brought=brought)
+        conversation,
+        sent=replace(
+            sent,
+            sections=sent_sections(rendered),
+            brought=(*sent.brought, *names),
+            definitions=sent.definitions | definitions(rendered, names),
+        ),
     )
-
-
-def _begun(
-    conversation: Conversation,
-    rendered: RenderedPrompt[OutputT],
-    render: Callable[[Mapping[SectionPath, SectionVisibility]], RenderedPrompt[OutputT]],
-) -> RenderedPrompt[OutputT]:
-    """Return the prompt as the conversation began with it, for the breakpoints in its beginning.
-
-    If other things than openings have changed since, the prompt as it is now.
-    """
-    if not conversation.opened:
-        return rendered
-    begun = render(dict.fromkeys(conversation.opened, SectionVisibility.SUMMARY))
-    texts = {turn.text for turn in conversation.turns[: conversation.begun] if turn.role != "tool"}
-    return begun if all(message.text in texts for message in begun.messages) else rendered

@@ -162,6 +162,8 @@ def _messages(turn: Turn) -> Iterator[dict[str, object]]:
 def _assistant(
     text: str, calls: Sequence[ToolCall] | Sequence[CallMade]
 ) -> Iterator[dict[str, object]]:
+    if not text and not calls:
+        return
     message: dict[str, object] = {"role": "assistant", "content": text or None}
     if calls:
         message["tool_calls"] = [

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from foldline.prompts.adapters.context import ManagedConversation
-from foldline.prompts.adapters.continued import brings, continued, shown
+from foldline.prompts.adapters.continued import Beginning, brings, shown
 from foldline.prompts.context import Priority
 from foldline.prompts.errors import (
     EvaluationFailure,
@@ -101,23 +101,32 @@ class Run(Generic[OutputT]):
                 "The conversation ends with the model's answer; say what the user says next: "
                 "conversation.user(…)."
             )
+        self._rendered = render({})
+        descriptor = self._rendered.descriptor
+        self._ns = "" if descriptor is None else descriptor.ns
+        self._key = "" if descriptor is None else descriptor.key
+        name = f"{self._ns}/{self._key}"
+        if conversation.sent.prompt not in ("", name):
+            # What the model opened of another prompt.
+            conversation = replace(conversation, opened=())
+        if opener is not None:
+            conversation = conversation.open(opener.opened)
         self._overrides: dict[SectionPath, SectionVisibility] = dict.fromkeys(
             conversation.opened, SectionVisibility.FULL
         )
-        self._rendered = render(self._overrides)
-        self._sent, self._conversation = continued(
-            conversation,
-            self._rendered,
-            render,
-            adapter.appending,
+        if self._overrides:
+            self._rendered = render(self._overrides)
+        self._managed = self._manage(conversation)
+        self._sent, self._conversation = Beginning(
+            rendered=self._rendered,
+            prompt=name,
+            render=render,
+            means=adapter.appending,
             opens=conversation.appends if opener is None else opener.append,
             appends=opener is None or opener.append,
-        )
+            handles=self._managed is not None and self._managed.handles,
+        ).continued(conversation)
         self._means = adapter.appending if self._conversation.appends else None
-        policy = adapter.policy_for(self._rendered, options.context_policy)
-        self._managed = (
-            None if policy is None else ManagedConversation(policy, lambda: self._conversation)
-        )
         self._handles: Sequence[Tool[object, object]] = ()
         if self._managed is not None:
             known = len(self._sent.tools)
@@ -125,9 +134,6 @@ class Run(Generic[OutputT]):
             self._handles = self._sent.tools[known:]
         self._goal = goal(self._rendered)
         self._deadline = self._rendered.deadline if options.deadline is None else options.deadline
-        descriptor = self._rendered.descriptor
-        self._ns = "" if descriptor is None else descriptor.ns
-        self._key = "" if descriptor is None else descriptor.key
         self._context = ToolContext(
             prompt=prompt,
             rendered=self._rendered,
@@ -177,8 +183,6 @@ class Run(Generic[OutputT]):
 
     def _tools(self) -> Sequence[Tool[object, object]]:
         """Return the tools that can be called now; those for sections are there in any case."""
-        if self._means is None:
-            return (*self._rendered.tools, *self._handles)
         offered = {tool.name: tool for tool in self._sent.tools}
         names = [name for name in (OPEN_SECTIONS, READ_SECTION) if name in offered]
         proxies = [tool for name, tool in offered.items() if name == self._conversation.sent.proxy]
@@ -199,11 +203,13 @@ class Run(Generic[OutputT]):
         opener = self._opener
         assert opener is not None
         opener.publish = self._publish
-        if self._means is None:
+        if self._means is None or not opener.append:
             opener.why = (
-                f"the {self._adapter.provider} adapter can't append to what was sent"
-                if opener.append
-                else "`opening` is 'render'"
+                "`opening` is 'render'"
+                if not opener.append
+                else f"the {self._adapter.provider} adapter can't append to what was sent"
+                if self._adapter.appending is None
+                else "the conversation began without the tools to append sections"
             )
             raise request
         full = {b.path for b in self._rendered.blocks if b.enabled and b.opened_by is None}
@@ -225,6 +231,8 @@ class Run(Generic[OutputT]):
         self._conversation = shown(
             self._conversation.open(request.requested_overrides), after, opened
         )
+        if self._managed is None:
+            self._managed = self._manage(self._conversation)
         self._publish(
             SectionsOpened,
             section_keys=tuple(request.section_keys),
@@ -263,6 +271,11 @@ class Run(Generic[OutputT]):
         revised = self._revise()
         if revised:
             exchange.revise(revised)
+
+    def _manage(self, conversation: Conversation) -> ManagedConversation | None:
+        """Return the conversation under its policy; None without one."""
+        policy = self._adapter.policy_for(self._rendered, self._options.context_policy)
+        return ManagedConversation.of(policy, conversation, lambda: self._conversation)
 
     def _revise(self) -> Mapping[int, str]:
         """Apply the context policy, and return the results that change, by number."""

@@ -6,8 +6,9 @@ import base64
 import json
 import mimetypes
 from dataclasses import field, replace
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from foldline.prompts.context import Priority
 from foldline.prompts.dataclasses import FrozenDataclass
@@ -21,7 +22,7 @@ from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import Self
 
     from foldline.prompts.examples import Example
@@ -218,6 +219,8 @@ class ToolAnswer:
     """How long a context policy keeps the result."""
     full: str | None = None
     """The result as it was, if a policy with `handles` replaced it."""
+    handle: str = ""
+    """The name by which `read_result` returns `full`."""
     sections: tuple[SectionPath, ...] = ()
     """The prompt's sections that the result shows; no policy removes it."""
 
@@ -249,6 +252,8 @@ class SentPrompt:
     """What a conversation has been sent of its prompt: at its beginning, and appended since."""
 
     sections: tuple[SentSection, ...] = ()
+    prompt: str = ""
+    """Its namespace and key, with a slash between them."""
     tools: tuple[str, ...] = ()
     """Names of the tools in each request."""
     deferred: tuple[str, ...] = ()
@@ -257,10 +262,13 @@ class SentPrompt:
     """The one among `tools` that calls those of appended sections; empty without any."""
     brought: tuple[str, ...] = ()
     """Names of the tools that came with appended sections."""
+    definitions: dict[str, str] = field(default_factory=dict)
+    """A hash of each of these tools' definition, but for the library's own, by name."""
 
 
 NOTHING_SENT = SentPrompt()
 
+_UNNAMED: Any = ((),)
 _PROMPT_TURNS = {Role.SYSTEM: SystemTurn, Role.DEVELOPER: DeveloperTurn}
 
 
@@ -296,8 +304,7 @@ class Conversation:
     @property
     def said(self) -> tuple[str, ...]:
         """The texts of what the user said, the oldest first: without the prompt and examples."""
-        turns = self.turns[self.begun :]
-        return tuple(t.text for t in turns if isinstance(t, UserTurn) and not t.sections)
+        return tuple(turn.text for turn in self._added() if isinstance(turn, UserTurn))
 
     def system(self, text: str) -> Conversation:
         """Return the conversation with an instruction of the application at its end."""
@@ -350,25 +357,24 @@ class Conversation:
         *,
         appends: bool = False,
         sent: SentPrompt = NOTHING_SENT,
+        sections: Sequence[tuple[SectionPath, ...]] = (),
     ) -> Conversation:
         """Return the conversation with a prompt's messages and the examples in front.
 
-        A conversation that has begun is returned as it is.
+        A conversation that has begun is returned as it is. `sections` has the paths of the sections
+        that each message shows.
         """
         if self.begun:
             return self
         first: list[Turn] = []
         last: list[Turn] = []
-        for message in messages:
+        for message, paths in zip_longest(messages, sections[: len(messages)], fillvalue=_UNNAMED):
             make = _PROMPT_TURNS.get(message.role)
             if make is not None:
-                first.append(make(message.text))
+                first.append(make(message.text, sections=paths))
             elif message.text or not self.turns:
-                last.append(UserTurn((message.text,)))
-        shown: list[Turn] = []
-        for given, answer in self.examples:
-            shown += (UserTurn((given,)), AssistantTurn(answer))
-        beginning = (*first, *shown, *last)
+                last.append(UserTurn((message.text,), sections=paths))
+        beginning = (*first, *self._examples(), *last)
         turns = (*beginning, *self.turns)
         return replace(self, turns=turns, begun=len(beginning), appends=appends, sent=sent)
 
@@ -392,28 +398,65 @@ class Conversation:
                 after.append(make(text, sections=tuple(sections)))
         return replace(self, turns=(*self.turns[:at], *before, *self.turns[at:], *after))
 
-    def restart(self, note: str = ENGLISH.sections_above) -> Conversation:
+    def restart(
+        self, note: str = ENGLISH.sections_above, gone: Collection[str] = ()
+    ) -> Conversation:
         """Return the conversation as if it hadn't begun: without anything of the prompt.
 
-        A tool's result that shows sections becomes the `note`. The model's messages lose the form
+        A tool's result that shows sections becomes the `note`, and so do the results of the calls
+        with the ids in `gone`. The model's messages lose the form
         of their provider, which is bound to what stood in front of them.
         """
+        # One that was begun by an earlier version doesn't say what its results show.
+        opening = "open_sections" if self.begun and not self.sent.sections else ""
         turns: list[Turn] = []
-        for turn in self.turns[self.begun :]:
-            match turn:
-                case AssistantTurn():
-                    turns.append(replace(turn, native=None))
-                case ToolTurn():
-                    shown = [
-                        replace(a, text=note, tools=(), sections=()) if a.sections else a
-                        for a in turn.answers
-                    ]
-                    turns.append(ToolTurn(tuple(shown)))
-                case _ if not turn.sections:
-                    turns.append(turn)
+        for turn in self._added():
+            if isinstance(turn, AssistantTurn):
+                turns.append(replace(turn, native=None))
+            elif isinstance(turn, ToolTurn):
+                shown = [
+                    replace(answer, text=note, tools=(), sections=())
+                    if answer.sections
+                    or answer.call_id in gone
+                    or (answer.name == opening and answer.success)
+                    else answer
+                    for answer in turn.answers
+                ]
+                turns.append(ToolTurn(tuple(shown)))
+            else:
+                turns.append(turn)
         return replace(
             self, turns=tuple(turns), begun=0, appends=False, opened=(), sent=NOTHING_SENT
         )
+
+    def close(self, paths: Iterable[SectionPath]) -> Conversation:
+        """Return the conversation without these sections among those that the model opened."""
+        closed = set(map(tuple, paths))
+        return replace(self, opened=tuple(path for path in self.opened if path not in closed))
+
+    @property
+    def shows(self) -> set[SectionPath]:
+        """The paths of the prompt's sections that turns and results show."""
+        return {path for turn in self.turns for path in shows(turn)}
+
+    def _examples(self) -> list[Turn]:
+        return [
+            turn
+            for given, answer in self.examples
+            for turn in (UserTurn((given,)), AssistantTurn(answer))
+        ]
+
+    def _added(self) -> Iterator[Turn]:
+        """Yield the turns that neither the prompt nor the examples made."""
+        if self.begun and not self.sent.sections:
+            yield from self.turns[self.begun :]
+            return
+        examples = self._examples()
+        for number, turn in enumerate(self.turns):
+            # Turns may have been dropped since it began.
+            is_prompts = shows(turn) and not isinstance(turn, ToolTurn)
+            if not is_prompts and (number >= self.begun or turn not in examples):
+                yield turn
 
     def open(self, paths: Iterable[SectionPath]) -> Conversation:
         """Return the conversation with these sections among the opened ones."""
@@ -440,6 +483,17 @@ class Conversation:
                 f"The conversation has the format {made.format}; this reads format {FORMAT}."
             )
         return made
+
+
+def shows(turn: Turn) -> tuple[SectionPath, ...]:
+    """Return the paths of the prompt's sections that a turn shows."""
+    match turn:
+        case AssistantTurn():
+            return ()
+        case ToolTurn():
+            return tuple(path for answer in turn.answers for path in answer.sections)
+        case _:
+            return turn.sections
 
 
 def _text(value: object) -> str:

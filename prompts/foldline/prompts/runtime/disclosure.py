@@ -170,6 +170,7 @@ class _Loop(Generic[OutputT]):
         opening: Literal["append", "render"],
     ) -> None:
         self.why = ""
+        self.opened: list[SectionPath] = []
         self.publish: Callable[..., object] | None = None
         self._prompt = prompt
         self._options = options
@@ -226,6 +227,7 @@ class _Loop(Generic[OutputT]):
                 ) from request
             grown, self._size = after - self._size, after
         apply_expansion(request, session=session)
+        self.opened += request.requested_overrides
         why = "" if appended else self.why
         self._granted.append(Expansion(request.section_keys, request.reason, grown, appended, why))
         if self.publish is not None and not appended:

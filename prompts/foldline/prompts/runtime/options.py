@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from foldline.prompts.runtime.conversation import Conversation
     from foldline.prompts.runtime.events import EventBus
     from foldline.prompts.runtime.session import Session
+    from foldline.prompts.visibility import SectionPath
     from foldline.prompts.wording import Wording
 
 __all__ = ["EvaluationOptions", "Opener"]
@@ -51,6 +52,8 @@ class Opener(Protocol):
 
     append: bool
     """False if the prompt is to be rendered anew in any case."""
+    opened: list[SectionPath]
+    """The sections that it granted so far."""
     why: str
     """The reason why the last request was raised instead of appended."""
     publish: Callable[..., object] | None
