@@ -133,7 +133,8 @@ def _re2(pattern: str, *, ignore_case: bool) -> Pattern:
     except re2.error as error:
         message = error.args[0] if error.args else error
         shown = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
-        raise PatternError(shown.replace("(?m)", "", 1)) from None
+        hint = "RE2's syntax has no look-around and no back-references"
+        raise PatternError(f"{shown.replace('(?m)', '', 1)}; {hint}") from None
     return compiled
 
 

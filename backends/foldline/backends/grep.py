@@ -44,13 +44,15 @@ async def grep(
     no_ignore: bool = False,
     seconds: float | None = None,
 ) -> GrepResults:
-    """The lines that match `pattern`, in RE2's syntax, in the files of a folder or glob.
+    """The lines that match `pattern`, in the files of a folder or glob.
+
+    RE2's syntax means the same on every machine. Where RE2 isn't installed, look-around and
+    back-references work too, and a time limit bounds them.
 
     After `seconds` it returns what it has found, and `coverage` says so; None sets no limit.
 
     Raises:
-        InvalidArgumentError: The pattern doesn't compile; RE2 has no look-around and no
-            back-references, which would make its time unbounded.
+        InvalidArgumentError: The pattern doesn't compile.
     """
     since = monotonic()
     budgets.check_budget(budget)
@@ -184,10 +186,7 @@ def _compile(pattern: str, *, ignore_case: bool) -> Pattern:
     try:
         return compile_lines(pattern, ignore_case=ignore_case)
     except PatternError as error:
-        raise InvalidArgumentError(
-            "pattern",
-            f"{error}; the syntax is RE2's, without look-around and back-references",
-        ) from None
+        raise InvalidArgumentError("pattern", str(error)) from None
 
 
 def _matching_lines(pattern: Pattern, data: bytes) -> Iterator[tuple[int, int, int]]:

@@ -21,7 +21,9 @@ class Arguments:
     """A pattern, and where to look for it."""
 
     pattern: Annotated[
-        str, Doc("a pattern in RE2's syntax", "regular expression (RE2)"), Role.PATTERN
+        str,
+        Doc("a regular expression; RE2's syntax works everywhere", "regular expression (RE2)"),
+        Role.PATTERN,
     ]
     glob: Annotated[
         str | None, Doc("a file, a folder or a glob", "such as src/**/*.py"), Role.SCOPE
