@@ -277,6 +277,24 @@ def test_a_wrong_configuration_is_told_with_its_path(
     assert complaint in err
 
 
+def test_folders_of_no_project_are_checked_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = tmp_path / "a", tmp_path / "b"
+    for folder in (first, second):
+        folder.mkdir()
+        (folder / "good.py").write_text(GOOD, encoding="utf-8")
+    both = "2 prompt modules: no diagnostics\n"
+    assert run(capsys, "check", first, second) == (0, both, "")
+    assert run(capsys, "check", first / "good.py", second / "good.py") == (0, both, "")
+    # Each project has settings of its own.
+    (second / "pyproject.toml").touch()
+    for one, other in ((first, second), (second, first)):
+        status, _, err = run(capsys, "check", one, other)
+        assert status == 2
+        assert f"{one} and {other} are of different projects: give each a call of its own" in err
+
+
 def test_a_missing_path_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, _, err = run(capsys, "check", project / "nowhere")
     assert status == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,11 +64,7 @@ def scan(paths: Sequence[str]) -> Scan:
             raise ScanError(f"{visible(cut(argument))}: there is no such file or directory")
         if not (path.is_file() or path.is_dir()):
             raise ScanError(f"{visible(cut(argument))}: it is neither a file nor a directory")
-    root = root_of(resolved[0])
-    outside = [path for path in resolved if not path.is_relative_to(root)]
-    if outside:
-        other, around = visible(str(outside[0])), visible(str(root))
-        raise ScanError(f"{other} lies outside {around}: check it separately")
+    root = _shared_root(resolved)
     (folder,) = Workspace.at(root).folders()
     if folder.problems:
         raise ScanError("; ".join(folder.problems))
@@ -79,10 +76,27 @@ def scan(paths: Sequence[str]) -> Scan:
     return Scan(folder, tuple(found), named)
 
 
+def _shared_root(paths: Sequence[Path]) -> Path:
+    """Return the root of the project that contains all paths, or the folder that does, without one.
+
+    Raises:
+        ScanError: They belong to several projects, each with a configuration of its own.
+    """
+    root = root_of(paths[0])
+    outside = [path for path in paths if not path.is_relative_to(root)]
+    if not outside:
+        return root
+    if any(_is_marked(root_of(path)) for path in paths):
+        one, other = visible(str(paths[0])), visible(str(outside[0]))
+        raise ScanError(f"{one} and {other} are of different projects: give each a call of its own")
+    return Path(os.path.commonpath(path if path.is_dir() else path.parent for path in paths))
+
+
 def root_of(path: Path) -> Path:
     """Return the root of the project that contains a file or folder."""
     start = path if path.is_dir() else path.parent
-    for folder in (start, *start.parents):
-        if any((folder / mark).exists() for mark in _ROOT_MARKS):
-            return folder
-    return start
+    return next((folder for folder in (start, *start.parents) if _is_marked(folder)), start)
+
+
+def _is_marked(folder: Path) -> bool:
+    return any((folder / mark).exists() for mark in _ROOT_MARKS)
