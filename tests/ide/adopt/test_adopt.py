@@ -162,7 +162,7 @@ def test_a_hostile_template_ends_without_a_proof(
 @pytest.mark.parametrize(
     ("text", "name", "message"),
     [
-        ("x = (", None, "line 1: this isn't Python"),
+        ("x = (", None, "which runs foldline: '(' was never closed; if it is for a newer"),
         ("x = 1", None, "no string that looks like a prompt"),
         ("PROMPT = 'You are a bot that answers questions in verse.'", "PROMT", "mean PROMPT?"),
         (

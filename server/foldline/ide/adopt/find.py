@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,10 @@ def parse(text: str) -> Module:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = f"line {error.lineno}: " if isinstance(error, SyntaxError) else ""
-        raise AdoptError(f"{where}this isn't Python: {error}") from None
+        fault = error.msg if isinstance(error, SyntaxError) else error
+        runs = f"Python {sys.version_info[0]}.{sys.version_info[1]}, which runs foldline"
+        newer = "if it is for a newer Python, install foldline with that"
+        raise AdoptError(f"{where}this isn't {runs}: {fault}; {newer}") from None
     starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
     module = Module(text, tree, starts=starts)
     for statement in tree.body:

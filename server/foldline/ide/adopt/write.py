@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 def module_text(plan: Plan) -> str:
     """Return the module's text."""
-    parts = [_docstring(plan), _imports(plan), *_classes(plan), *_headings(plan), _template(plan)]
+    head = f"{_docstring(plan)}\n\n{_imports(plan)}"
+    parts = [head, *_classes(plan), *_headings(plan), _template(plan)]
     if plan.fields:
         parts.append(_preview(plan))
     return "\n\n\n".join(part.strip("\n") for part in parts if part) + "\n"
