@@ -120,7 +120,12 @@ def table_lines(
             (f"{counter.format(count.tokens, certain=count.certain):>9}  ", "cyan"),
             (visible(count.prompt), "bold"),
             (visible(f"  {count.identity}"), "dim"),
-            ("" if count.certain else "  (only running it gives all of its text)", "dim"),
+            (
+                ""
+                if count.certain
+                else "  (estimate from the source; `foldline preview` has the exact text)",
+                "dim",
+            ),
         ]
         for section in _down_to(count.sections, depth):
             opened = f"  {cost_texts.SUMMARIZED}" if section.summarized else ""
@@ -134,7 +139,7 @@ def table_lines(
                 (opened + inside, "dim"),
             ]
     total = sum(count.tokens for count in counts)
-    kind = "" if counter.exact else ", estimated: install rs-bpe for exact counts"
+    kind = "" if counter.exact else ", estimated: install foldline[tokens] for exact counts"
     prompts = f"{len(counts)} prompt{'' if len(counts) == 1 else 's'}"
     yield [
         (f"{counter.format(total):>9}  ", "bold cyan"),

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Counts the tokens of each prompt and section from their source alone: literal text, literal
-defaults, placeholders as written, sections summarized as declared. Counts are exact with rs-bpe or
-bpe-openai installed, and otherwise estimates, marked with ~,
+defaults, placeholders as written, sections summarized as declared. Counts are exact with
+foldline[tokens] installed, and otherwise estimates, marked with ~,
 as are counts of prompts of which only running gives all the text.
 With --baseline, the output of an earlier `foldline tokens --json`, the exit status is 1 when a
 prompt has grown by more than --max-growth."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SUMMARIZED = "summarized"
 MINUS = "\N{MINUS SIGN}"
 _FROM_SOURCE = "Counted from the source: only running the prompt decides all of its text."
-_ESTIMATED = "Estimated: install rs-bpe for exact counts."
+_ESTIMATED = "Estimated: install foldline[tokens] for exact counts."
 
 
 def tokens(count: int, counter: TokenCounter, *, certain: bool = True) -> str:
