@@ -25,9 +25,8 @@ _TEST = re.compile(r"^\s*(?:async )?def (test_\w+)", re.MULTILINE)
 _NUMBER = re.compile(r"(?<=_)([a-z]{2})_(\d\d)(?=_)")
 
 HEAD = """\
+<!-- Made by `docs/make_conformance.py`; don't edit it. -->
 # Conformance
-
-Made by `docs/make_conformance.py`; don't edit it.
 
 The demands of foldline's specifications by number, and the tests that show them.
 """

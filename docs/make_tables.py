@@ -44,27 +44,24 @@ DOCS = Path(__file__).parent
 EXTENSION = DOCS.parent / "editors" / "vscode" / "package.json"
 
 COMMANDS_HEAD = """\
+<!-- Made by `docs/make_tables.py`; don't edit it. -->
 # Commands, tools and verbs
-
-Made by `docs/make_tables.py`; don't edit it.
 
 An operation is written once, in `foldline.ide.operations`, and each shell adapts it: the language
 server (`foldline.server.NAME`), MCP and Python (a tool), the command line (a verb).
 """
 
 SETTINGS_HEAD = """\
+<!-- Made by `docs/make_tables.py`; don't edit it. -->
 # Settings
-
-Made by `docs/make_tables.py`; don't edit it.
 
 A project sets what everybody who works on it shares, in its `pyproject.toml`. A client sets what
 belongs to a person or a machine, trust above all.
 """
 
 DIAGNOSTICS_HEAD = """\
+<!-- Made by `docs/make_tables.py`; don't edit it. -->
 # Diagnostics
-
-Made by `docs/make_tables.py`; don't edit it.
 
 What `foldline check` and the language server report. `foldline check --explain CODE` prints a
 code's page in the terminal. [Checking prompts](checking-prompts.md) says how to change a severity,
@@ -226,20 +223,34 @@ def _field(field: Any) -> str:
 
 def _verbs() -> str:
     parser = argparse.ArgumentParser(prog="foldline")
-    verbs = parser.add_subparsers()
+    verbs = parser.add_subparsers(prog="foldline")
     add_verbs(verbs)
-    rows = []
-    for name, sub in verbs.choices.items():
-        usage = re.sub(r"\s+", " ", sub.format_usage()).removeprefix("usage: ").strip()
-        usage = usage.replace("[-h] ", "").removeprefix(f"foldline {name}").strip()
-        rows.append(
-            (
-                f"`{name}`",
-                f"`{usage}`" if usage else "",
-                re.sub(r"\s+", " ", sub.description or "").rstrip("."),
-            )
-        )
-    return "\n".join(_table(("verb", "arguments", "meaning"), rows))
+    parts = ["`foldline help VERB` has the same in the terminal.\n"]
+    for name, verb in verbs.choices.items():
+        usage = re.sub(r"\s+", " ", verb.format_usage()).removeprefix("usage: ").strip()
+        about = re.sub(r"\s+", " ", verb.description or "").rstrip(".")
+        parts += [
+            f"### foldline {name}\n",
+            f"{about}.\n",
+            f"```text\n{usage.replace('[-h] ', '').removesuffix(' [-h]')}\n```\n",
+            *_table(("argument", "meaning"), _arguments(verb)),
+        ]
+    return "\n".join(parts)
+
+
+def _arguments(verb: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    """Each argument of a verb with what its help says."""
+    # argparse has no public way to list them.
+    for action in verb._actions:  # noqa: SLF001
+        if action.dest == "help":
+            continue
+        value = str(action.metavar or action.dest.upper())
+        takes = "" if action.nargs == 0 or action.choices else f" {value}"
+        name = ", ".join(f"{option}{takes}" for option in action.option_strings)
+        about = (action.help or "") % {**vars(action), "prog": verb.prog}
+        if action.choices:
+            about = f"{about} ({', '.join(f'`{choice}`' for choice in action.choices)})".strip()
+        yield f"`{name or action.metavar or action.dest}`", about
 
 
 def _statuses() -> str:

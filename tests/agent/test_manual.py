@@ -1,5 +1,6 @@
 """The manual page is made of the parsers, and is one that `man` shows."""
 
+import argparse
 import importlib.util
 import re
 import shutil
@@ -40,6 +41,15 @@ def test_the_manual_has_every_verb_and_status(making: ModuleType) -> None:
         assert f"\n.SS {making.roff(verb)}\n" in page
     for status in STATUSES:
         assert f"\\fB{status}\\fR\n" in page
+
+
+def test_every_argument_says_what_it_means() -> None:
+    parser = argparse.ArgumentParser(prog="foldline")
+    verbs = parser.add_subparsers()
+    cli.add_verbs(verbs)
+    for name, verb in verbs.choices.items():
+        silent = [action.dest for action in verb._actions if not action.help]
+        assert not silent, f"`foldline {name}` says nothing about {silent}"
 
 
 def test_the_manual_is_roff(making: ModuleType) -> None:

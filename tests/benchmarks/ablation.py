@@ -27,11 +27,13 @@ SIGNALS: dict[str, dict[str, Any]] = {
 """The signals, each as the change of hand-set weights that leaves it out."""
 
 HEAD = """\
+<!-- Written by `python -m tests.benchmarks.bench_localise --ablate` (reports) and
+`python -m tests.benchmarks.train_ranking --ablate` (commits); don't edit it. -->
 # The signals of the search
 
-Written by `python -m tests.benchmarks.bench_localise --ablate` (reports) and
-`python -m tests.benchmarks.train_ranking --ablate` (commits); don't edit it. In percent: how often
-a file that was changed is among the first 1/5/10/20.
+`foldline search` ranks files by several signals: words, the names that a file defines, its path,
+symbols and paths that a text names. The tables say what each is worth: in percent, how often a file
+that had to be changed is among the first 1/5/10/20, with all signals and without one of them.
 """
 
 

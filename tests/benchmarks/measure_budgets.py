@@ -43,9 +43,8 @@ SAMPLES = 80
 SLOW_SAMPLES = 24
 
 HEAD = """\
+<!-- Written by `python -m tests.benchmarks.measure_budgets`; don't edit it. -->
 # What the default budgets cost and lose
-
-Written by `python -m tests.benchmarks.measure_budgets`; don't edit it.
 
 An answer to a model fits a budget, and ends with what it leaves out and how to get it: a cursor, a
 name, or a larger budget. The tables have, for random files and definitions of five packages:

@@ -98,11 +98,12 @@ LIMITS = (
 )
 
 HEAD = """\
+<!-- Written by `uv run poe bench`; don't edit it. -->
 # Benchmarks
 
-Written by `uv run poe bench`; don't edit it. Each table is from one run on one machine, anchors
-included: compare ratios. A goal is for the bold figure. *Load* is how many processes wanted a
-processor in the minute before.
+`uv run poe bench` in a checkout measures all of this. Each table is from one run on one machine,
+anchors included: compare ratios. A goal is for the bold figure. *Load* is how many processes wanted
+a processor in the minute before.
 """
 
 

@@ -35,7 +35,13 @@ def register(verbs: Verbs) -> None:
         default="text",
         help="output format (concise: without source lines; github: workflow annotations)",
     )
-    parser.add_argument("--json", action="store_const", const="json", dest="format")
+    parser.add_argument(
+        "--json",
+        action="store_const",
+        const="json",
+        dest="format",
+        help="the same as --format json",
+    )
     parser.add_argument(
         "--fail-on",
         choices=("error", "warning", "information", "hint"),

@@ -22,7 +22,7 @@ def register(verbs: Verbs) -> None:
     parser = verbs.add_parser(
         "completion", help="print the script that completes in a shell", description=DESCRIPTION
     )
-    parser.add_argument("shell", choices=SHELLS)
+    parser.add_argument("shell", choices=SHELLS, help="the shell that you use")
     parser.set_defaults(run=run)
 
 

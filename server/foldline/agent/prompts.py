@@ -28,7 +28,9 @@ def register(verbs: Verbs) -> None:
         help="show foldline's own prompts",
         description="Lists foldline's own prompts, or shows one of them.",
     )
-    parser.add_argument("action", nargs="?", choices=("list", "show"), default="list")
+    parser.add_argument(
+        "action", nargs="?", choices=("list", "show"), default="list", help="list all, or show one"
+    )
     parser.add_argument("name", nargs="?", metavar="NAME", help="the prompt to show")
     parser.add_argument(
         "--tools",
