@@ -1,7 +1,5 @@
 """What the README says is so."""
 
-import contextlib
-import io
 import json
 import re
 import subprocess
@@ -16,20 +14,6 @@ from foldline.ide.render.options import read_preview_options
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.DOTALL)
-
-
-@pytest.mark.parametrize(("code", "shown"), EXAMPLES)
-def test_an_example_prints_what_is_shown(
-    code: str, shown: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(Path(__file__).parent.parent)
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
-    assert printed.getvalue() == shown
 
 
 def test_the_gains_are_those_of_the_tour() -> None:

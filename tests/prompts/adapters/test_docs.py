@@ -2,7 +2,9 @@
 
 import json
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -12,6 +14,24 @@ from .wires import AnthropicWire, Line, OpenAIWire, Said
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_the_last_step_of_the_first_tutorial(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "test")
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{provider.url}/v1")
+    provider.will(
+        OpenAIWire().whole(Said(calls=(("read_section", {"section_key": "policies"}),))),
+        OpenAIWire().whole(Said("Within 14 days.")),
+    )
+    blocks = BLOCK.findall((DOCS / "tutorials" / "first-prompt.md").read_text(encoding="utf-8"))
+    module = ModuleType("review")
+    monkeypatch.setitem(sys.modules, "review", module)
+    exec(blocks[0], module.__dict__)
+    exec(blocks[-1], {})
+    assert capsys.readouterr().out == "Within 14 days.\n"
+    assert "Never ask for a password" in json.dumps(provider.requests[1])
 
 
 def run_page(name: str) -> None:
