@@ -10,7 +10,7 @@ that says `<!-- run in FOLDER -->` gets a copy of that folder of the checkout. W
   aren't typed at all.
 - A block after a paragraph that ends with `` `FILE`: `` is that file: it is written, or, if it is
   there already, the block becomes what it contains.
-- `<!-- FILE: OLD -> NEW -->` is what the text asks the reader to change.
+- "in `FILE`, write `NEW` instead of `OLD`" is done; the file must have the old text once.
 - Other `python` blocks are run one after the other in one process. The `text` block after one is
   what it prints. Those that need no extra run in an environment that has none.
 
@@ -78,7 +78,7 @@ ELSEWHERE = {
 
 _BLOCK = re.compile(
     r"^(?P<fence>`{3,})(?P<language>\w*)\n(?P<content>.*?)^(?P=fence)$"
-    r"|<!-- (?P<changed>[\w./]+): (?P<old>.*?) -> (?P<new>.*?) -->",
+    r"|[Ii]n\s`(?P<changed>[\w./]+)`,\swrite\s`(?P<new>[^`]+)`\sinstead\sof\s`(?P<old>[^`]+)`",
     re.MULTILINE | re.DOTALL,
 )
 _FILE = re.compile(r"`(?P<file>[\w./-]+\.(?:py|j2|toml|json|md|yaml))`:\n\n\Z")
@@ -304,9 +304,12 @@ class _Typing:
     def _change(self, block: re.Match[str]) -> None:
         file = self.root / block["changed"]
         before = file.read_text(encoding="utf-8")
-        if block["old"] not in before:
-            raise self._error(block, f"{block['changed']} has no {block['old']!r}")
-        file.write_text(before.replace(block["old"], block["new"]), encoding="utf-8")
+        # A line may end within what is quoted.
+        old, new = (re.sub(r"\s+", " ", block[name]) for name in ("old", "new"))
+        if before.count(old) != 1:
+            times = before.count(old) or "nowhere"
+            raise self._error(block, f"{block['changed']} has {old!r} {times}, and not once")
+        file.write_text(before.replace(old, new), encoding="utf-8")
 
     def _file(self, name: str, block: re.Match[str]) -> str:
         file = self.root / name

@@ -93,7 +93,7 @@ _ITEM = re.compile(r"^ {4}(\S[^:\n]*): ", re.MULTILINE)
 
 def pages() -> Iterator[tuple[Path, str]]:
     """Every page with its text."""
-    lines = ["# Reference", "", "Generated from the docstrings of `foldline.prompts`.", ""]
+    lines = ["# Reference", "", "The public names of `foldline.prompts`, by module. For how they go together, see [prompts](../prompts.md).", ""]
     for name in MODULES:
         source = PACKAGE / f"{name.replace('.', '/')}.py"
         tree = ast.parse(source.read_text(encoding="utf-8"))

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from foldline.agent.folder_operations import call_operation
 from foldline.agent.folders import Folders
 from foldline.agent.mcp.calls import Tools
@@ -20,8 +22,12 @@ TOOLS = Tools()
 SECTION = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
 
 
-def test_every_answer_that_is_shown_is_given(open_folders: Callable[..., Folders]) -> None:
-    transcript = re.findall(r"```text\n(.*?)```", SECTION, re.DOTALL)[0]
+@pytest.mark.parametrize("name", ["docs/mcp.md", "README.md"])
+def test_every_answer_that_is_shown_is_given(
+    name: str, open_folders: Callable[..., Folders]
+) -> None:
+    page = (Path(__file__).parents[2] / name).read_text(encoding="utf-8")
+    (transcript,) = re.findall(r"```text\n(> .*?)```", page, re.DOTALL)
     folders = open_folders(EXAMPLE)
     steps = re.split(r"^> ", transcript, flags=re.MULTILINE)[1:]
     shown = [step.partition("\n") for step in steps]

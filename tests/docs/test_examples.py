@@ -78,12 +78,12 @@ def test_a_command_with_a_comment_must_succeed(tmp_path: Path) -> None:
 
 
 def test_the_text_that_a_page_asks_to_change_must_be_there(tmp_path: Path) -> None:
-    page = (
-        "In `a.py`:\n\n```\nb\n```\n\n<!-- a.py: {} -> d -->\n\n```console\n$ cat a.py\n{}\n```\n"
-    )
-    assert written(tmp_path, page.format("b", "?")) == page.format("b", "d")
-    with pytest.raises(EXAMPLES.PageError, match=r"page\.md:7: a\.py has no 'c'"):
-        written(tmp_path, page.format("c", "?"))
+    asked = "In `a.py`:\n\n```\nb  bb\n```\n\nIn `a.py`, write `d` instead of `{}`.\n\n"
+    page = asked + "```console\n$ cat a.py\n{}\n```\n"
+    assert written(tmp_path, page.format("bb", "?")) == page.format("bb", "b  d")
+    for text, times in (("c", "nowhere"), ("b", "3")):
+        with pytest.raises(EXAMPLES.PageError, match=rf"page\.md:7: a\.py has '{text}' {times}"):
+            written(tmp_path, page.format(text, "?"))
 
 
 def test_what_python_prints_is_shown(tmp_path: Path, installation: Any) -> None:
