@@ -26,7 +26,8 @@ include_patterns = [
     "CONTRIBUTING.md",
     "SECURITY.md",
 ]
-exclude_patterns = [".*", "**/.*", "**/node_modules", "**/__pycache__"]
+# Neovim's page is docs/neovim.md; the other only leads there.
+exclude_patterns = [".*", "**/.*", "**/node_modules", "**/__pycache__", "editors/neovim/README.md"]
 
 html_theme = "furo"
 html_copy_source = False

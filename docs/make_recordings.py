@@ -2,7 +2,8 @@
 
     uv run python docs/make_recordings.py
 
-Each command runs in a terminal of its own, in a copy of the example.
+Each command runs in a terminal of its own, in a copy of the example. A test fails while a picture
+is older than what its command prints.
 """
 
 from __future__ import annotations
@@ -20,9 +21,13 @@ from io import StringIO
 from pathlib import Path
 from struct import pack
 from termios import TIOCSWINSZ
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 DOCS = Path(__file__).parent
 COLUMNS, ROWS = 92, 60
@@ -117,23 +122,28 @@ def record(command: str, folder: Path) -> str:
     return shown.decode().replace("\r\n", "\n")
 
 
-def draw(name: str, command: str, lines: int, folder: Path) -> Path:
-    """Draw the first lines of what a command prints."""
+def draw(name: str, command: str, lines: int, folder: Path) -> str:
+    """Return a picture of the first lines of what a command prints."""
     shown = record(command, folder).splitlines()
     left = [f"… {len(shown) - lines} more lines"] if len(shown) > lines else []
     console = Console(record=True, width=COLUMNS, file=StringIO())
     console.print(Text(f"$ {command}", style="bold"))
     console.print(Text.from_ansi("\n".join([*shown[:lines], *left])))
-    path = DOCS / "images" / f"{name}.svg"
     svg = console.export_svg(title="foldline", code_format=FRAME, unique_id=name)
-    path.write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n", encoding="utf-8")
-    return path
+    return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
 
 
-if __name__ == "__main__":
+def pictures() -> Iterator[tuple[Path, str]]:
+    """Yield each picture with its file."""
     with tempfile.TemporaryDirectory() as temporary:
         example = Path(temporary) / "code_reviewer"
         shutil.copytree(DOCS.parent / "examples" / "code_reviewer", example)
         (example / "refund.py").write_text(BROKEN, encoding="utf-8")
-        for picture, (shown, count) in PICTURES.items():
-            sys.stdout.write(f"{draw(picture, shown, count, example)}\n")
+        for name, (command, lines) in PICTURES.items():
+            yield DOCS / "images" / f"{name}.svg", draw(name, command, lines, example)
+
+
+if __name__ == "__main__":
+    for path, picture in pictures():
+        path.write_text(picture, encoding="utf-8")
+        sys.stdout.write(f"{path}\n")

@@ -86,6 +86,20 @@ MODULES = (
     "adapters.transcript",
 )
 
+HEAD = """\
+# Reference
+
+The public names of `foldline.prompts`, by module; [prompts](../prompts.md) shows how to use them.
+"""
+CONTENTS = """
+```{toctree}
+:hidden:
+:glob:
+
+*
+```
+"""
+
 Definition: TypeAlias = ast.ClassDef | ast.FunctionDef
 _SECTION = re.compile(r"^(Args|Raises|Returns|Yields):\n((?:[ ]{4}.*\n?|\n)+)", re.MULTILINE)
 _ITEM = re.compile(r"^ {4}(\S[^:\n]*): ", re.MULTILINE)
@@ -93,14 +107,14 @@ _ITEM = re.compile(r"^ {4}(\S[^:\n]*): ", re.MULTILINE)
 
 def pages() -> Iterator[tuple[Path, str]]:
     """Every page with its text."""
-    lines = ["# Reference", "", "The public names of `foldline.prompts`, by module. For how they go together, see [prompts](../prompts.md).", ""]
+    lines = [HEAD]
     for name in MODULES:
         source = PACKAGE / f"{name.replace('.', '/')}.py"
         tree = ast.parse(source.read_text(encoding="utf-8"))
         first = (ast.get_docstring(tree) or "").partition("\n\n")[0].replace("\n", " ")
         lines.append(f"- [`foldline.prompts.{name}`]({name}.md): {first}")
         yield REFERENCE / f"{name}.md", page(name, tree)
-    yield REFERENCE / "README.md", "\n".join(lines) + "\n"
+    yield REFERENCE / "README.md", "\n".join([*lines, CONTENTS])
 
 
 def page(name: str, tree: ast.Module) -> str:

@@ -47,8 +47,9 @@ COMMANDS_HEAD = """\
 <!-- Made by `docs/make_tables.py`; don't edit it. -->
 # Commands, tools and verbs
 
-An operation is written once, in `foldline.ide.operations`, and each shell adapts it: the language
-server (`foldline.server.NAME`), MCP and Python (a tool), the command line (a verb).
+What each shell can be asked. An operation on code has the same arguments in all of them: it is a
+command of the language server (`foldline.server.NAME`), a tool for agents (MCP and Python), and a
+[verb](#verbs-of-the-command-line) of the command line.
 """
 
 SETTINGS_HEAD = """\
@@ -66,6 +67,15 @@ DIAGNOSTICS_HEAD = """\
 What `foldline check` and the language server report. `foldline check --explain CODE` prints a
 code's page in the terminal. [Checking prompts](checking-prompts.md) says how to change a severity,
 and how to silence one finding.
+"""
+
+DIAGNOSTICS_CONTENTS = """\
+```{toctree}
+:hidden:
+:glob:
+
+../server/foldline/ide/checks/pages/*
+```
 """
 
 
@@ -142,7 +152,8 @@ def diagnostics_page() -> str:
         title = page.read_text(encoding="utf-8").partition("\n")[0].partition(": ")[2]
         link = f"[`{code}`](../{page.relative_to(DOCS.parent).as_posix()})"
         rows.append((link, default_severity(code).value, title))
-    return "\n".join([DIAGNOSTICS_HEAD, *_table(("code", "severity", "finding"), rows)])
+    table = _table(("code", "severity", "finding"), rows)
+    return "\n".join([DIAGNOSTICS_HEAD, *table, DIAGNOSTICS_CONTENTS])
 
 
 def commands_page() -> str:
