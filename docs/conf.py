@@ -37,5 +37,6 @@ html_additional_pages = {"index": "redirect.html"}
 templates_path = ["templates"]
 # In prose that shows code, … stands for what is left out.
 suppress_warnings = ["misc.highlighting_failure"]
-pygments_style = "friendly"
+# Its comments and outputs are dark enough to read.
+pygments_style = "default"
 pygments_dark_style = "monokai"

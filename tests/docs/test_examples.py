@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from .counts import comparable
+from .reading import Page
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,6 +39,23 @@ def test_a_page_runs_as_typed_and_prints_what_it_shows(name: str, installation: 
     shown = comparable(PAGES[name].read_text(encoding="utf-8"))
     written = comparable(EXAMPLES.written(PAGES[name], installation))
     assert written == shown, f"run `uv run python docs/make_examples.py {name}`"
+
+
+# Texts that no Python above them prints.
+SHOWN_OTHERWISE = {
+    "README.md": "tests/agent/test_mcp_page.py",
+    "docs/mcp.md": "tests/agent/test_mcp_page.py",
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_an_output_stands_below_what_prints_it(name: str) -> None:
+    blocks = Page(name, PAGES[name].read_text(encoding="utf-8")).blocks
+    above = [None, *blocks[:-1]]
+    for before, block in zip(above, blocks, strict=True):
+        if block.info == "text" and name not in SHOWN_OTHERWISE:
+            assert before is not None
+            assert before.info == "python", f"{name}:{block.line}"
 
 
 def written(tmp_path: Path, text: str) -> str:
