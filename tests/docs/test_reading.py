@@ -55,7 +55,12 @@ def sources() -> str:
     """What ships, and the names of all files."""
     tops = ("prompts", "backends", "server", "editors", "release", "examples")
     files = [file for top in tops for file in (ROOT / top).rglob("*")]
-    files += [ROOT / "pyproject.toml", ROOT / "action.yml", *(ROOT / "docs").glob("*.py")]
+    files += [
+        ROOT / "pyproject.toml",
+        ROOT / "action.yml",
+        ROOT / "tests" / "security" / "risks.py",
+        *(ROOT / "docs").glob("*.py"),
+    ]
     texts = [
         file.read_text(encoding="utf-8")
         for file in files
