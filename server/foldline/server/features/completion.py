@@ -10,11 +10,10 @@ from lsprotocol.types import (
     CompletionItemKind,
     CompletionList,
     CompletionOptions,
-    MarkupContent,
-    MarkupKind,
     TextEdit,
 )
 
+from foldline.server.markup import completion_markup
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -45,9 +44,7 @@ async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList
                 kind=kinds[item.kind],
                 detail=item.detail or None,
                 documentation=(
-                    MarkupContent(MarkupKind.Markdown, item.documentation)
-                    if item.documentation
-                    else None
+                    completion_markup(ls, item.documentation) if item.documentation else None
                 ),
                 filter_text=item.filter_text or None,
                 sort_text=item.sort or None,

@@ -8,12 +8,16 @@ from lsprotocol.types import (
     TEXT_DOCUMENT_DOCUMENT_SYMBOL,
     DocumentSymbol,
     DocumentSymbolOptions,
+    Location,
+    SymbolInformation,
     SymbolKind,
 )
 
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from lsprotocol.types import DocumentSymbolParams
 
     from foldline.ide.features import symbols
@@ -32,11 +36,20 @@ _KINDS = {
 }
 
 
-async def handle(ls: FoldlineServer, params: DocumentSymbolParams) -> list[DocumentSymbol] | None:
-    def query(snapshot: LspSnapshot) -> list[DocumentSymbol]:
+async def handle(
+    ls: FoldlineServer, params: DocumentSymbolParams
+) -> list[DocumentSymbol] | list[SymbolInformation] | None:
+    document = ls.client_capabilities.text_document
+    options = document and document.document_symbol
+    hierarchical = options and options.hierarchical_document_symbol_support
+
+    def query(snapshot: LspSnapshot) -> list[DocumentSymbol] | list[SymbolInformation]:
         from foldline.ide.features import symbols
 
-        return [_symbol(snapshot, symbol) for symbol in symbols.symbols(snapshot.analysis)]
+        found = symbols.symbols(snapshot.analysis)
+        if hierarchical:
+            return [_symbol(snapshot, symbol) for symbol in found]
+        return list(_flat(snapshot, found))
 
     return await with_snapshot(ls, params.text_document.uri, query)
 
@@ -44,6 +57,16 @@ async def handle(ls: FoldlineServer, params: DocumentSymbolParams) -> list[Docum
 def kind_of(symbol: symbols.Symbol) -> SymbolKind:
     """Return the LSP kind, by which editors choose an icon."""
     return _KINDS[symbol.kind.name]
+
+
+def _flat(
+    snapshot: LspSnapshot, found: Iterable[symbols.Symbol], container: str | None = None
+) -> Iterator[SymbolInformation]:
+    """Yield symbols and all below them, each with the name of the one around it."""
+    for symbol in found:
+        place = Location(snapshot.uri, snapshot.range(symbol.range))
+        yield SymbolInformation(place, symbol.name, kind_of(symbol), container_name=container)
+        yield from _flat(snapshot, symbol.children, symbol.name)
 
 
 def _symbol(snapshot: LspSnapshot, symbol: symbols.Symbol) -> DocumentSymbol:

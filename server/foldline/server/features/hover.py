@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import TEXT_DOCUMENT_HOVER, Hover, MarkupContent, MarkupKind
+from lsprotocol.types import TEXT_DOCUMENT_HOVER, Hover
 
+from foldline.server.markup import hover_markup
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ async def handle(ls: FoldlineServer, params: HoverParams) -> Hover | None:
         found = hover(snapshot.analysis, snapshot.offset(params.position), snapshot.counter)
         if found is None:
             return None
-        return Hover(
-            MarkupContent(MarkupKind.Markdown, found.markdown), snapshot.range(found.place)
-        )
+        return Hover(hover_markup(ls, found.markdown), snapshot.range(found.place))
 
     return await with_snapshot(ls, params.text_document.uri, query)

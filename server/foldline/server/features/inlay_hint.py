@@ -8,10 +8,9 @@ from lsprotocol.types import (
     TEXT_DOCUMENT_INLAY_HINT,
     InlayHint,
     InlayHintOptions,
-    MarkupContent,
-    MarkupKind,
 )
 
+from foldline.server.markup import hover_markup
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ async def handle(ls: FoldlineServer, params: InlayHintParams) -> list[InlayHint]
             InlayHint(
                 position=snapshot.index.position(inlay.offset),
                 label=inlay.label,
-                tooltip=MarkupContent(MarkupKind.Markdown, inlay.tooltip),
+                tooltip=hover_markup(ls, inlay.tooltip),
                 padding_left=True,
             )
             for inlay in inlays(snapshot.analysis, snapshot.counter)
