@@ -109,7 +109,10 @@ def test_the_library_is_imported_before_its_modules(imports: Imports) -> None:
     assert imports.too_early() == []
 
 
-@pytest.mark.parametrize("package", ["backends", "backends.index", "backends.lsp", "ide.checks"])
+PACKAGES = ("agent", "backends", "backends.index", "backends.lsp", "ide", "ide.checks")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
 def test_a_package_exports_what_it_loads_later(package: str) -> None:
     module = import_module(f"foldline.{package}")
     exported = [name for names in module._LATER.values() for name in names]

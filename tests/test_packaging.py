@@ -155,7 +155,7 @@ def test_the_python_api_names_the_extra_in_the_command_lines_words(base: Path, e
 
 def test_what_needs_no_package_works_without_an_extra(base: Path) -> None:
     run(str(base), "-c", "import foldline.agent.tools, foldline.agent.pipeline")
-    run(str(base), "-c", "from foldline.agent.agent_prompt import agent_prompt; agent_prompt()")
+    run(str(base), "-c", "from foldline.agent.instructions import agent_prompt; agent_prompt()")
 
 
 def test_every_extra_works_with_the_oldest_versions_it_allows(wheel: Path, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from foldline.agent.pipeline import Pipeline, PipelineResult
-from foldline.ide.workspace import AccessOptions, Workspace
+from foldline.agent import Pipeline, PipelineResult
+from foldline.ide import AccessOptions, Workspace
 from foldline.prompts.adapters import ProviderAdapter, ScriptedAdapter, Transcript
 
 HERE = Path(__file__).resolve().parent

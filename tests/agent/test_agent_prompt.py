@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from foldline.agent.agent_prompt import (
+from foldline.agent.cli import main
+from foldline.agent.instructions import (
     AGENT_PROMPT,
     ALL_TOOLS,
     RULE,
@@ -15,7 +16,6 @@ from foldline.agent.agent_prompt import (
     agent_template,
     mcp_instructions,
 )
-from foldline.agent.cli import main
 from foldline.agent.mcp.calls import Tools
 from foldline.agent.mcp.server import INSTRUCTIONS, AgentServer
 from foldline.agent.mcp.stdio import Options
@@ -137,7 +137,7 @@ def test_sf_13_costs_are_those_that_were_measured() -> None:
 
 def test_sf_13_no_number_of_bytes_is_written_elsewhere() -> None:
     folder = Path(answer_sizes.__file__ or "").parents[2]
-    for file in [*folder.glob("ide/operations/*.py"), folder / "agent" / "agent_prompt.py"]:
+    for file in [*folder.glob("ide/operations/*.py"), folder / "agent" / "instructions.py"]:
         assert not re.findall(r"~\d[\d.]*(?:-\d+)? (?:KB|bytes)", strip(file.read_text())), file
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from code_reviewer.planning import PlanningStrategy, PlanningToolsSection
 from code_reviewer.scope import files, focus
 from code_reviewer.workspace import WorkspaceDigestSection, with_reading
-from foldline.agent.tools import code_tools
-from foldline.ide.workspace import Workspace
+from foldline.agent import code_tools
+from foldline.ide import Workspace
 from foldline.prompts import PromptTemplate, TaskSection
 from foldline.prompts.runtime import Session
 from reviewer_prompt import (

@@ -8,7 +8,7 @@ from pathlib import Path
 from code_reviewer.planning import Plan
 from code_reviewer.prompt import GOAL, build_template
 from code_reviewer.workspace import WorkspaceDigest, digest_of
-from foldline.ide.workspace import Workspace
+from foldline.ide import Workspace
 from foldline.prompts import ChaptersExpansionPolicy, Deadline
 from foldline.prompts.adapters import ProviderAdapter
 from foldline.prompts.errors import VisibilityExpansionRequired

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from foldline.agent.agent_prompt import reading_code
+from foldline.agent.instructions import reading_code
 from foldline.prompts import MarkdownSection, Section, Stability, Stable, Tool
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.runtime import Session

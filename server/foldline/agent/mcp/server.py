@@ -12,8 +12,8 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from foldline.agent.agent_prompt import mcp_instructions
 from foldline.agent.folders import NoFolderError
+from foldline.agent.instructions import mcp_instructions
 from foldline.agent.mcp import calls
 from foldline.agent.mcp.calls import Tools
 from foldline.agent.mcp.roots import Roots
