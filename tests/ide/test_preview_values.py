@@ -438,3 +438,45 @@ async def test_values_of_json_fit_their_fields_or_are_refused_by_name_and_type(
     for values, text in RIGHT:
         state = await editor.command("prompt.setParams", params={"Order": values})
         assert bodies(state)[0] == text
+
+
+MODELS = '''
+from pydantic import BaseModel, Field
+from foldline.prompts import EachSection, MarkdownSection, PromptTemplate
+
+class Item(BaseModel):
+    name: str = Field(min_length=2)
+    count: int = Field(1, alias="howMany")
+
+class Order(BaseModel):
+    """What is ordered."""
+    who: str = Field(description="The customer.")
+    items: list[Item] = []
+
+hello = PromptTemplate[Order](ns="demo", key="hello", sections=[
+    MarkdownSection[Order](title="Who", key="who", template="For ${who}."),
+    EachSection[Order, Item](
+        title="Items", key="items", items="items", template="${count} ${name}", separator="; "
+    ),
+])
+
+def preview_ada():
+    return Order(who="Ada", items=[Item(name="pen")])
+'''
+
+
+async def test_pydantic_models_are_made_up_given_and_described_as_dataclasses_are(
+    editor: Viewer,
+) -> None:
+    state = await shown(editor, MODELS)
+    assert bodies(state) == ["For Ada.", "1 pen"]
+    (order,) = state["parameters"]
+    assert (order["type"], order["doc"]) == ("Order", "What is ordered.")
+    assert [(field["name"], field["doc"], field["type"]) for field in order["fields"]] == [
+        ("who", "The customer.", "str"),
+        ("items", "", "list[hello.Item]"),
+    ]
+    params = {"Order": {"items": [{"name": "ink", "count": 3}]}}
+    await editor.command("prompt.setParams", parameter_set="none")
+    state = await editor.command("prompt.setParams", params=params)
+    assert bodies(state) == ["For \u2039who\u203a.", "3 ink"]

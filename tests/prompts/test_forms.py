@@ -25,6 +25,7 @@ from foldline.prompts import (
     EachSection,
     Example,
     ExamplesSection,
+    ForeignSyntaxWarning,
     MarkdownSection,
     OverridesStore,
     PromptTemplate,
@@ -201,6 +202,37 @@ def test_a_field_that_would_show_a_repr_is_warned_about_and_shown_as_ever(
     assert section.params_type is not None
     if not (value is None or value == []) and "Annotated" not in str(hint):
         assert section.render(section.params_type(value)) == str(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Hi {name}", "`{name}`"),
+        ("Hi {{ name }}!", "`{{ name }}`"),
+        ("{name!r:>10}", "`{name!r:>10}`"),
+        ("{% if name %}a{% endif %}", "`{% if name %}`"),
+        ("{{#if name}}", "`{{#if name}}`"),
+        ("${name} or {name}", None),
+        ('Answer {"name": 1} or {nobody}.', None),
+        ("{{x}} {% if x %} GET /{name} `{name}`", None),
+        ("```\n{name}\n```", None),
+    ],
+)
+def test_a_field_in_another_template_language_is_warned_of(text: str, written: str | None) -> None:
+    kind = make_dataclass("P", [("name", str), ("x", str, "")])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        made = MarkdownSection[kind](title="T", key="k", template=text)  # type: ignore[valid-type]
+    if written is None:
+        assert not [one for one in caught if "name" in str(one.message)]
+    else:
+        (one,) = caught
+        assert (one.category, one.filename) == (ForeignSyntaxWarning, __file__)
+        assert str(one.message).startswith(
+            f"Section 'k', `template`: {written} is another template"
+        )
+    with pytest.warns(ForeignSyntaxWarning, match=r"`summary`: `\{name\}`.*write `\$\{name\}`"):
+        made.with_texts(template="x", summary="{name}")
 
 
 def test_the_warning_is_about_what_a_text_shows_only() -> None:

@@ -17,6 +17,7 @@ from foldline.prompts.disclosure import (
 from foldline.prompts.each import EachSection
 from foldline.prompts.examples import Example, ExamplesSection
 from foldline.prompts.forms import (
+    ForeignSyntaxWarning,
     Form,
     ReprPlaceholderWarning,
     as_json,
@@ -93,6 +94,7 @@ __all__ = [
     "Example",
     "ExamplesSection",
     "ExpansionBudget",
+    "ForeignSyntaxWarning",
     "Form",
     "Heading",
     "HeadingFormatter",

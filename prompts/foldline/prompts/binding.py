@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
-from foldline.prompts.specialise import type_name
+from foldline.prompts.specialise import dataclass_of, type_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -147,7 +147,7 @@ def _unknown_section(key: object, plan: Plan) -> PromptValidationError:
 
 
 def _is_instance(item: object) -> bool:
-    return not isinstance(item, type) and hasattr(type(item), "__dataclass_fields__")
+    return dataclass_of(type(item)) is not None
 
 
 def _shown(item: object) -> str:

@@ -24,6 +24,7 @@ from foldline.prompts.forms import (
     TagForm,
     WrapForm,
 )
+from foldline.prompts.specialise import is_model
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -263,6 +264,8 @@ def _kind_of_class(kind: type) -> Repr | None:
     if kind in _ANYTHING or issubclass(kind, Unresolved):
         return None
     own = kind.__str__
+    if is_model(kind):
+        return Repr.DATACLASS if own.__module__.startswith("pydantic.") else None
     if issubclass(kind, enum.Enum):
         return Repr.ENUM if own in _PLAIN_ENUM else None
     if issubclass(kind, (bytes, bytearray)):

@@ -14,14 +14,15 @@ from weakref import WeakKeyDictionary
 
 from foldline.prompts import forms
 from foldline.prompts.errors import PromptValidationError
-from foldline.prompts.specialise import type_name
+from foldline.prompts.fields import declared_fields
+from foldline.prompts.specialise import field_names, is_model, type_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from foldline.prompts.composition import FieldForm, PlainRepr
 
-__all__ = ["declared_hint", "forms_for", "repr_message"]
+__all__ = ["declared_hint", "forms_for", "repr_message", "warn_author"]
 
 _FORMS = rf"\b({'|'.join(forms.NAMES)})\b"
 _TEXTS = (str, int, float, bool)
@@ -50,7 +51,7 @@ def forms_for(
     found: dict[str, FieldForm] = {}
     for name in placeholders:
         if name not in known:
-            if name not in kind.__dataclass_fields__:  # type: ignore[attr-defined]  # A dataclass.
+            if name not in field_names(kind):
                 continue
             try:
                 known[name] = _composed(declared_hint(kind, name))
@@ -66,7 +67,10 @@ def forms_for(
         if form is not None:
             if form.shows is not None and not (gated and form.shows.kind == "none"):
                 shown = repr_message(form.shows, name)
-                _warn(f"Section {key!r}: `${{{name}}}` of `{what}` {shown}.")
+                warn_author(
+                    f"Section {key!r}: `${{{name}}}` of `{what}` {shown}.",
+                    forms.ReprPlaceholderWarning,
+                )
             if form.forms:
                 found[name] = form
     return found
@@ -108,11 +112,12 @@ def repr_message(shows: PlainRepr, name: str) -> str:
             return f"{written}, with its address: give its class `__str__`"
 
 
-def _warn(message: str) -> None:
+def warn_author(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside of the library that led here."""
     level, frame = 1, sys._getframe(0)  # noqa: SLF001 - What `skip_file_prefixes` does in 3.12.
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, forms.ReprPlaceholderWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def _is_ours(module: str) -> bool:
@@ -165,7 +170,11 @@ def declared_hint(kind: type, name: str) -> object:
     Raises:
         PromptValidationError: A form in it was given something that it can't be made of.
     """
-    field = kind.__dataclass_fields__[name]  # type: ignore[attr-defined]  # A dataclass.
+    field = (
+        next(one for one in declared_fields(kind) if one.name == name)
+        if is_model(kind)
+        else kind.__dataclass_fields__[name]  # type: ignore[attr-defined]  # A dataclass.
+    )
     hint: object = field.type
     if isinstance(hint, typing.ForwardRef):
         hint = hint.__forward_arg__

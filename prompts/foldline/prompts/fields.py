@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import types
 import typing
 from dataclasses import dataclass
-from typing import Annotated, NewType, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, NewType, TypeVar, Union, get_args, get_origin
 
 from foldline.prompts.errors import PromptValidationError
-from foldline.prompts.specialise import dataclass_of, type_name
+from foldline.prompts.specialise import dataclass_of, is_model, type_name
 
-__all__ = ["FieldInfo", "fields_of", "is_optional", "plain", "union_members"]
+__all__ = [
+    "FieldInfo",
+    "declared_fields",
+    "fields_of",
+    "is_optional",
+    "is_required",
+    "plain",
+    "union_members",
+]
+
+_KEYWORD = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +34,21 @@ class FieldInfo:
     """The type, with type variables replaced by the dataclass's type arguments."""
     required: bool
     description: str | None
+    keyword: str
+    """The name for the constructor and in JSON, where a model has an alias for it."""
+
+
+def declared_fields(kind: type) -> tuple[dataclasses.Field[Any], ...]:
+    """Return the fields of a dataclass, and those of a model as a dataclass would have them."""
+    if not is_model(kind):
+        return dataclasses.fields(kind)
+    return tuple(_of_model(name, info) for name, info in getattr(kind, "model_fields", {}).items())
+
+
+def is_required(field: dataclasses.Field[Any]) -> bool:
+    """Return True for a field that the constructor needs."""
+    missing = dataclasses.MISSING
+    return field.init and field.default is missing and field.default_factory is missing
 
 
 def fields_of(kind: object) -> tuple[FieldInfo, ...]:
@@ -34,8 +60,11 @@ def fields_of(kind: object) -> tuple[FieldInfo, ...]:
     base = dataclass_of(kind)
     if base is None:
         raise PromptValidationError(f"{type_name(kind)} is not a dataclass.")
+    fields = declared_fields(base)
+    hints = {field.name: field.type for field in fields}
     try:
-        hints = typing.get_type_hints(base, localns={base.__name__: base}, include_extras=True)
+        if not is_model(base):
+            hints = typing.get_type_hints(base, localns={base.__name__: base}, include_extras=True)
     except NameError as error:
         raise PromptValidationError(
             f"{type_name(base)}: an annotation cannot be resolved ({error}); define what it names "
@@ -47,13 +76,11 @@ def fields_of(kind: object) -> tuple[FieldInfo, ...]:
         FieldInfo(
             name=field.name,
             hint=_bound(hints[field.name], bindings),
-            required=(
-                field.default is dataclasses.MISSING
-                and field.default_factory is dataclasses.MISSING
-            ),
+            required=is_required(field),
             description=field.metadata.get("description"),
+            keyword=field.metadata.get(_KEYWORD, field.name),
         )
-        for field in dataclasses.fields(base)
+        for field in fields
         if field.init
     )
 
@@ -96,6 +123,23 @@ def _type_arguments(kind: object) -> dict[object, object]:
             for parameter, argument in zip(parameters, get_args(alias), strict=False):
                 bindings.setdefault(parameter, _bound(argument, bindings))
     return bindings
+
+
+def _of_model(name: str, info: Any) -> dataclasses.Field[Any]:
+    """Return a field of a Pydantic model, from its `FieldInfo`."""
+    alias = info.validation_alias
+    keyword = alias if isinstance(alias, str) else name
+    required, factory = info.is_required(), info.default_factory
+    field: dataclasses.Field[Any] = dataclasses.field(  # type: ignore[call-overload]  # One is missing.
+        default=dataclasses.MISSING if required or factory else info.default,
+        default_factory=factory or dataclasses.MISSING,
+        metadata={"description": info.description, _KEYWORD: keyword},
+    )
+    field.name = name
+    # Pydantic takes the outermost `Annotated` apart.
+    hint = info.annotation
+    field.type = operator.getitem(Annotated, (hint, *info.metadata)) if info.metadata else hint
+    return field
 
 
 def _bound(hint: object, bindings: dict[object, object]) -> object:

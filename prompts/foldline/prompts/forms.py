@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "ForeignSyntaxWarning",
     "Form",
     "ReprPlaceholderWarning",
     "as_json",
@@ -77,6 +78,13 @@ class ReprPlaceholderWarning(UserWarning):
     """A placeholder shows a value as Python writes it, such as `('a', 'b')` or `None`.
 
     It's about the section that is made, and says which form to declare.
+    """
+
+
+class ForeignSyntaxWarning(UserWarning):
+    """A template has a field as another template language writes it, such as `{name}`.
+
+    It's about the section that is made; the model would read those very characters.
     """
 
 

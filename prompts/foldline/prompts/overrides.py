@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping  # noqa: TC003 - The store resolves the annotations.
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from foldline.prompts.chapter import Chapter
 from foldline.prompts.descriptor import text_hash, tool_hash
 from foldline.prompts.errors import PromptError, PromptValidationError
+from foldline.prompts.specialise import field_names
 from foldline.prompts.tags import LATEST, fallback_tags
 
 if TYPE_CHECKING:
@@ -383,7 +384,7 @@ class _Patcher:
         if item.text_hash != tool_hash(tool):
             self._issue("stale", tool.name, "the descriptions it replaces have changed", tag)
             return None
-        names = {f.name for f in fields(tool.params_type)} if tool.params_type else set()
+        names = {*field_names(tool.params_type)}
         for name in sorted(changed.keys() - names):
             self._issue("unknown", f"{tool.name}.{name}", "the tool has no such parameter", tag)
             del changed[name]

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING
 
 from foldline.prompts import refusals
@@ -17,6 +16,7 @@ from foldline.prompts.errors import (
     did_you_mean,
     near_names,
 )
+from foldline.prompts.fields import declared_fields, is_required
 from foldline.prompts.layout import Piece, piece
 from foldline.prompts.section import as_segments
 from foldline.prompts.specialise import type_name
@@ -245,11 +245,7 @@ def without_arguments(kind: type, who: str, path: SectionPath) -> object:
     Raises:
         PromptRenderError: It has fields without a default, or refuses its defaults.
     """
-    missing = [
-        field.name
-        for field in fields(kind)
-        if field.init and field.default is MISSING and field.default_factory is MISSING
-    ]
+    missing = [field.name for field in declared_fields(kind) if is_required(field)]
     if missing:
         raise PromptRenderError(
             f"{who} needs parameters: bind an instance of {type_name(kind)} "

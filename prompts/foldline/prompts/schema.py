@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import collections.abc
 import enum
+import re
 import typing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.fields import fields_of, is_optional, plain, union_members
-from foldline.prompts.specialise import dataclass_of, type_name
+from foldline.prompts.specialise import dataclass_of, is_model, type_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -47,6 +48,12 @@ FORMATS: dict[tuple[str, str], JsonSchema] = {
     ("uuid", "UUID"): {"type": "string", "format": "uuid"},
     ("decimal", "Decimal"): {"type": "string"},
 }
+
+_STRICT = ("type", "enum", "const", "description")
+"""What strict modes take of a schema of Pydantic's as it is."""
+
+_RULE = re.compile(r"format|pattern|multipleOf|uniqueItems|(min|max|exclusiveM)\w+")
+"""Matches what they don't take: the model reads it, and Pydantic enforces it."""
 
 _SCALARS: dict[object, str] = {
     str: "string",
@@ -198,6 +205,8 @@ class _Writer:
         return self._schema(arguments[0], f"{where}[*]") if arguments else {}
 
     def _object(self, kind: object, where: str, descriptions: Mapping[str, str]) -> JsonSchema:
+        if is_model(kind):
+            return self._model(kind, where, descriptions)
         if kind in self._open:
             name = self._recursive.setdefault(kind, self._definition_name(kind))
             return {"$ref": f"#/$defs/{name}"}
@@ -227,6 +236,55 @@ class _Writer:
             self._definitions[name] = written
             return {"$ref": f"#/$defs/{name}"} if self._open else written
         return written
+
+    def _model(self, kind: object, where: str, descriptions: Mapping[str, str]) -> JsonSchema:
+        """Return the schema that a Pydantic model has of itself."""
+        try:
+            written: JsonSchema = getattr(kind, "model_json_schema")()  # noqa: B009 - Not typed.
+        except Exception as error:
+            raise PromptValidationError(
+                f"{where}: {type_name(kind)} has no JSON form: {error}",
+                dataclass_type=dataclass_of(kind),
+            ) from error
+        definitions: dict[str, JsonSchema] = written.pop("$defs", {})  # type: ignore[assignment]
+        if "$ref" in written and where == "$":
+            # It holds itself; strict modes want an object at the root.
+            written = definitions[str(written["$ref"]).rpartition("/")[2]]
+        properties: dict[str, JsonSchema] = written.get("properties", {})  # type: ignore[assignment]
+        for field in fields_of(kind) if descriptions else ():
+            if field.name in descriptions and field.keyword in properties:
+                properties[field.keyword]["description"] = descriptions[field.name]
+        for name, definition in definitions.items():
+            made = self._strictly(definition, name) if self._strict else definition
+            if self._definitions.setdefault(name, made) != made:
+                raise PromptValidationError(f"{where}: two models are called {name}; rename one.")
+        return self._strictly(written, where) if self._strict else written
+
+    def _strictly(self, schema: Any, where: str) -> JsonSchema:
+        """Return a schema of Pydantic's for providers' strict modes."""
+        made: JsonSchema = {name: schema[name] for name in _STRICT if name in schema}
+        members = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
+        if members is not None:
+            made["anyOf"] = [self._strictly(member, where) for member in members]
+        elif "$ref" in schema:
+            made |= {"anyOf": [{"$ref": schema["$ref"]}]} if made else {"$ref": schema["$ref"]}
+        elif "prefixItems" in schema:
+            self.obstacles.append(f"{where} is an array of different items")
+        elif "items" in schema:
+            made["items"] = self._strictly(schema["items"], f"{where}[*]")
+        elif schema.get("type") == "object":
+            if schema.get("additionalProperties"):
+                self.obstacles.append(f"{where} is a mapping with arbitrary keys")
+            inner = schema.get("properties", {})
+            made["properties"] = {n: self._strictly(s, f"{where}.{n}") for n, s in inner.items()}
+            made |= {"required": list(inner), "additionalProperties": False}
+        elif not made.keys() - {"description"}:
+            self.obstacles.append(f"{where} takes anything")
+        rules = [f"{name}: {value}" for name, value in schema.items() if _RULE.fullmatch(name)]
+        if rules:
+            said = [str(schema["description"])] if "description" in schema else []
+            made["description"] = "\n\n".join([*said, f"({', '.join(rules)})"])
+        return made
 
     def _definition_name(self, kind: object) -> str:
         name = type_name(kind).rpartition(".")[2]

@@ -10,7 +10,10 @@ from foldline.prompts.errors import PromptValidationError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Specialised", "dataclass_of", "field_names", "type_name"]
+__all__ = ["Specialised", "dataclass_of", "field_names", "is_model", "type_name"]
+
+
+_OF_MODELS = ("model_fields", "model_json_schema", "model_validate_json")
 
 
 class Specialised:
@@ -62,16 +65,26 @@ def type_name(kind: object) -> str:
 
 
 def dataclass_of(kind: object) -> type | None:
-    """Return the dataclass that `kind` is or specialises; None for anything else."""
+    """Return the dataclass or model that `kind` is or specialises; None for anything else."""
     origin = get_origin(kind) or kind
-    if isinstance(origin, type) and hasattr(origin, "__dataclass_fields__"):
+    if isinstance(origin, type) and (hasattr(origin, "__dataclass_fields__") or is_model(origin)):
         return origin
     return None
 
 
+def is_model(kind: object) -> bool:
+    """Return True for a Pydantic model, known by what it offers: the library imports no Pydantic.
+
+    A model is accepted wherever a dataclass is. `fields.declared_fields` has its fields, it writes
+    its own JSON Schema, and reads JSON by its own rules.
+    """
+    return isinstance(kind, type) and all(hasattr(kind, name) for name in _OF_MODELS)
+
+
 def field_names(kind: type | None) -> tuple[str, ...]:
     """Return the names of a dataclass's fields, in order; none for None."""
-    return () if kind is None else tuple(getattr(kind, "__dataclass_fields__", ()))
+    fields = getattr(kind, "__dataclass_fields__", None) or getattr(kind, "model_fields", ())
+    return tuple(fields)
 
 
 def _own(cls: type[Specialised], arguments: tuple[object, ...]) -> tuple[object, ...]:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from foldline.prompts import refusals
 from foldline.prompts.blocks import Segment, SegmentKind
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
-from foldline.prompts.field_forms import forms_for
-from foldline.prompts.forms import indented
+from foldline.prompts.field_forms import forms_for, warn_author
+from foldline.prompts.forms import ForeignSyntaxWarning, indented
+from foldline.prompts.specialise import field_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -104,7 +105,8 @@ class CompiledTemplate:
     def check(self, names: Iterable[str], params_type: type | None, *, gated: bool = False) -> None:
         """Check that every placeholder is one of `names`, and show each in the form of its field.
 
-        Warns about a field whose values show as Python writes them (`ReprPlaceholderWarning`).
+        Warns about a field whose values show as Python writes them (`ReprPlaceholderWarning`), and
+        about one in the syntax of another template language (`ForeignSyntaxWarning`).
 
         Args:
             names: The fields and the derived placeholders.
@@ -137,6 +139,13 @@ class CompiledTemplate:
                 dataclass_type=params_type,
                 near=near,
             )
+        fields = {*field_names(params_type)}.difference(self.placeholders)
+        if fields and "{" in self.source.replace("${", ""):
+            from foldline.prompts.foreign_syntax import foreign_syntax, message
+
+            for match, name in foreign_syntax(self.source, fields):
+                where = f"Section {self.key!r}, `{self.what}`"
+                warn_author(f"{where}: {message(match, name)}", ForeignSyntaxWarning)
         if params_type is not None and self.placeholders:
             forms = forms_for(
                 params_type, self.placeholders, key=self.key, what=self.what, gated=gated

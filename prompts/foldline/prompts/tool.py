@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.fields import declared_fields
 from foldline.prompts.specialise import Specialised, dataclass_of, type_name
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
         kind = self.params_type
         if kind is None:
             return {}
-        described = ((f.name, f.metadata.get("description")) for f in fields(kind))
+        described = ((f.name, f.metadata.get("description")) for f in declared_fields(kind))
         return {name: text for name, text in described if text}
 
     @property

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from foldline.prompts.errors import ToolValidationError
 from foldline.prompts.schema import JsonSchema, schema_of
+from foldline.prompts.specialise import is_model
 from foldline.prompts.values import Mismatch, convert
 from foldline.prompts.wording import ENGLISH
 
@@ -95,6 +96,8 @@ def to_json(value: object) -> object:
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: to_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if is_model(type(value)):
+        return getattr(value, "model_dump")(mode="json", by_alias=True)  # noqa: B009 - Not typed.
     if isinstance(value, enum.Enum):
         return to_json(value.value)
     if isinstance(value, Mapping):

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 from foldline.prompts.errors import did_you_mean, near_names
 from foldline.prompts.fields import fields_of, is_optional, plain, union_members
 from foldline.prompts.schema import FORMATS, MAPPINGS, SETS
-from foldline.prompts.specialise import dataclass_of, type_name
+from foldline.prompts.specialise import dataclass_of, is_model, type_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -141,6 +141,8 @@ class _Converter:
     def _dataclass(self, value: object, kind: object, path: str) -> object:
         base = dataclass_of(kind)
         assert base is not None
+        if is_model(base):
+            return _of_model(value, base, path)
         if not isinstance(value, dict):
             raise Mismatch(
                 path, f"expected an object for {type_name(kind)}, got {abbreviated(value)}", base
@@ -215,6 +217,23 @@ class _Converter:
                 if getattr(parsed, "is_finite", lambda: True)():
                     return parsed
         raise Mismatch(path, f"expected a {named[1]} as a string, got {abbreviated(value)}")
+
+
+def _of_model(value: object, kind: type, path: str) -> object:
+    """Return the instance of a Pydantic model that it makes of its JSON, by its own rules."""
+    import json
+
+    try:
+        return getattr(kind, "model_validate_json")(json.dumps(value))  # noqa: B009 - Not typed.
+    except Exception as error:
+        listed = getattr(error, "errors", list)()
+        places = [
+            path + "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in one["loc"])
+            for one in listed
+        ] or [path]
+        told = [str(one["msg"]) for one in listed] or [f"{type(error).__name__}: {error}"]
+        more = (f"{place}: {why}" for place, why in zip(places[1:], told[1:], strict=True))
+        raise Mismatch(places[0], "; ".join([told[0], *more]), kind) from error
 
 
 def _to_int(value: object) -> int | None:

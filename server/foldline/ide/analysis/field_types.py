@@ -273,6 +273,7 @@ _SHAPES = {
     "typing.Generic": "object",
     "typing_extensions.Generic": "object",
     "typing.NamedTuple": "tuple",
+    "pydantic.BaseModel": "dataclass",
     **{f"builtins.{name}": name for name in ("tuple", "list", "dict", "set", "frozenset")},
 }
 

@@ -88,6 +88,13 @@ EXAMPLE = _library_dataclass(Example)
 
 _LIBRARY = {kind.name: kind for kind in (TASK, EXAMPLE)}
 
+# Pydantic converts the values that an instance is made with.
+_MODEL = Dataclass(
+    "BaseModel", None, (), complete=True, is_dataclass=True, computed=True, model=True
+)
+_MODELS = frozenset({"pydantic.BaseModel", "pydantic.main.BaseModel"})
+_FIELD_CALLS = frozenset({"dataclasses.field", "pydantic.Field", "pydantic.fields.Field"})
+
 _COMPUTES = frozenset({"__getattribute__", "__init__", "__new__", "__post_init__"})
 
 _EMPTY: dict[str, Value] = {
@@ -156,7 +163,7 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
         isinstance(member, FunctionDefinition) and member.name.id in _COMPUTES
         for member in definition.body
     )
-    inherited = None
+    inherited, model = None, False
     for base in reversed(definition.bases):
         above = _base(evaluator, evaluator.value(base, scope), depth)
         if above is None:
@@ -169,12 +176,14 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
         complete = complete and above.complete
         task = task or above.task
         computed = computed or above.computed
+        model = model or above.model
         if is_dataclass is False and above.is_dataclass:
             is_dataclass = True  # inherits __dataclass_fields__, though not its own fields
         elif is_dataclass is False and above.is_dataclass is None:
             is_dataclass = None
-    if is_decorated(evaluator, definition, scope) is not False:
-        fields.update({field.id: field for field in _fields(evaluator, definition, scope)})
+    if model or is_decorated(evaluator, definition, scope) is not False:
+        own = _fields(evaluator, definition, scope)
+        fields.update({one.id: one for one in own if not (model and one.id.startswith("_"))})
     return Dataclass(
         definition.name.id,
         definition,
@@ -184,6 +193,7 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
         task,
         computed,
         inherited if stability is None else stability,
+        model,
     )
 
 
@@ -192,6 +202,8 @@ def _base(evaluator: Evaluator, value: Value, depth: int) -> Dataclass | None:
     if isinstance(origin, External):
         if origin.library_name in _LIBRARY:
             return _LIBRARY[origin.library_name]
+        if origin.dotted in _MODELS:
+            return _MODEL
         if origin.dotted in HARMLESS_BASES:
             return None
     if isinstance(origin, ClassValue) and depth < 20:
@@ -239,23 +251,35 @@ def _field(
         type=field_type(evaluator, annotation, scope),
         hint=(annotation, scope),
     )
+    if value is None and "default" in annotation.source:
+        # `Annotated[str, Field(default="x")]`
+        return replace(declared, has_default=True)
     if not isinstance(value, Call):
         return declared
     func = evaluator.value(value.func, scope)
-    if not (isinstance(func, External) and func.dotted == "dataclasses.field"):
+    if not (isinstance(func, External) and func.dotted in _FIELD_CALLS):
         return declared
-    default, factory = value.keyword("default"), value.keyword("default_factory")
+    named, factory = value.keyword("default"), value.keyword("default_factory")
     metadata, init = value.keyword("metadata"), value.keyword("init")
+    described = value.keyword("description")
+    default = named.value if named is not None else next(iter(value.args), None)
+    if default is not None and default.source == "...":
+        default = None  # So Pydantic's fields may say that they have none.
+    text = UNKNOWN if described is None else evaluator.value(described.value, scope)
     shown = None if factory is None else f"{factory.value.source}()"
     return replace(
         declared,
-        default=shown if default is None else default.value.source,
+        default=shown if default is None else default.source,
         has_default=default is not None or factory is not None,
-        description="" if metadata is None else _description(evaluator, metadata.value, scope),
+        description=(
+            ((text.known or "") if isinstance(text, Text) else "")
+            if metadata is None
+            else _description(evaluator, metadata.value, scope)
+        ),
         default_value=(
             _made(evaluator, factory.value, scope)
             if default is None and factory is not None
-            else _default(evaluator, None if default is None else default.value, scope)
+            else _default(evaluator, default, scope)
         ),
         init=init is None or init.value.source != "False",
     )

@@ -222,6 +222,8 @@ class Dataclass:
     """True if an instance may have other values than it was constructed with."""
     stability: Stability | None = None
     """How often the values change of those fields that don't declare it, if the class says it."""
+    model: bool = False
+    """True for a Pydantic model."""
 
     def stability_of(self, name: str) -> Stability:
         """How often the value of a field changes."""

@@ -100,7 +100,7 @@ class _Search:
     def dataclass(self, kind: ClassValue, where: str) -> Iterator[Formless]:
         definition = kind.definition
         info = dataclass_of(self.evaluator, kind)
-        if definition in self.open or not (info.is_dataclass and info.complete):
+        if definition in self.open or not info.is_dataclass or not info.complete or info.model:
             return
         self.open.append(definition)
         fields = {id(field.name) for field in info.fields if field.init}

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -30,6 +30,7 @@ from foldline.prompts.errors import (
     ToolValidationError,
     VisibilityExpansionRequired,
 )
+from foldline.prompts.fields import declared_fields
 from foldline.prompts.runtime.dispatch import ToolCall, dispatch_tool_calls, tool_text
 from foldline.prompts.tool_calls import described, parameters_schema
 
@@ -273,8 +274,8 @@ def _render_result(session: _Session, rendered: RenderedPrompt[Any]) -> dict[str
                 "name": tool.name,
                 "description": described(tool, rendered.wording),
                 "parameters": {
-                    field.name: field.metadata.get("description", "")
-                    for field in (fields(tool.params_type) if tool.params_type else ())
+                    field.name: field.metadata.get("description") or ""
+                    for field in (declared_fields(tool.params_type) if tool.params_type else ())
                 },
                 "schema": parameters_schema(tool, params.get(tool.name)),
             }

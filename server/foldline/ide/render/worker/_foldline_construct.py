@@ -3,15 +3,15 @@
 import collections.abc
 import typing
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Any
 
 from _foldline_failures import RequestError
-from foldline.prompts.fields import fields_of, plain
+from foldline.prompts.fields import declared_fields, fields_of, plain
 from foldline.prompts.schema import FORMATS
-from foldline.prompts.specialise import type_name
+from foldline.prompts.specialise import dataclass_of, type_name
 from foldline.prompts.values import Mismatch, abbreviated, convert
 
 _ABSTRACT = (
@@ -36,14 +36,15 @@ def construct(
     `kind` may have type arguments. Missing required fields are generated, and their paths appended
     to `generated`. `source` says in errors where the values come from.
     """
-    values = dict(values)
+    values, keywords = dict(values), {}
     for field in fields_of(kind):
+        keywords[field.name] = field.keyword
         if field.name not in values and field.required:
             place = f"{where}.{field.name}"
             values[field.name] = _generate(field.hint, generated, place, source)
     base = typing.get_origin(kind) or kind
     try:
-        made: object = base(**values)
+        made: object = base(**{keywords.get(name, name): value for name, value in values.items()})
     except (TypeError, ValueError) as error:
         raise RequestError("prompt", f"{source}: {base.__name__}: {error}") from error
     return made
@@ -70,12 +71,9 @@ def convert_fields(
     }
 
 
-def is_required(field: Field[Any]) -> bool:
-    return field.init and field.default is MISSING and field.default_factory is MISSING
-
-
 def init_values(instance: Any) -> dict[str, object]:
-    return {field.name: getattr(instance, field.name) for field in fields(instance) if field.init}
+    fields = declared_fields(type(instance))
+    return {field.name: getattr(instance, field.name) for field in fields if field.init}
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def _convert(hint: Any, value: object, at: _Place) -> object:
         return _convert_items(hint, kind, value, at)
     if kind in (dict, Mapping) and not isinstance(value, Mapping):
         raise _misfit(hint, value, "an object", at)
-    if isinstance(kind, type) and is_dataclass(kind):
+    if dataclass_of(kind):
         if not isinstance(value, Mapping):
             raise _misfit(hint, value, "an object of its fields", at)
         values = convert_fields(hint, value, at.generated, at.where, at.source)
@@ -176,12 +174,12 @@ def _generate(hint: Any, generated: list[str], where: str, source: str) -> objec
         return typing.get_args(hint)[0]
     if isinstance(kind, type) and issubclass(kind, Enum):
         return next(iter(kind))
-    if isinstance(kind, type) and is_dataclass(kind):
+    if dataclass_of(kind):
         return construct(hint, {}, generated, where, source)
     if kind in (list, tuple, *_ABSTRACT):
         made = tuple if kind is tuple else list
         item = plain(next(iter(typing.get_args(hint)), object))
-        shown = is_dataclass(typing.get_origin(item) or item) and where.count(".") < _DEEPEST
+        shown = dataclass_of(item) and where.count(".") < _DEEPEST
         # One item of a list shows what the others would look like.
         return made([_generate(item, generated, f"{where}.0", source)] if shown else [])
     if kind in (str, object, Any):

@@ -7,7 +7,7 @@ the module's prompts, the function is for that prompt only: `preview_reviewer_se
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +17,7 @@ import _foldline_modules
 from _foldline_failures import RequestError
 from _foldline_slots import Slot, Slots
 from foldline.prompts import Prompt, PromptTemplate
+from foldline.prompts.specialise import dataclass_of
 
 PREFIX = "preview_"
 DEFAULT = "default"
@@ -198,11 +199,11 @@ def _call(function: Callable[[], object]) -> Iterator[tuple[object, str | None]]
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         raise _refused(function, "must not be async")
     returned = function()
-    several = isinstance(returned, Iterable) and not is_dataclass(returned)
+    several = isinstance(returned, Iterable) and dataclass_of(type(returned)) is None
     for value, section in _placed(
         returned if several and isinstance(returned, Iterable) else (returned,)
     ):
-        if not is_dataclass(value) or isinstance(value, type):
+        if dataclass_of(type(value)) is None:
             raise _refused(
                 function, f"returns {value!r:.80}; return an instance of a dataclass, or several"
             )

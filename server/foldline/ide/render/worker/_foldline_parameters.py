@@ -3,14 +3,16 @@
 import inspect
 import typing
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field
 from enum import Enum
 from json import dumps
 from typing import Any
 
-from _foldline_construct import is_required
+from _foldline_construct import init_values
 from _foldline_slots import Slot
 from _foldline_values import Values
+from foldline.prompts.fields import declared_fields, fields_of, is_required, plain
+from foldline.prompts.specialise import dataclass_of, is_model
 
 MAX_SHOWN = 200
 MAX_VALUE = 4000
@@ -27,7 +29,11 @@ def describe(values: Values) -> list[dict[str, object]]:
 
 def _describe(slot: Slot, values: Values) -> dict[str, object]:
     kind = slot.kind
-    hints = typing.get_type_hints(kind)
+    hints: dict[str, Any] = (
+        {field.name: plain(field.hint) for field in fields_of(kind)}
+        if is_model(kind)
+        else typing.get_type_hints(kind)
+    )
     instance = values.shown.get(slot)
     if instance is None:
         try:
@@ -43,14 +49,14 @@ def _describe(slot: Slot, values: Values) -> dict[str, object]:
             {
                 "name": field.name,
                 "type": _type_text(hints[field.name]),
-                "doc": str(field.metadata.get("description", "")),
+                "doc": str(field.metadata.get("description") or ""),
                 "required": is_required(field),
                 "default": _repr(_default(field)),
                 "choices": _choices(hints[field.name]),
                 **_value(MISSING if instance is None else getattr(instance, field.name, MISSING)),
                 "origin": values.origins.get(slot, {}).get(field.name),
             }
-            for field in fields(kind)
+            for field in declared_fields(kind)
             if field.init
         ],
     }
@@ -115,10 +121,8 @@ def as_json(value: object) -> object:
         return as_json(value.value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    if is_dataclass(value) and not isinstance(value, type):
-        return {
-            field.name: as_json(getattr(value, field.name)) for field in fields(value) if field.init
-        }
+    if dataclass_of(type(value)):
+        return {name: as_json(inner) for name, inner in init_values(value).items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [as_json(item) for item in value]
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):

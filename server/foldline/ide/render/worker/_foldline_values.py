@@ -6,16 +6,17 @@ made up from the field's type.
 """
 
 import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
 import _foldline_fixtures
 import _foldline_job
-from _foldline_construct import construct, convert_fields, init_values, is_required
+from _foldline_construct import construct, convert_fields, init_values
 from _foldline_fixtures import Origin
 from _foldline_slots import Slot, Slots, walk
 from foldline.prompts import Prompt
+from foldline.prompts.fields import declared_fields, is_required
 
 
 @dataclass
@@ -83,7 +84,7 @@ def values_for(
         for source in sources:
             changes |= convert_fields(slot.kind, source.values, generated, slot.name, source.label)
             origins |= dict.fromkeys(source.values, source.origin)
-        if sources or (base is None and any(map(is_required, fields(slot.kind)))):
+        if sources or (base is None and any(map(is_required, declared_fields(slot.kind)))):
             start = {} if base is None else init_values(base)
             base = construct(slot.kind, {**start, **changes}, generated, slot.name)
             for path in generated:
@@ -121,5 +122,7 @@ def _own(slot: Slot, prompt: Prompt[Any], values: Values) -> tuple[object, dict[
             origin: Origin = {"source": "default_params", "name": section.key}
             return value, dict.fromkeys(init_values(value), origin)
     return None, {
-        field.name: {"source": "default"} for field in fields(kind) if not is_required(field)
+        field.name: {"source": "default"}
+        for field in declared_fields(kind)
+        if not is_required(field)
     }
