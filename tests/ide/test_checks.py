@@ -136,9 +136,9 @@ MarkdownSection(title="T", key="k", template="t")
         '''
 class Plain: name: str
 MarkdownSection[Plain](title="T", key="k", template="t")
-#               ^^^^^ params-not-dataclass `Plain` is not a dataclass; specialise the section with a dataclass, or with None if it has no parameters.
+#               ^^^^^ params-not-dataclass `Plain` is not a dataclass; specialise the section with a dataclass or Pydantic model, or with None if it has no parameters.
 MarkdownSection[str](title="T", key="k", template="t")
-#               ^^^ params-not-dataclass `str` is not a dataclass; specialise the section with a dataclass, or with None if it has no parameters.
+#               ^^^ params-not-dataclass `str` is not a dataclass; specialise the section with a dataclass or Pydantic model, or with None if it has no parameters.
 ''',
         '''
 MarkdownSection[P](title="T", key="k", template="${name} ${focus}", tools=[Tool[None, str](name="open_sections", description="d", handler=h)])
@@ -167,9 +167,9 @@ X = PromptTemplate(ns="", key="b")
 ''',
         '''
 X = PromptTemplate[str](ns="a", key="b")
-#                  ^^^ output-not-dataclass `str` cannot be an output: the output must be a dataclass or `list[…]` of a dataclass.
+#                  ^^^ output-not-dataclass `str` cannot be an output: the output must be a dataclass, a Pydantic model, or `list[…]` of one.
 Y = PromptTemplate[list[int]](ns="a", key="b")
-#                  ^^^^^^^^^ output-not-dataclass `list[int]` cannot be an output: the output must be a dataclass or `list[…]` of a dataclass.
+#                  ^^^^^^^^^ output-not-dataclass `list[int]` cannot be an output: the output must be a dataclass, a Pydantic model, or `list[…]` of one.
 Z = PromptTemplate[list[P]](ns="a", key="b")
 V = PromptTemplate[P](ns="a", key="b")
 ''',

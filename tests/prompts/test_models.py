@@ -153,7 +153,9 @@ def test_a_model_declares_how_often_its_fields_change() -> None:
 
 def test_an_answer_becomes_a_model_by_the_models_own_rules() -> None:
     rendered = PromptTemplate[Order](ns="n", key="k", sections=[section()]).render(Order(who="a"))
-    answer = '{"who": "ada", "items": [{"name": "pen", "howMany": 2}], "due": "2026-11-21", "level": "high"}'
+    answer = """{
+        "who": "ada", "items": [{"name": "pen", "howMany": 2}], "due": "2026-11-21", "level": "high"
+    }"""
     made = parse_structured_output(answer, rendered)
     assert made.who == "Ada"
     assert (made.items[0].count, made.level, str(made.due)) == (2, Level.HIGH, "2026-11-21")

@@ -1,7 +1,10 @@
 """Templates and binding: what is checked at construction, and which parameters a section gets."""
 
+# ruff: noqa: E501 - a table reads best with one case on a line.
+
 import dataclasses
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
@@ -18,6 +21,7 @@ from foldline.prompts import (
     SectionVisibility,
     Task,
     TaskSection,
+    Tool,
 )
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptRenderError, PromptValidationError
@@ -382,3 +386,55 @@ def test_chapters_take_only_chapters() -> None:
 def test_an_unknown_disclosure_is_refused() -> None:
     with pytest.raises(PromptValidationError, match="disclosure"):
         PromptTemplate(ns="n", key="k", disclosure="closed")  # type: ignore[arg-type]
+
+
+class Rule(MarkdownSection[None]):
+    """A section with a constructor of its own."""
+
+    def __init__(self, name: str, **rest: object) -> None:
+        super().__init__(title=name, key="rule", template=str(rest.pop("template", "x")))
+        if rest:
+            raise TypeError("of its own")
+
+
+ARGUMENTS: list[tuple[Callable[..., object], tuple[object, ...], dict[str, object], str]] = [
+    (MarkdownSection[None], ("T", "t", "x"), {}, "MarkdownSection takes keyword arguments only: write `title=…`, `key=…`, `template=…`."),
+    (MarkdownSection[None], (), {"title": "T", "key": "t", "templte": "x"}, "MarkdownSection has no keyword 'templte'; did you mean 'template'?"),
+    (MarkdownSection[None], (), {"title": "T", "key": "t", "zzz": "x"}, "MarkdownSection has no keyword 'zzz'."),
+    (MarkdownSection[None], (), {"title": "T"}, "MarkdownSection needs `key=…`, `template=…`."),
+    (PromptTemplate, (), {"key": "k"}, "PromptTemplate needs `ns=…`."),
+    (PromptTemplate, ("n", "k"), {}, "PromptTemplate takes keyword arguments only: write `ns=…`, `key=…`."),
+    (Tool[None, str], (), {"name": "t", "description": "d", "handle": print}, "Tool has no keyword 'handle'; did you mean 'handler'?"),
+    (Rule, ("a",), {"other": 1}, "of its own"),
+    (Rule, ("a", "b"), {}, "Rule.__init__() takes 2 positional arguments but 3 were given"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "args", "keywords", "message"), ARGUMENTS)
+def test_arguments_that_cannot_be_say_what_to_write(
+    make: Callable[..., object], args: tuple[object, ...], keywords: dict[str, object], message: str
+) -> None:
+    with pytest.raises(TypeError) as raised:
+        make(*args, **keywords)
+    assert str(raised.value).endswith(message)
+
+
+def test_a_wrong_number_of_type_arguments_says_what_to_write() -> None:
+    with pytest.raises(TypeError, match=r"write `MarkdownSection\[Params\]\(…\)`"):
+        MarkdownSection[Name, Tone]  # type: ignore[misc]
+    with pytest.raises(TypeError, match=r"write `Tool\[Params, Result\]\(…\)`"):
+        Tool[Name]  # type: ignore[misc]
+
+
+def test_a_key_that_cannot_be_offers_one_that_can() -> None:
+    with pytest.raises(PromptValidationError, match=r"letter or digit; did you mean 'my-task'\?"):
+        text("My Task")
+    with pytest.raises(PromptValidationError, match=r"beginning with a letter or digit\.$"):
+        text("…")
+
+
+def test_what_cannot_be_bound_says_what_to_write() -> None:
+    with pytest.raises(PromptValidationError, match=r"not Name: write `bind\(Name\(name=…\)\)`"):
+        template(named()).bind(Name)
+    with pytest.raises(PromptValidationError, match=r"write `bind\(Params\(field=…\)\)`"):
+        template(named()).bind({"name": "Ada"})

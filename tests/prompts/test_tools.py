@@ -69,7 +69,7 @@ def test_a_tool_knows_its_types_and_is_called_with_a_context() -> None:
 def test_a_tool_must_be_specialised_with_a_dataclass_or_none() -> None:
     with pytest.raises(PromptValidationError, match="must be specialised"):
         Tool(name="t", description="x", handler=search)
-    with pytest.raises(PromptValidationError, match="dataclass or None"):
+    with pytest.raises(PromptValidationError, match="a dataclass, a Pydantic model or None"):
         Tool[int, str](name="t", description="x", handler=search)  # type: ignore[arg-type]
     assert Tool[None, None](name="t", description="x", handler=nothing).params_type is None
 

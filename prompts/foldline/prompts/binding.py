@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
-from foldline.prompts.specialise import dataclass_of, type_name
+from foldline.prompts.specialise import dataclass_of, field_names, type_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,8 +38,9 @@ class Bindings:
         """
         for item in params:
             if not _is_instance(item):
+                named = (type_name(item), field_names(item)) if dataclass_of(item) else ()
                 raise PromptValidationError(
-                    refusals.not_bindable(_shown(item)),
+                    refusals.not_bindable(_shown(item), *named),
                     dataclass_type=item if isinstance(item, type) else type(item),
                 )
         counts = Counter(type(item) for item in params)

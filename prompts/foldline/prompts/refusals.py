@@ -22,7 +22,7 @@ UNSPECIALISED_TOOL = "`Tool[Params, Result](…)`, with None for a tool without 
 
 QUOTED_TYPE = "give the class itself, not its name in quotes; define it above."
 
-NO_OUTPUT = "the output must be a dataclass or `list[…]` of a dataclass."
+NO_OUTPUT = "the output must be a dataclass, a Pydantic model, or `list[…]` of one."
 
 NO_CHAPTER_TEXT = (
     "has no text of its own; open it with `template.expand_chapters(…)` and render that."
@@ -61,7 +61,10 @@ def not_a_list(what: str, shown: str) -> str:
 
 def not_a_section(shown: str) -> str:
     """An item of a list of sections."""
-    return f"{shown} is not a section. Prompts are not nested: reuse their sections as `children`."
+    return (
+        f"{shown} is not a section. A text is the `template` of a MarkdownSection; prompts are not "
+        "nested: reuse their sections as `children`."
+    )
 
 
 def not_a_tool(shown: str) -> str:
@@ -124,14 +127,22 @@ def wrong_default(expected: str, given: str) -> str:
 def not_a_params_type(shown: str) -> str:
     """A section's type argument that isn't a dataclass."""
     return (
-        f"{shown} is not a dataclass; specialise the section with a dataclass, or with None if it "
-        "has no parameters."
+        f"{shown} is not a dataclass; specialise the section with a dataclass or Pydantic model, "
+        "or with None if it has no parameters."
     )
 
 
 def not_a_tool_params_type(shown: str) -> str:
     """A tool's type argument that isn't a dataclass."""
-    return f"the parameters must be a dataclass or None, not {shown}."
+    return f"the parameters must be a dataclass, a Pydantic model or None, not {shown}."
+
+
+def not_an_item_type(shown: str) -> str:
+    """A type that can't be the items of a section."""
+    return (
+        f"{shown} is not a dataclass, so it cannot be the items of a section. Texts need none: "
+        "a field of the type `Annotated[tuple[str, ...], bullets]` shows them."
+    )
 
 
 def not_specialised(name: str, base: str | None) -> str:
@@ -162,9 +173,10 @@ def same_tool_name(name: str, first: str, second: str) -> str:
     return f"Two tools have the name {name}, in {where}; rename one."
 
 
-def not_bindable(shown: str) -> str:
-    """A bound value that isn't an instance of a dataclass."""
-    return f"Only instances of dataclasses can be bound, not {shown}."
+def not_bindable(shown: str, name: str = "Params", fields: Iterable[str] = ("field",)) -> str:
+    """A bound value that isn't an instance of a dataclass, and what to make an instance of."""
+    made = f"{name}({', '.join(f'{field}=…' for field in fields)})"
+    return f"Only instances of dataclasses can be bound, not {shown}: write `bind({made})`."
 
 
 def subclass_bound(name: str, base: str) -> str:
@@ -207,8 +219,8 @@ def no_summary(key: str) -> str:
 def no_json_form(where: str, name: str) -> str:
     """A type that JSON can't express; `where` is its place, such as `$.path`."""
     return (
-        f"{where}: {name} has no JSON form; use a dataclass, an enum, or one of the standard "
-        "scalars and containers."
+        f"{where}: {name} has no JSON form; use a dataclass, a Pydantic model, an enum, or one of "
+        "the standard scalars and containers."
     )
 
 

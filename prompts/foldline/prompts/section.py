@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from foldline.prompts import refusals
 from foldline.prompts.blocks import Segment, SegmentKind
-from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
+from foldline.prompts.errors import (
+    PromptRenderError,
+    PromptValidationError,
+    did_you_mean,
+    near_names,
+)
 from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.specialise import Specialised, dataclass_of, field_names, type_name
 from foldline.prompts.tool import Tool
@@ -35,6 +40,12 @@ KEY_RULE = (
     f"1 to {KEY_LIMIT} characters of a-z, 0-9, `.`, `_` and `-`, beginning with a letter or digit"
 )
 """`KEY_PATTERN` in words."""
+
+
+def repaired_key(key: str) -> str:
+    """Return the valid key nearest to a text; empty if there is none."""
+    return re.sub(f"[^{KEY_CHARACTERS}]+", "-", key.lower()).strip("-._")[:KEY_LIMIT]
+
 
 # Covariant, so that `Section[object]` is the type of all sections in a tree.
 ParamsT_co = TypeVar("ParamsT_co", covariant=True)
@@ -400,9 +411,11 @@ def checked_items(items: object, what: str, key: str) -> Iterable[object]:
 
 def _checked_key(key: object) -> str:
     if not isinstance(key, str) or KEY_PATTERN.fullmatch(key) is None:
+        near = tuple(filter(None, [repaired_key(str(key))]))
         raise PromptValidationError(
-            f"Section key {key!r} must be {KEY_RULE}.",
+            f"Section key {key!r} must be {KEY_RULE}" + did_you_mean(near, "."),
             section_path=(str(key),),
+            near=near,
         )
     return key
 

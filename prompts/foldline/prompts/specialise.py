@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import TYPE_CHECKING, ClassVar, TypeVar, get_origin
 
 from foldline.prompts import refusals
-from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,13 +44,19 @@ class Specialised:
             if found is not None:
                 return found
             # Checks that the class is generic, and the number of arguments.
-            alias = super().__class_getitem__(item)
+            try:
+                alias = super().__class_getitem__(item)
+            except TypeError as error:
+                names = ", ".join(p.__name__.partition("T_")[0] for p in cls.__parameters__)
+                raise TypeError(f"{error}: write `{cls.__name__}[{names}](…)`.") from None
             if any(_variables(argument) for argument in arguments):
                 return alias
             return cache.setdefault(arguments, _subclass(cls, arguments))
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
+        if "__init__" in cls.__dict__ and cls.__module__.startswith("foldline.prompts."):
+            setattr(cls, "__init__", _explaining(cls.__dict__["__init__"]))  # noqa: B010 - For mypy.
         parameters: tuple[object, ...] = getattr(cls, "__parameters__", ())
         for base in cls.__dict__.get("__orig_bases__", ()):
             origin = get_origin(base)
@@ -57,6 +65,35 @@ class Specialised:
                 given = _own(origin, base.__args__)
                 used = {variable for argument in given for variable in _variables(argument)}
                 cls._pattern = (*given, *(p for p in parameters if p not in used))
+
+
+def _explaining(init: Callable[..., None]) -> Callable[..., None]:
+    """Return a constructor that says of arguments that it can't have what to write instead."""
+
+    @functools.wraps(init)
+    def explaining(self: object, *args: object, **keywords: object) -> None:
+        try:
+            init(self, *args, **keywords)
+        except TypeError:
+            try:
+                inspect.signature(init).bind(self, *args, **keywords)
+            except TypeError:
+                raise TypeError(_refused(init, args, keywords)) from None
+            raise
+
+    return explaining
+
+
+def _refused(
+    init: Callable[..., None], args: tuple[object, ...], keywords: Mapping[str, object]
+) -> str:
+    known, name = inspect.signature(init).parameters, init.__qualname__.rpartition(".")[0]
+    free = [key for key, p in known.items() if p.kind is p.KEYWORD_ONLY and key not in keywords]
+    for key in (key for key in keywords if key not in known):
+        return f"{name} has no keyword {key!r}{did_you_mean(near_names(key, free), '.')}"
+    needed = [key for key in free if known[key].default is inspect.Parameter.empty]
+    asked = ", ".join(f"`{key}=…`" for key in (free[: len(args)] or needed))
+    return f"{name} {'takes keyword arguments only: write' if args else 'needs'} {asked}."
 
 
 def type_name(kind: object) -> str:

@@ -111,16 +111,18 @@ def _not_instances(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnos
         if kind is None or (isinstance(value, InstanceValue) and value.dataclass.is_dataclass):
             continue
         repairs: tuple[Repair, ...] = ()
+        message = refusals.not_bindable(kind.shown)
         if isinstance(value, ClassValue):
             params = dataclass_of(evaluator, value)
+            if params.is_dataclass:
+                names = [field.id for field in params.fields]
+                message = refusals.not_bindable(kind.shown, params.name, names)
             if params.is_dataclass and not any(
                 field.init and not field.has_default for field in params.fields
             ):
                 made = f"{argument.source}()"
                 repairs = (replacement(f"Bind an instance: `{made}`", at_node(argument), made),)
-        yield LazyDiagnostic(
-            Code.BOUND_NOT_INSTANCE, refusals.not_bindable(kind.shown), at_node(argument), repairs
-        )
+        yield LazyDiagnostic(Code.BOUND_NOT_INSTANCE, message, at_node(argument), repairs)
 
 
 def _twice(bound_here: Sequence[tuple[Expression, InstanceValue]]) -> Iterator[LazyDiagnostic]:

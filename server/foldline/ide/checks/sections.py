@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import SourceSpan, Visibility
@@ -36,11 +35,10 @@ from foldline.prompts import refusals
 from foldline.prompts.errors import near_names
 from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.section import (
-    KEY_CHARACTERS,
-    KEY_LIMIT,
     KEY_PATTERN,
     KEY_RULE,
     is_title,
+    repaired_key,
 )
 from foldline.prompts.task import TASK_BLOCKS, Task
 from foldline.prompts.templating import EXPRESSION, ONLY_NAMES
@@ -79,8 +77,7 @@ def _key(section: SectionValue) -> Iterator[LazyDiagnostic]:
     if key is None or KEY_PATTERN.fullmatch(key) is not None:
         return
     place = _place_of(section, "key")
-    repaired = re.sub(f"[^{KEY_CHARACTERS}]+", "-", key.lower())
-    repaired = repaired.strip("-._")[:KEY_LIMIT]
+    repaired = repaired_key(key)
     repairs: tuple[Repair, ...] = ()
     text = section.text("key")
     if repaired and text is not None:
@@ -145,9 +142,7 @@ def _params(section: SectionValue) -> Iterator[LazyDiagnostic]:
         message = refusals.not_a_params_type(f"`{params.name}`")
         yield from _no_dataclass(params, section.params_node or node, message)
     if isinstance(section.item, Dataclass):
-        message = (
-            f"`{section.item.name}` is not a dataclass, so it cannot be the items of a section."
-        )
+        message = refusals.not_an_item_type(f"`{section.item.name}`")
         yield from _no_dataclass(section.item, section.item_node or node, message)
     if section.kind == "task" and section.specialised:
         yield from _task_params(section)
