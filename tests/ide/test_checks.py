@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from foldline.ide.analysis.project import Project
 from foldline.ide.checks import Code, Severity, diagnostics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.ide.conftest import Fixtures
 
@@ -435,3 +437,45 @@ def test_a_repair_mends_what_it_says(
     assert not [
         diagnostic for diagnostic in diagnostics(mended) if diagnostic.severity is Severity.ERROR
     ]
+
+
+def test_texts_of_files_are_checked_and_read_below_the_root_alone(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "texts").mkdir(parents=True)
+    (root / "texts" / "wrong.md").write_bytes(b"One\r\n  ${name} and ${nmae}\r\n")
+    (root / "texts" / "plain.md").write_text("It costs $5, ${nmae}.", encoding="utf-8")
+    (tmp_path / "secret.md").write_text("Secret ${nmae}", encoding="utf-8")
+    (root / "texts" / "link.md").symlink_to(tmp_path / "secret.md")
+    lines = [
+        "from dataclasses import dataclass",
+        "from foldline.prompts import *",
+        "@dataclass",
+        "class P:",
+        "    name: str",
+    ]
+    calls = (
+        'from_file("texts/wrong.md")', 'verbatim(from_file("texts/plain.md"))', 'verbatim("$ ${x}")',
+        'from_file("../secret.md")', 'from_file("texts/link.md")', 'from_file("texts/none.md")',
+        f'from_file("{tmp_path / "secret.md"}")',
+    )  # fmt: skip
+    lines += [
+        f'S{n} = MarkdownSection[P](title="T", key="k", template={call})'
+        for n, call in enumerate(calls)
+    ]
+    lines.append('X = PromptTemplate(ns="a", key="b", sections=[S1.clone(key="a"), S3])')
+    file = root / "prompt.py"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    project = Project(root)
+    analysis = project.analysis(str(file))
+    assert analysis is not None
+    (found,) = diagnostics(analysis, severities={"unused-field": Severity.OFF})
+    assert (found.code, found.message.partition(" ")[0]) == (Code.UNKNOWN_PLACEHOLDER, "`nmae`")
+    assert analysis.text[found.place.start : found.place.end] == 'from_file("texts/wrong.md")'
+    (related,) = found.related
+    read = (root / "texts" / "wrong.md").read_bytes().decode()
+    assert read[related.place.start : related.place.end] == "${nmae}"
+    (prompt,) = analysis.prompts
+    shown = prompt.render.text
+    assert "It costs $5, ${nmae}." in shown
+    assert 'from_file("../secret.md")' in shown
+    assert "Secret" not in shown

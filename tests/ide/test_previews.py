@@ -3,6 +3,8 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from foldline.ide.previews.session import Preview
 from foldline.ide.render.render import Render
 from foldline.ide.render.render_options import RenderOptions
@@ -103,6 +105,22 @@ async def test_an_import_that_changes_on_disk_is_seen(view: View, tmp_path: Path
     editor.write("texts.py", "BODY = 'saved again'\n")
     update = await editor.update(1)
     assert update["blocks"][0]["text"] == "## 2. Second\n\nsaved again"
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+async def test_a_text_from_a_file_is_shown_and_followed(
+    view: View, tmp_path: Path, *, trusted: bool
+) -> None:
+    editor = view(tmp_path, trusted=trusted)
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "two.md").write_bytes(b"It costs $5.\r\nNot ${less}.\n")
+    text = PROMPT.replace('template="Two."', 'template=verbatim(from_file("texts/two.md"))')
+    editor.open("both.py", f"from foldline.prompts import from_file, verbatim\n{text}")
+    preview = await editor.command("prompt.preview")
+    assert preview["blocks"][1]["text"] == "## 2. Second\n\nIt costs $5.\nNot ${less}."
+    editor.write("texts/two.md", "Another text.")
+    update = await editor.update(1)
+    assert update["blocks"][0]["text"] == "## 2. Second\n\nAnother text."
 
 
 async def test_sections_open_and_close(editor: Viewer) -> None:

@@ -215,7 +215,7 @@ def test_the_section_is_specialised_with_the_dataclass_of_an_item() -> None:
     arguments: dict[str, Any] = {"title": "P", "key": "p", "items": (), "template": "x"}
     with pytest.raises(PromptValidationError, match=r"write `EachSection\[Params, Item\]\(…\)`"):
         EachSection(**arguments)
-    with pytest.raises(PromptValidationError, match="str is not a dataclass, so it cannot"):
+    with pytest.raises(PromptValidationError, match=r"an item, not str: .*bullets"):
         EachSection[Found, str](**arguments)
     with pytest.raises(PromptValidationError, match="the section takes no parameters"):
         EachSection[None, Passage](**{**arguments, "items": "passages"})

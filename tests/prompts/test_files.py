@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.hostile import HOSTILE
 
-from foldline.prompts import OverridesStore, files
+from foldline.prompts import MarkdownSection, OverridesStore, files, verbatim
 from foldline.prompts.adapters.transcript import Transcript
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.files import read_text_file
@@ -22,8 +22,17 @@ def overrides_of(file: Path) -> object:
     return OverridesStore(file.parents[5]).load("team", "k")
 
 
+def text_of(file: Path) -> object:
+    """What a module beside the file gets of it."""
+    names: dict[str, object] = {"__file__": str(file.parent / "module.py")}
+    code = f"from foldline.prompts import from_file\nTEXT = from_file({file.name!r})"
+    exec(compile(code, "module.py", "exec"), names)
+    return names["TEXT"]
+
+
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "overrides": (".foldline/prompts/overrides/team/k/latest.json", overrides_of),
+    "a section's text": ("texts/text.md", text_of),
     "a transcript": ("a/b/c/d/e/transcript.json", Transcript.load),
 }
 
@@ -77,3 +86,19 @@ def test_a_file_that_becomes_a_pipe_before_it_is_opened_is_refused(
     monkeypatch.setattr(files, "_check", swap)
     with pytest.raises(PromptValidationError, match="regular file"):
         read_text_file(file, 100)
+
+
+def test_a_text_from_a_file_is_found_from_its_module_and_has_plain_line_ends(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "manual.md").write_bytes(b"\xef\xbb\xbf$1\r\n\xe2\x82\xac\r")
+    assert text_of(tmp_path / "manual.md") == "$1\n\u20ac\n"
+    with pytest.raises(PromptValidationError, match=r"from_file\('manul.md'\): .*No such file"):
+        text_of(tmp_path / "manul.md")
+
+
+def test_a_verbatim_text_shows_as_it_is() -> None:
+    written = "It costs $5, $$5 or ${price}: {price}, $"
+    section = MarkdownSection[None](title="T", key="t", template=verbatim(written))
+    assert section.render() == written
+    assert section.placeholders == ()

@@ -244,6 +244,33 @@ def test_the_warning_is_about_what_a_text_shows_only() -> None:
         made.with_texts(summary="${x}")
 
 
+@pytest.mark.parametrize(
+    ("hint", "text"),
+    [(str, "None"), (int, "None"), (Annotated[str, xml("x")], "<x>\nNone\n</x>")],
+)
+def test_none_in_a_field_that_is_not_declared_to_be_none_is_warned_of(
+    hint: object, text: str
+) -> None:
+    section = section_of(hint)
+    kind = section.params_type
+    assert kind is not None
+    template = PromptTemplate(ns="n", key="k", sections=[section])
+    pattern = r"Section 'k': `\$\{x\}` of `template` shows `None`.*write `x: Annotated\[… \| None"
+    with pytest.warns(ReprPlaceholderWarning, match=pattern) as caught:
+        assert template.render(kind(None)).text.endswith(text)
+    assert [one.filename for one in caught] == [__file__]
+
+
+@pytest.mark.parametrize("hint", [Annotated[str, as_json], Annotated[str | None, or_else("None!")]])
+def test_none_that_shows_in_a_form_is_not_warned_of(hint: object) -> None:
+    section = section_of(hint)
+    kind = section.params_type
+    assert kind is not None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert section.render(kind(None)) in ("null", "None!")
+
+
 def test_a_section_that_is_left_out_without_a_value_may_show_an_optional_one() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

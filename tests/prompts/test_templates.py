@@ -398,13 +398,13 @@ class Rule(MarkdownSection[None]):
 
 
 ARGUMENTS: list[tuple[Callable[..., object], tuple[object, ...], dict[str, object], str]] = [
-    (MarkdownSection[None], ("T", "t", "x"), {}, "MarkdownSection takes keyword arguments only: write `title=…`, `key=…`, `template=…`."),
-    (MarkdownSection[None], (), {"title": "T", "key": "t", "templte": "x"}, "MarkdownSection has no keyword 'templte'; did you mean 'template'?"),
-    (MarkdownSection[None], (), {"title": "T", "key": "t", "zzz": "x"}, "MarkdownSection has no keyword 'zzz'."),
-    (MarkdownSection[None], (), {"title": "T"}, "MarkdownSection needs `key=…`, `template=…`."),
-    (PromptTemplate, (), {"key": "k"}, "PromptTemplate needs `ns=…`."),
-    (PromptTemplate, ("n", "k"), {}, "PromptTemplate takes keyword arguments only: write `ns=…`, `key=…`."),
-    (Tool[None, str], (), {"name": "t", "description": "d", "handle": print}, "Tool has no keyword 'handle'; did you mean 'handler'?"),
+    (MarkdownSection[None], ("T", "t", "x"), {}, "takes 1 positional argument but 4 were given: write `MarkdownSection(title=…, key=…, template=…)`."),
+    (MarkdownSection[None], (), {"title": "T", "key": "t", "templte": "x"}, "got an unexpected keyword argument 'templte'; did you mean 'template'?"),
+    (MarkdownSection[None], (), {"title": "T", "key": "t", "zzz": "x"}, "'zzz': write `MarkdownSection(title=…, key=…, template=…)`."),
+    (MarkdownSection[None], (), {"title": "T"}, "'key' and 'template': write `MarkdownSection(title=…, key=…, template=…)`."),
+    (PromptTemplate, (), {"key": "k"}, "'ns': write `PromptTemplate(ns=…, key=…)`."),
+    (PromptTemplate, ("n", "k"), {}, "takes 1 positional argument but 3 were given: write `PromptTemplate(ns=…, key=…)`."),
+    (Tool[None, str], (), {"name": "t", "description": "d", "handle": print}, "got an unexpected keyword argument 'handle'; did you mean 'handler'?"),
     (Rule, ("a",), {"other": 1}, "of its own"),
     (Rule, ("a", "b"), {}, "Rule.__init__() takes 2 positional arguments but 3 were given"),
 ]  # fmt: skip

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         ToolDescriptor,
     )
     from foldline.prompts.expansion import ChapterDecision, ChaptersExpansionPolicy
+    from foldline.prompts.files import from_file, verbatim
     from foldline.prompts.intent import ChapterVerdict, IntentClassifier, IntentQuery, term_overlap
     from foldline.prompts.overrides import (
         OverrideIssue,
@@ -148,6 +149,7 @@ __all__ = [
     "evaluate_with_expansions",
     "fallback_tags",
     "fenced",
+    "from_file",
     "joined",
     "limit",
     "load_overrides",
@@ -159,6 +161,7 @@ __all__ = [
     "seed_override",
     "term_overlap",
     "undotted_heading",
+    "verbatim",
     "xml",
 ]
 
@@ -172,6 +175,7 @@ _LATER = {
         "ToolDescriptor",
     ),
     "expansion": ("ChapterDecision", "ChaptersExpansionPolicy"),
+    "files": ("from_file", "verbatim"),
     "intent": ("ChapterVerdict", "IntentClassifier", "IntentQuery", "term_overlap"),
     "overrides": (
         "OverrideIssue",

@@ -317,15 +317,11 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         if dataclass_of(hint) is None:
             name = type(self).__qualname__.partition("[")[0]
             raise PromptValidationError(
-                f"Section {self.key!r}: "
-                + (
-                    refusals.not_an_item_type(type_name(hint))
-                    if hint is not None
-                    else f"{name} needs the dataclass of an item: write "
-                    f"`{name}[Params, {self.item_parameters}](…)`, or "
-                    f"`{name}[None, {self.item_parameters}](…)` if the items are given with the "
-                    "section."
-                ),
+                f"Section {self.key!r}: {name} needs the dataclass of an item"
+                + (f", not {type_name(hint)}" if hint is not None else "")
+                + f": write `{name}[Params, {self.item_parameters}](…)`, or "
+                f"`{name}[None, {self.item_parameters}](…)` if the items are given with the "
+                f"section. {refusals.NO_TEXT_ITEMS}",
                 section_path=(self.key,),
                 dataclass_type=hint if isinstance(hint, type) else None,
             )

@@ -14,15 +14,15 @@ from weakref import WeakKeyDictionary
 
 from foldline.prompts import forms
 from foldline.prompts.errors import PromptValidationError
-from foldline.prompts.fields import declared_fields
-from foldline.prompts.specialise import field_names, is_model, type_name
+from foldline.prompts.fields import declared_fields, plain
+from foldline.prompts.specialise import field_names, type_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from foldline.prompts.composition import FieldForm, PlainRepr
 
-__all__ = ["declared_hint", "forms_for", "repr_message", "warn_author"]
+__all__ = ["declared_hint", "forms_for", "repr_message", "warn_author", "warn_of_none"]
 
 _FORMS = rf"\b({'|'.join(forms.NAMES)})\b"
 _TEXTS = (str, int, float, bool)
@@ -112,6 +112,14 @@ def repr_message(shows: PlainRepr, name: str) -> str:
             return f"{written}, with its address: give its class `__str__`"
 
 
+def warn_of_none(kind: type, name: str, *, key: str, what: str) -> None:
+    """Warn of None in a field that is declared as text or a number."""
+    if name in field_names(kind) and plain(declared_hint(kind, name)) in _TEXTS:
+        shown = f"`${{{name}}}` of `{what}` shows `None`, which isn't of its type"
+        cure = f"bind a value, or write `{name}: Annotated[… | None, {NO_VALUE}]`"
+        warn_author(f"Section {key!r}: {shown}: {cure}.", forms.ReprPlaceholderWarning)
+
+
 def warn_author(message: str, category: type[Warning]) -> None:
     """Warn at the line outside of the library that led here."""
     level, frame = 1, sys._getframe(0)  # noqa: SLF001 - What `skip_file_prefixes` does in 3.12.
@@ -170,11 +178,8 @@ def declared_hint(kind: type, name: str) -> object:
     Raises:
         PromptValidationError: A form in it was given something that it can't be made of.
     """
-    field = (
-        next(one for one in declared_fields(kind) if one.name == name)
-        if is_model(kind)
-        else kind.__dataclass_fields__[name]  # type: ignore[attr-defined]  # A dataclass.
-    )
+    known = getattr(kind, "__dataclass_fields__", None)
+    field = (known or {one.name: one for one in declared_fields(kind)})[name]
     hint: object = field.type
     if isinstance(hint, typing.ForwardRef):
         hint = hint.__forward_arg__

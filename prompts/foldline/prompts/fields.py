@@ -22,8 +22,6 @@ __all__ = [
     "union_members",
 ]
 
-_KEYWORD = object()
-
 
 @dataclass(frozen=True, slots=True)
 class FieldInfo:
@@ -78,7 +76,7 @@ def fields_of(kind: object) -> tuple[FieldInfo, ...]:
             hint=_bound(hints[field.name], bindings),
             required=is_required(field),
             description=field.metadata.get("description"),
-            keyword=field.metadata.get(_KEYWORD, field.name),
+            keyword=field.metadata.get("keyword", field.name) if is_model(base) else field.name,
         )
         for field in fields
         if field.init
@@ -133,7 +131,7 @@ def _of_model(name: str, info: Any) -> dataclasses.Field[Any]:
     field: dataclasses.Field[Any] = dataclasses.field(  # type: ignore[call-overload]  # One is missing.
         default=dataclasses.MISSING if required or factory else info.default,
         default_factory=factory or dataclasses.MISSING,
-        metadata={"description": info.description, _KEYWORD: keyword},
+        metadata={"description": info.description, "keyword": keyword},
     )
     field.name = name
     # Pydantic takes the outermost `Annotated` apart.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from typing import TYPE_CHECKING
 
 from foldline.prompts.errors import PromptValidationError
@@ -18,6 +19,37 @@ _FLAGS = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
+
+
+TEXT_BYTES = 2_000_000
+"""The most that `from_file` reads."""
+
+
+def from_file(path: str) -> str:
+    """Return the text of a file, for a section; the path counts from the module that calls this.
+
+    `foldline check` and previews read it, too, if the path is a literal.
+
+    Raises:
+        PromptValidationError: It can't be read, has more than 2,000,000 bytes, or isn't UTF-8.
+    """
+    from pathlib import Path
+
+    module = sys._getframe(1).f_globals.get("__file__", "")  # noqa: SLF001 - The caller's.
+    try:
+        text = read_text_file(Path(module).parent / path, TEXT_BYTES)
+    except OSError as error:
+        raise PromptValidationError(f"from_file({path!r}): {error}") from error
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def verbatim(text: str) -> str:
+    """Return the template that shows a text as it is: its dollar signs start no placeholders.
+
+    >>> verbatim("It costs $5.")
+    'It costs $$5.'
+    """
+    return text.replace("$", "$$")
 
 
 def read_text_file(path: Path, limit: int) -> str:

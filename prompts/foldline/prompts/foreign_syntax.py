@@ -27,12 +27,9 @@ _CODE = re.compile(
 
 
 def foreign_syntax(text: str, fields: Container[str]) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield each `{{ name }}`, `{% if name %}` and `{name}`, where `name` is one of the fields.
+    """Yield each `{{ name }}`, `{% if name %}` and `{name}` in a text, and the field that it means.
 
-    Args:
-        text: The template text.
-        fields: The fields that it doesn't have as `${name}`: of those that it has, its author
-            knows how to write them.
+    `fields` lacks those that the text has as `${name}`: its author knows how to write them.
     """
     code: list[tuple[int, int]] | None = None
     for match in _FOREIGN.finditer(text):

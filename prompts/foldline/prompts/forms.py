@@ -82,10 +82,7 @@ class ReprPlaceholderWarning(UserWarning):
 
 
 class ForeignSyntaxWarning(UserWarning):
-    """A template has a field as another template language writes it, such as `{name}`.
-
-    It's about the section that is made; the model would read those very characters.
-    """
+    """A template has a field as another template language writes it, such as `{name}`."""
 
 
 # Plain classes: dataclasses would take as long to make as the rest of the module takes to import.

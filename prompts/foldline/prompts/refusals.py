@@ -32,6 +32,8 @@ UNDECLARED_OUTPUT = (
     "The prompt declares no structured output; specialise its template: PromptTemplate[Output](…)."
 )
 
+NO_TEXT_ITEMS = "Texts show by their field's type: `Annotated[tuple[str, ...], bullets]`."
+
 NO_DESCRIPTION = "`description` must tell the model what the tool does."
 
 
@@ -135,14 +137,6 @@ def not_a_params_type(shown: str) -> str:
 def not_a_tool_params_type(shown: str) -> str:
     """A tool's type argument that isn't a dataclass."""
     return f"the parameters must be a dataclass, a Pydantic model or None, not {shown}."
-
-
-def not_an_item_type(shown: str) -> str:
-    """A type that can't be the items of a section."""
-    return (
-        f"{shown} is not a dataclass, so it cannot be the items of a section. Texts need none: "
-        "a field of the type `Annotated[tuple[str, ...], bullets]` shows them."
-    )
 
 
 def not_specialised(name: str, base: str | None) -> str:

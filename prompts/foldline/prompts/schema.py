@@ -49,11 +49,9 @@ FORMATS: dict[tuple[str, str], JsonSchema] = {
     ("decimal", "Decimal"): {"type": "string"},
 }
 
-_STRICT = ("type", "enum", "const", "description")
-"""What strict modes take of a schema of Pydantic's as it is."""
-
-_RULE = re.compile(r"format|pattern|multipleOf|uniqueItems|(min|max|exclusiveM)\w+")
-"""Matches what they don't take: the model reads it, and Pydantic enforces it."""
+_SHAPE = ("type", "items", "anyOf", "enum")
+_RULE = re.compile(r"format|pattern|multipleOf|(min|max|exclusiveM)\w+")
+"""Matches what a Pydantic model says of a field besides its type."""
 
 _SCALARS: dict[object, str] = {
     str: "string",
@@ -205,25 +203,36 @@ class _Writer:
         return self._schema(arguments[0], f"{where}[*]") if arguments else {}
 
     def _object(self, kind: object, where: str, descriptions: Mapping[str, str]) -> JsonSchema:
-        if is_model(kind):
-            return self._model(kind, where, descriptions)
         if kind in self._open:
             name = self._recursive.setdefault(kind, self._definition_name(kind))
             return {"$ref": f"#/$defs/{name}"}
         self._open.append(kind)
         properties: dict[str, object] = {}
         required: list[str] = []
+        of_model = _of_model(kind, where) if is_model(kind) else None
         for field in fields_of(kind):
-            schema = self._schema(field.hint, f"{where}.{field.name}")
+            name, own = field.keyword, (of_model or {}).get(field.keyword, {})
+            try:
+                schema = self._schema(field.hint, f"{where}.{name}")
+            except PromptValidationError:
+                if not own or "$ref" in str(own):
+                    raise
+                schema = {key: own[key] for key in _SHAPE if key in own}
+            rules = {key: own[key] for key in own if _RULE.fullmatch(key) and key not in schema}
             description = descriptions.get(field.name, field.description)
-            if description:
-                schema = {**schema, "description": description}
-            properties[field.name] = schema
+            if not self._strict:
+                schema = {**schema, **rules}
+            elif rules:
+                # Not all strict modes take them: the model reads them, and Pydantic enforces them.
+                told = ", ".join(f"{key}: {value}" for key, value in rules.items())
+                description = f"{description or ''} ({told})".strip()
+            properties[name] = {**schema, "description": description} if description else schema
             if field.required or self._strict:
-                required.append(field.name)
-            if self._strict and not field.required and not is_optional(field.hint):
+                required.append(name)
+            nullable = self._strict and of_model is None and not field.required
+            if nullable and not is_optional(field.hint):
                 # Strict modes require every property, so null means the default.
-                properties[field.name] = _nullable(schema)
+                properties[name] = _nullable(properties[name])
         self._open.pop()
         written: JsonSchema = {
             "type": "object",
@@ -237,59 +246,24 @@ class _Writer:
             return {"$ref": f"#/$defs/{name}"} if self._open else written
         return written
 
-    def _model(self, kind: object, where: str, descriptions: Mapping[str, str]) -> JsonSchema:
-        """Return the schema that a Pydantic model has of itself."""
-        try:
-            written: JsonSchema = getattr(kind, "model_json_schema")()  # noqa: B009 - Not typed.
-        except Exception as error:
-            raise PromptValidationError(
-                f"{where}: {type_name(kind)} has no JSON form: {error}",
-                dataclass_type=dataclass_of(kind),
-            ) from error
-        definitions: dict[str, JsonSchema] = written.pop("$defs", {})  # type: ignore[assignment]
-        if "$ref" in written and where == "$":
-            # It holds itself; strict modes want an object at the root.
-            written = definitions[str(written["$ref"]).rpartition("/")[2]]
-        properties: dict[str, JsonSchema] = written.get("properties", {})  # type: ignore[assignment]
-        for field in fields_of(kind) if descriptions else ():
-            if field.name in descriptions and field.keyword in properties:
-                properties[field.keyword]["description"] = descriptions[field.name]
-        for name, definition in definitions.items():
-            made = self._strictly(definition, name) if self._strict else definition
-            if self._definitions.setdefault(name, made) != made:
-                raise PromptValidationError(f"{where}: two models are called {name}; rename one.")
-        return self._strictly(written, where) if self._strict else written
-
-    def _strictly(self, schema: Any, where: str) -> JsonSchema:
-        """Return a schema of Pydantic's for providers' strict modes."""
-        made: JsonSchema = {name: schema[name] for name in _STRICT if name in schema}
-        members = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
-        if members is not None:
-            made["anyOf"] = [self._strictly(member, where) for member in members]
-        elif "$ref" in schema:
-            made |= {"anyOf": [{"$ref": schema["$ref"]}]} if made else {"$ref": schema["$ref"]}
-        elif "prefixItems" in schema:
-            self.obstacles.append(f"{where} is an array of different items")
-        elif "items" in schema:
-            made["items"] = self._strictly(schema["items"], f"{where}[*]")
-        elif schema.get("type") == "object":
-            if schema.get("additionalProperties"):
-                self.obstacles.append(f"{where} is a mapping with arbitrary keys")
-            inner = schema.get("properties", {})
-            made["properties"] = {n: self._strictly(s, f"{where}.{n}") for n, s in inner.items()}
-            made |= {"required": list(inner), "additionalProperties": False}
-        elif not made.keys() - {"description"}:
-            self.obstacles.append(f"{where} takes anything")
-        rules = [f"{name}: {value}" for name, value in schema.items() if _RULE.fullmatch(name)]
-        if rules:
-            said = [str(schema["description"])] if "description" in schema else []
-            made["description"] = "\n\n".join([*said, f"({', '.join(rules)})"])
-        return made
-
     def _definition_name(self, kind: object) -> str:
         name = type_name(kind).rpartition(".")[2]
         taken = set(self._recursive.values())
         return name if name not in taken else f"{name}_{len(taken)}"
+
+
+def _of_model(kind: Any, where: str) -> Mapping[str, JsonSchema]:
+    """Return what a Pydantic model itself says of its fields."""
+    try:
+        schema = kind.model_json_schema()
+    except Exception as error:
+        raise PromptValidationError(
+            f"{where}: {type_name(kind)} has no JSON form: {error}"
+        ) from error
+    # One that holds itself is among the definitions.
+    inner = schema.get("$defs", {}).get(str(schema.get("$ref")).rpartition("/")[2], schema)
+    properties: Mapping[str, JsonSchema] = inner.get("properties", {})
+    return properties
 
 
 def _enumeration(values: Iterable[object], where: str) -> JsonSchema:

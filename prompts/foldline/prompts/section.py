@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from foldline.prompts import refusals
 from foldline.prompts.blocks import Segment, SegmentKind
-from foldline.prompts.errors import (
-    PromptRenderError,
-    PromptValidationError,
-    did_you_mean,
-    near_names,
-)
+from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
 from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.specialise import Specialised, dataclass_of, field_names, type_name
 from foldline.prompts.tool import Tool
@@ -411,11 +406,11 @@ def checked_items(items: object, what: str, key: str) -> Iterable[object]:
 
 def _checked_key(key: object) -> str:
     if not isinstance(key, str) or KEY_PATTERN.fullmatch(key) is None:
-        near = tuple(filter(None, [repaired_key(str(key))]))
+        repaired = repaired_key(str(key))
+        near = f"; did you mean {repaired!r}?" if repaired else "."
         raise PromptValidationError(
-            f"Section key {key!r} must be {KEY_RULE}" + did_you_mean(near, "."),
+            f"Section key {key!r} must be {KEY_RULE}{near}",
             section_path=(str(key),),
-            near=near,
         )
     return key
 

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["Specialised", "dataclass_of", "field_names", "is_model", "type_name"]
 
 
-_OF_MODELS = ("model_fields", "model_json_schema", "model_validate_json")
-
-
 class Specialised:
     """Mix-in for generic classes whose type arguments matter at run time.
 
@@ -74,26 +71,17 @@ def _explaining(init: Callable[..., None]) -> Callable[..., None]:
     def explaining(self: object, *args: object, **keywords: object) -> None:
         try:
             init(self, *args, **keywords)
-        except TypeError:
-            try:
-                inspect.signature(init).bind(self, *args, **keywords)
-            except TypeError:
-                raise TypeError(_refused(init, args, keywords)) from None
-            raise
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise  # It got its arguments.
+            known = inspect.signature(init).parameters
+            near = [name for key in keywords if key not in known for name in near_names(key, known)]
+            required = (p for p in known.values() if p.kind is p.KEYWORD_ONLY)
+            needed = ", ".join(f"{p.name}=…" for p in required if p.default is p.empty)
+            call = f": write `{init.__qualname__.partition('.')[0]}({needed})`."
+            raise TypeError(f"{error}{did_you_mean(near, call)}") from None
 
     return explaining
-
-
-def _refused(
-    init: Callable[..., None], args: tuple[object, ...], keywords: Mapping[str, object]
-) -> str:
-    known, name = inspect.signature(init).parameters, init.__qualname__.rpartition(".")[0]
-    free = [key for key, p in known.items() if p.kind is p.KEYWORD_ONLY and key not in keywords]
-    for key in (key for key in keywords if key not in known):
-        return f"{name} has no keyword {key!r}{did_you_mean(near_names(key, free), '.')}"
-    needed = [key for key in free if known[key].default is inspect.Parameter.empty]
-    asked = ", ".join(f"`{key}=…`" for key in (free[: len(args)] or needed))
-    return f"{name} {'takes keyword arguments only: write' if args else 'needs'} {asked}."
 
 
 def type_name(kind: object) -> str:
@@ -110,12 +98,10 @@ def dataclass_of(kind: object) -> type | None:
 
 
 def is_model(kind: object) -> bool:
-    """Return True for a Pydantic model, known by what it offers: the library imports no Pydantic.
-
-    A model is accepted wherever a dataclass is. `fields.declared_fields` has its fields, it writes
-    its own JSON Schema, and reads JSON by its own rules.
-    """
-    return isinstance(kind, type) and all(hasattr(kind, name) for name in _OF_MODELS)
+    """Return True for a Pydantic model, known by what it offers: none is imported here."""
+    # A root model has a value in place of fields.
+    no_fields = getattr(kind, "__pydantic_root_model__", True)
+    return isinstance(kind, type) and not no_fields and hasattr(kind, "model_validate_json")
 
 
 def field_names(kind: type | None) -> tuple[str, ...]:

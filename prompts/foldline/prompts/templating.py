@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from foldline.prompts import refusals
 from foldline.prompts.blocks import Segment, SegmentKind
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
-from foldline.prompts.field_forms import forms_for, warn_author
+from foldline.prompts.field_forms import forms_for, warn_author, warn_of_none
 from foldline.prompts.forms import ForeignSyntaxWarning, indented
 from foldline.prompts.specialise import field_names
 
@@ -172,7 +172,8 @@ class CompiledTemplate:
                 segments.append(Segment(SegmentKind.DERIVED, derived[name], name))
             else:
                 try:
-                    text = (str if form is None else form.text)(getattr(params, name))
+                    value = getattr(params, name)
+                    text = (str if form is None else form.text)(value)
                 except Exception as error:
                     raise PromptRenderError(
                         f"Section {self.key!r}: `${{{name}}}` could not be turned into text: "
@@ -181,6 +182,8 @@ class CompiledTemplate:
                         placeholder=name,
                         dataclass_type=type(params),
                     ) from error
+                if value is None and "None" in text:
+                    warn_of_none(type(params), name, key=self.key, what=self.what)
                 if indent and "\n" in text:
                     text = indented(text, indent)
                 segments.append(Segment(SegmentKind.PARAM, text, name))

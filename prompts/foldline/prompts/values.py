@@ -141,13 +141,11 @@ class _Converter:
     def _dataclass(self, value: object, kind: object, path: str) -> object:
         base = dataclass_of(kind)
         assert base is not None
-        if is_model(base):
-            return _of_model(value, base, path)
         if not isinstance(value, dict):
             raise Mismatch(
                 path, f"expected an object for {type_name(kind)}, got {abbreviated(value)}", base
             )
-        fields = {field.name: field for field in fields_of(kind)}
+        fields = {field.keyword: field for field in fields_of(kind)}
         for key in value:
             if key not in fields and not self._allow_extra_keys:
                 near = near_names(str(key), fields)
@@ -155,6 +153,8 @@ class _Converter:
                 raise Mismatch(
                     f"{path}.{key}", f"{type_name(kind)} has no field {key!r}{hint}", base, near
                 )
+        if is_model(base):
+            return _of_model(value, base, path)
         arguments: dict[str, object] = {}
         for name, field in fields.items():
             if name not in value:
@@ -226,14 +226,9 @@ def _of_model(value: object, kind: type, path: str) -> object:
     try:
         return getattr(kind, "model_validate_json")(json.dumps(value))  # noqa: B009 - Not typed.
     except Exception as error:
-        listed = getattr(error, "errors", list)()
-        places = [
-            path + "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in one["loc"])
-            for one in listed
-        ] or [path]
-        told = [str(one["msg"]) for one in listed] or [f"{type(error).__name__}: {error}"]
-        more = (f"{place}: {why}" for place, why in zip(places[1:], told[1:], strict=True))
-        raise Mismatch(places[0], "; ".join([told[0], *more]), kind) from error
+        first = next(iter(getattr(error, "errors", list)()), {"loc": (), "msg": str(error)})
+        steps = (f"[{at}]" if isinstance(at, int) else f".{at}" for at in first["loc"])
+        raise Mismatch("".join([path, *steps]), first["msg"], kind) from error
 
 
 def _to_int(value: object) -> int | None:

@@ -58,7 +58,7 @@ async def watch_files(ls: FoldlineServer) -> None:
     watched = workspace.did_change_watched_files if workspace is not None else None
     if watched is None or not watched.dynamic_registration:
         return
-    watchers = [FileSystemWatcher(pattern) for pattern in ("**/*.py", "**/*.toml", "**/*.json")]
+    watchers = [FileSystemWatcher(f"**/*.{end}") for end in ("py", "toml", "json", "md", "txt")]
     options = DidChangeWatchedFilesRegistrationOptions(watchers)
     registration = Registration(
         id="foldline-watched-files",

@@ -148,7 +148,6 @@ def test_ad_04_calls_run_in_order_and_arguments_become_the_dataclass() -> None:
         (ToolCall("1", "nothing", {"query": "a"}), "takes no arguments"),
         (ToolCall("1", "broken", {"query": "luck"}), "no luck"),
         (ToolCall("1", "broken", {"query": "silent"}), "KeyError"),
-        (ToolCall("1", "wrong", {"query": "text"}), "returned str instead of a ToolResult"),
     ],
 )
 def test_ad_03_what_is_wrong_becomes_a_failed_result_that_says_what_to_mend(
@@ -167,6 +166,15 @@ def test_ad_03_what_is_wrong_becomes_a_failed_result_that_says_what_to_mend(
     assert told in outcomes[0].result.message
     assert outcomes[1].result.success
     assert tuple(reported) == outcomes
+
+
+def test_a_handler_that_returns_no_result_is_told_to_the_model_and_to_its_author() -> None:
+    told = "its handler returned str instead of a ToolResult"
+    with pytest.warns(RuntimeWarning, match=f"Tool 'wrong': {told}: write `return ToolResult") as w:
+        (outcome,) = run(Recorder(), [ToolCall("1", "wrong", {"query": "text"})])
+    assert [one.filename for one in w] == [__file__]
+    assert not outcome.result.success
+    assert outcome.result.message == f"The tool 'wrong' is broken: {told}."
 
 
 def test_ad_02_ad_05_an_expansion_request_propagates_and_ends_the_turn() -> None:

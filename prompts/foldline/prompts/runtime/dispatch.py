@@ -16,6 +16,7 @@ from foldline.prompts.errors import (
     VisibilityExpansionRequired,
     near_names,
 )
+from foldline.prompts.field_forms import warn_author
 from foldline.prompts.runtime.bounded import bounded, check_bounds
 from foldline.prompts.runtime.events import NO_METADATA, publish_call
 from foldline.prompts.specialise import type_name
@@ -202,10 +203,10 @@ def _call_handler(
             _log.debug("The tool %r failed", tool.name, exc_info=True)
         return _failed_result(str(error) or type_name(type(error)))
     if not isinstance(result, ToolResult):
-        return _failed_result(
-            f"The tool {tool.name!r} is broken: its handler returned "
-            f"{type_name(type(result))} instead of a ToolResult."
-        )
+        what = f"its handler returned {type_name(type(result))} instead of a ToolResult"
+        cure = "write `return ToolResult(message=…)`"
+        warn_author(f"Tool {tool.name!r}: {what}: {cure}.", RuntimeWarning)
+        return _failed_result(f"The tool {tool.name!r} is broken: {what}.")
     return result
 
 

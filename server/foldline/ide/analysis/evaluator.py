@@ -55,6 +55,9 @@ class Modules(Protocol):
 
     def find(self, dotted: str, level: int, importer: str) -> ModuleScope | None: ...
 
+    def file_text(self, path: str, importer: str) -> source_map.MappedText | None:
+        """Return the text of a file, by its path from a module; None if it can't be read."""
+
     def mentions(self, word: str, near: str, file: str) -> bool:
         """Return True if a file other than `file` contains both words."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis import lists
+from foldline.ide.analysis import lists, source_map
 from foldline.ide.analysis import params as params_types
 from foldline.ide.analysis.budget import SECTION, STEP, text_cost
 from foldline.ide.analysis.built_in import default_texts
@@ -121,9 +121,26 @@ def _library_instance(
         return _instance(evaluator, node, scope, params_types.TASK)
     if name == "Example":
         return _instance(evaluator, node, scope, params_types.EXAMPLE)
+    if name in ("from_file", "verbatim") and len(node.args) == 1:
+        return _text(evaluator, node, scope, name)
     if name in forms.NAMES:
         return form_value(evaluator, node, scope, name)
     return UNKNOWN
+
+
+def _text(evaluator: Evaluator, node: Call, scope: Scope, name: str) -> Text:
+    """Return the text that `from_file` or `verbatim` makes; its code where it isn't known."""
+    value = evaluator.value(node.args[0], scope)
+    text = value.mapped if isinstance(value, Text) else None
+    if text is not None and name == "from_file":
+        text = evaluator.modules.file_text(text.text, node.file)
+    elif text is not None and "$" in text.text:
+        doubled = text.text.replace("$", "$$")
+        runs = (run._replace(length=len(doubled), dynamic=text.dynamic) for run in text.whole())
+        text = source_map.MappedText(doubled, tuple(runs))
+    if text is None or not evaluator.affords(text_cost(text)):
+        text = source_map.code(node.anchor, node.start, node.end)
+    return Text(text)
 
 
 def _instance(evaluator: Evaluator, node: Call, scope: Scope, info: Dataclass) -> InstanceValue:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from foldline.ide.analysis.source_map import MappedText
     from foldline.ide.analysis.syntax import Statement
     from foldline.ide.analysis.top_level import Parsed, TopLevel
 
@@ -51,6 +52,10 @@ class _NoModules:
 
     def find(self, dotted: str, level: int, importer: str) -> ModuleScope | None:
         del dotted, level, importer
+        return None
+
+    def file_text(self, path: str, importer: str) -> MappedText | None:
+        del path, importer
         return None
 
     def mentions(self, word: str, near: str, file: str) -> bool:

@@ -261,21 +261,15 @@ def _field(
         return declared
     named, factory = value.keyword("default"), value.keyword("default_factory")
     metadata, init = value.keyword("metadata"), value.keyword("init")
-    described = value.keyword("description")
     default = named.value if named is not None else next(iter(value.args), None)
     if default is not None and default.source == "...":
         default = None  # So Pydantic's fields may say that they have none.
-    text = UNKNOWN if described is None else evaluator.value(described.value, scope)
     shown = None if factory is None else f"{factory.value.source}()"
     return replace(
         declared,
         default=shown if default is None else default.source,
         has_default=default is not None or factory is not None,
-        description=(
-            ((text.known or "") if isinstance(text, Text) else "")
-            if metadata is None
-            else _description(evaluator, metadata.value, scope)
-        ),
+        description="" if metadata is None else _description(evaluator, metadata.value, scope),
         default_value=(
             _made(evaluator, factory.value, scope)
             if default is None and factory is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import threading
@@ -15,7 +16,10 @@ from foldline.backends.files.reader import read_text
 from foldline.ide.analysis.evaluator import Evaluator
 from foldline.ide.analysis.module_analysis import ModuleAnalysis
 from foldline.ide.analysis.modules import Document, with_line_feeds
+from foldline.ide.analysis.source_map import MappedText, Run
+from foldline.ide.analysis.syntax import Anchor
 from foldline.ide.analysis.values import LIBRARY
+from foldline.prompts.files import TEXT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -251,6 +255,18 @@ class Project:
             return read_text(file, PROMPT_MODULE_BYTES, root=self.root)
         except PathError:
             return None
+
+    def file_text(self, path: str, importer: str) -> MappedText | None:
+        """Return the text of a file below the root; without a root, below the module's folder."""
+        folder = Path(importer).parent
+        file = os.path.normpath(folder / path)
+        self._stamps[file] = _stamp(file)
+        try:
+            text = read_text(file, TEXT_BYTES, root=self.root or folder, strict=True)
+        except PathError:
+            return None
+        plain = re.sub(r"\r\n?", "\n", text)
+        return MappedText(plain, (Run(0, len(plain), Anchor(file, 0, text), 0, len(text)),))
 
     # Modules
 

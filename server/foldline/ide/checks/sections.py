@@ -142,7 +142,10 @@ def _params(section: SectionValue) -> Iterator[LazyDiagnostic]:
         message = refusals.not_a_params_type(f"`{params.name}`")
         yield from _no_dataclass(params, section.params_node or node, message)
     if isinstance(section.item, Dataclass):
-        message = refusals.not_an_item_type(f"`{section.item.name}`")
+        message = (
+            f"`{section.item.name}` is not a dataclass, so it cannot be the items of a section. "
+            + refusals.NO_TEXT_ITEMS
+        )
         yield from _no_dataclass(section.item, section.item_node or node, message)
     if section.kind == "task" and section.specialised:
         yield from _task_params(section)

@@ -12,7 +12,7 @@ from _foldline_construct import init_values
 from _foldline_slots import Slot
 from _foldline_values import Values
 from foldline.prompts.fields import declared_fields, fields_of, is_required, plain
-from foldline.prompts.specialise import dataclass_of, is_model
+from foldline.prompts.specialise import dataclass_of
 
 MAX_SHOWN = 200
 MAX_VALUE = 4000
@@ -29,11 +29,7 @@ def describe(values: Values) -> list[dict[str, object]]:
 
 def _describe(slot: Slot, values: Values) -> dict[str, object]:
     kind = slot.kind
-    hints: dict[str, Any] = (
-        {field.name: plain(field.hint) for field in fields_of(kind)}
-        if is_model(kind)
-        else typing.get_type_hints(kind)
-    )
+    hints = {field.name: plain(field.hint) for field in fields_of(kind)}
     instance = values.shown.get(slot)
     if instance is None:
         try:
