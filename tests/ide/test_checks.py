@@ -442,7 +442,7 @@ def test_a_repair_mends_what_it_says(
 def test_texts_of_files_are_checked_and_read_below_the_root_alone(tmp_path: Path) -> None:
     root = tmp_path / "root"
     (root / "texts").mkdir(parents=True)
-    (root / "texts" / "wrong.md").write_bytes(b"One\r\n  ${name} and ${nmae}\r\n")
+    (root / "texts" / "wrong.md").write_bytes(b"One\n  ${name} and ${nmae}\n")
     (root / "texts" / "plain.md").write_text("It costs $5, ${nmae}.", encoding="utf-8")
     (tmp_path / "secret.md").write_text("Secret ${nmae}", encoding="utf-8")
     (root / "texts" / "link.md").symlink_to(tmp_path / "secret.md")

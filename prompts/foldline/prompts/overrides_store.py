@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.files import read_text_file
-from foldline.prompts.overrides import PromptOverride, seed_override
+from foldline.prompts.overrides import PromptOverride, apply_overrides, seed_override
 from foldline.prompts.tags import LATEST
 from foldline.prompts.values import Mismatch, convert
 
@@ -93,8 +93,18 @@ class OverridesStore:
             )
         return override
 
-    def save(self, override: PromptOverride) -> Path:
-        """Write the overrides atomically, and return their file."""
+    def save(
+        self, override: PromptOverride, *, template: PromptTemplate[object] | None = None
+    ) -> Path:
+        """Write the overrides atomically, and return their file.
+
+        Raises:
+            PromptValidationError: `template` is given, and refuses one of the texts.
+        """
+        issues = () if template is None else apply_overrides(template, override).issues
+        refused = [f"{issue.what}: {issue.reason}" for issue in issues if issue.kind == "refused"]
+        if refused:
+            raise PromptValidationError(" ".join(refused))
         path = self.path_for(override.ns, override.key, override.tag)
         path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"format": FORMAT, **asdict(override)}, indent=2, ensure_ascii=False)

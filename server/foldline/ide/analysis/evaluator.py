@@ -46,12 +46,15 @@ from foldline.ide.analysis.values import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 _DEPTH = 60
 
 
 class Modules(Protocol):
     """Finds the modules of the workspace."""
+
+    root: Path | None
 
     def find(self, dotted: str, level: int, importer: str) -> ModuleScope | None: ...
 

@@ -47,6 +47,8 @@ def with_line_feeds(text: str) -> str:
 
 
 class _NoModules:
+    root = None
+
     def __init__(self, size: int) -> None:
         self._size = size
 

@@ -22,6 +22,7 @@ from foldline.ide.checks.forms import check_forms
 from foldline.ide.checks.lists import check_list
 from foldline.ide.checks.mutations import check_assignments
 from foldline.ide.checks.sections import (
+    check_overrides,
     check_section,
     check_summary_size,
     check_text,
@@ -69,6 +70,7 @@ def diagnostics(
     if sound:
         found.extend(check_fields(analysis))
     found.extend(check_evaluated(analysis))
+    found.extend(check_overrides(analysis))
     found.extend(more)
     broken = [
         (statement.start, statement.end) for statement in analysis.statements if statement.broken
@@ -117,7 +119,7 @@ def _statement(facts: StatementFacts, analysis: ModuleAnalysis) -> Iterator[Lazy
     for section in sections.values():
         yield from kept(section, "diagnostics", _of_section)
     for template in facts.templates:
-        yield from check_template(template, evaluator)
+        yield from check_template(template)
     yield from check_calls(facts.calls, evaluator)
     yield from check_assignments(facts.statement.nodes, analysis.scope, evaluator)
 

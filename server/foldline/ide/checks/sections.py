@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import SourceSpan, Visibility
-from foldline.ide.analysis.placeholders import ITEMS
+from foldline.ide.analysis.placeholders import ITEMS, TemplateText, shown
+from foldline.ide.analysis.source_map import MappedText
+from foldline.ide.analysis.static_render import places_of
 from foldline.ide.analysis.syntax import Assign
 from foldline.ide.analysis.values import (
     TEXT_KINDS,
@@ -31,8 +34,8 @@ from foldline.ide.checks.diagnostic import (
     replacement,
 )
 from foldline.ide.checks.unreachable import check_unreachable
-from foldline.prompts import refusals
-from foldline.prompts.errors import near_names
+from foldline.prompts import OverridesStore, refusals
+from foldline.prompts.errors import PromptValidationError, near_names
 from foldline.prompts.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.section import (
     KEY_PATTERN,
@@ -45,10 +48,12 @@ from foldline.prompts.templating import EXPRESSION, ONLY_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from foldline.ide.analysis.placeholders import Placeholder, TemplateText
+    from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.analysis.placeholders import Placeholder
     from foldline.ide.analysis.syntax import ClassDefinition, Node
-    from foldline.ide.analysis.values import SectionValue
+    from foldline.ide.analysis.values import SectionValue, TemplateValue
 
 
 def check_section(section: SectionValue) -> Iterator[LazyDiagnostic]:
@@ -295,6 +300,41 @@ def check_text(text: TemplateText) -> Iterator[LazyDiagnostic]:
             )
         else:
             yield from _placeholder(text, placeholder)
+
+
+def check_overrides(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
+    """Report stored texts that the sections of a file's prompts refuse."""
+    root = analysis.evaluator.modules.root
+    for prompt in () if root is None else analysis.prompts:
+        stored = [*_stored(prompt.template, root)]
+        places = places_of(prompt.value) if stored else ()
+        sections = {place.path: place.section.value for place in places}
+        for tag, path, role, written in stored:
+            section, text = sections.get(path), shown(MappedText(written, ()))
+            if section is None:
+                continue
+            at = section.arguments.get(role)
+            made = TemplateText(section, role, text.mapped, text.mapped, text.placeholders)
+            for found in check_text(made):
+                yield LazyDiagnostic(
+                    found.code,
+                    f"In the override `{tag}` of `{'.'.join(path)}`: {found.message}",
+                    at_node(prompt.name if at is None else at.node),
+                    instead=at_node(prompt.name),
+                )
+
+
+def _stored(template: TemplateValue, root: Path) -> Iterator[tuple[str, tuple[str, ...], str, str]]:
+    """Yield the stored texts of a prompt: tag, path, role and text; none that can't be read."""
+    store, ns, key = OverridesStore(root), template.text("ns"), template.text("key")
+    with suppress(PromptValidationError, OSError):
+        for tag in store.tags(ns, key):
+            inside = store.path_for(ns, key, tag).resolve().is_relative_to(root)
+            override = store.load(ns, key, tag) if inside else None
+            for item in override.sections if override is not None else ():
+                for role, text in (("template", item.text), ("summary", item.summary)):
+                    if text is not None:
+                        yield tag, item.path, role, text
 
 
 def names_in(text: TemplateText) -> tuple[str, ...] | None:

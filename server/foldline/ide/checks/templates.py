@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis.params import params_of
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.values import (
     ROOTS,
-    Dataclass,
-    External,
     Items,
-    Nothing,
     SectionValue,
-    Specialised,
     Text,
     ToolValue,
 )
@@ -25,12 +20,11 @@ from foldline.prompts.roles import Role
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from foldline.ide.analysis.evaluator import Evaluator
     from foldline.ide.analysis.model import SourceSpan
-    from foldline.ide.analysis.values import Item, TemplateValue, Value
+    from foldline.ide.analysis.values import Item, TemplateValue
 
 
-def check_template(template: TemplateValue, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
+def check_template(template: TemplateValue) -> Iterator[LazyDiagnostic]:
     """Check a template as a whole, apart from its individual sections."""
     for name in ("ns", "key"):
         argument = template.arguments.get(name)
@@ -42,32 +36,7 @@ def check_template(template: TemplateValue, evaluator: Evaluator) -> Iterator[La
                     f"A template needs a non-empty `{name}`.",
                     at_node(argument.node),
                 )
-    yield from _output(template, evaluator)
     yield from _Tree(template).diagnostics()
-
-
-def _output(template: TemplateValue, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
-    value, node = template.output, template.output_node
-    if value is None or node is None or isinstance(value, Nothing):
-        return
-    item: Value = value
-    if isinstance(value, Specialised):
-        if not (isinstance(value.origin, External) and value.origin.dotted == "builtins.list"):
-            if isinstance(value.origin, External) and value.origin.dotted.startswith("builtins."):
-                yield _no_output(node.source, at_node(node))
-            return
-        item = value.arguments[0] if value.arguments else value
-    params = params_of(evaluator, item)
-    if isinstance(params, Dataclass) and params.is_dataclass is False:
-        yield _no_output(node.source, at_node(node))
-
-
-def _no_output(shown: str, place: LazyLocation) -> LazyDiagnostic:
-    return LazyDiagnostic(
-        Code.OUTPUT_NOT_DATACLASS,
-        f"`{shown}` cannot be an output: {refusals.NO_OUTPUT}",
-        place,
-    )
 
 
 _AMONG = {"system": Role.SYSTEM}

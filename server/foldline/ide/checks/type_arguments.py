@@ -93,20 +93,20 @@ def _unquoted(
 def _output(
     node: Expression, value: Value, scope: Scope, evaluator: Evaluator
 ) -> Iterator[LazyDiagnostic]:
-    kind = certain(node, value, scope)
+    kind, item = certain(node, value, scope), value
+    if isinstance(value, Specialised):
+        is_list = isinstance(value.origin, External) and value.origin.dotted == "builtins.list"
+        item = value.arguments[0] if is_list and value.arguments else value.origin
+    params = params_of(evaluator, item)
     wrong = kind is not None and kind.type not in ("NoneType", "str", "type")
-    if len(_members(node, value, scope, evaluator)) > 1 or (wrong and not _is_generic(value)):
+    wrong = (wrong and not _is_generic(value)) or getattr(params, "is_dataclass", True) is False
+    if wrong or len(_members(node, value, scope, evaluator)) > 1:
         yield LazyDiagnostic(
             Code.OUTPUT_NOT_DATACLASS,
             f"`{node.source}` cannot be an output: {refusals.NO_OUTPUT}",
             at_node(node),
         )
         return
-    item = value
-    if isinstance(value, Specialised):
-        origin = value.origin
-        is_list = isinstance(origin, External) and origin.dotted == "builtins.list"
-        item = value.arguments[0] if is_list and value.arguments else origin
     for formless in formless_fields(evaluator, item, node):
         yield _formless(formless.message, node, formless.node)
 
