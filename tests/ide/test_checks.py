@@ -10,6 +10,7 @@ import pytest
 
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import Code, Severity, diagnostics
+from foldline.prompts import OverridesStore, PromptOverride, SectionOverride
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -479,3 +480,49 @@ def test_texts_of_files_are_checked_and_read_below_the_root_alone(tmp_path: Path
     assert "It costs $5, ${nmae}." in shown
     assert 'from_file("../secret.md")' in shown
     assert "Secret" not in shown
+
+
+def test_stored_texts_are_checked_against_the_sections_that_they_replace(tmp_path: Path) -> None:
+    head = "from dataclasses import dataclass\nfrom foldline.prompts import *\n@dataclass\nclass P:\n    name: str\n"
+    source = head + (
+        'A = MarkdownSection[P](title="A", key="a", template="Hi ${name}")\n'
+        'B = MarkdownSection[None](title="B", key="b", template="x", children=[A])\n'
+        'X = PromptTemplate(ns="team/x", key="k", sections=[B])\n'
+        "Y = Prompt(X)\n"
+    )
+    root = tmp_path / "root"
+    root.mkdir()
+    file = root / "prompt.py"
+    file.write_text(source, encoding="utf-8")
+    store = OverridesStore(root)
+    texts = (
+        SectionOverride(("b", "a"), "Salut ${nmae}", summary="$5"),
+        SectionOverride(("b",), "plain"),
+        SectionOverride(("gone",), "${nothing}"),
+    )
+    store.save(PromptOverride("team/x", "k", "fr", texts))
+    store.save(PromptOverride("team/x", "k", "de", (SectionOverride(("b", "a"), "Hallo ${name}"),)))
+    store.save(PromptOverride("team/x", "other", "fr", (SectionOverride(("b",), "${nmae}"),)))
+
+    def found() -> list[tuple[str, str, str]]:
+        analysis = Project(root).analysis(str(file))
+        assert analysis is not None
+        return [
+            (str(one.code), analysis.text[one.place.start : one.place.end], one.message)
+            for one in diagnostics(analysis)
+        ]
+
+    assert found() == [
+        ("unknown-placeholder", '"Hi ${name}"', "In the override `fr` of `b.a`: `nmae` isn't a field of `P`. Did you mean `name`?"),
+        ("stray-dollar", "X", "In the override `fr` of `b.a`: This `$` doesn't start a placeholder: write `$$` for a dollar sign, or `${field}`."),
+        ("stray-dollar", "Y", "In the override `fr` of `b.a`: This `$` doesn't start a placeholder: write `$$` for a dollar sign, or `${field}`."),
+    ]  # fmt: skip
+    stored = store.path_for("team/x", "k", "fr")
+    text = stored.read_text(encoding="utf-8")
+    stored.write_text("{", encoding="utf-8")
+    assert found() == []
+    # A folder of overrides that is a link is followed inside of the root alone.
+    stored.write_text(text, encoding="utf-8")
+    (root / ".foldline").rename(tmp_path / "elsewhere")
+    (root / ".foldline").symlink_to(tmp_path / "elsewhere")
+    assert found() == []

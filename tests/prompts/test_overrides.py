@@ -315,3 +315,18 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
     assert path.read_text(encoding="utf-8") == before
     assert [p.name for p in path.parent.iterdir()] == ["latest.json"]
     assert json.loads(before)["format"] == 1
+
+
+def test_a_store_that_knows_the_prompt_refuses_texts_that_it_cannot_show(tmp_path: Path) -> None:
+    store, made = OverridesStore(tmp_path), template(text("a", "x"), text("b", "y", summary="z"))
+    first, second = seed_override(made).sections
+    wrong = PromptOverride(
+        "team/demo", "k", sections=(replace(first, text="${wrod}"), replace(second, summary="$"))
+    )
+    pattern = r"a: .*`\$\{wrod\}`.*Did you mean `\$\{word\}`.*b: .*the `\$` in line 1"
+    with pytest.raises(PromptValidationError, match=pattern):
+        store.save(wrong, template=made)
+    assert store.tags("team/demo", "k") == ()
+    stale = replace(wrong, sections=(replace(first, text="new", text_hash="0" * 64),))
+    assert store.save(stale, template=made).exists()
+    assert store.save(wrong).exists()

@@ -67,10 +67,8 @@ def forms_for(
         if form is not None:
             if form.shows is not None and not (gated and form.shows.kind == "none"):
                 shown = repr_message(form.shows, name)
-                warn_author(
-                    f"Section {key!r}: `${{{name}}}` of `{what}` {shown}.",
-                    forms.ReprPlaceholderWarning,
-                )
+                message = f"Section {key!r}: `${{{name}}}` of `{what}` {shown}."
+                warn_author(message, forms.ReprPlaceholderWarning)
             if form.forms:
                 found[name] = form
     return found

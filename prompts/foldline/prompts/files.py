@@ -21,10 +21,6 @@ _FLAGS = (
 )
 
 
-TEXT_BYTES = 2_000_000
-"""The most that `from_file` reads."""
-
-
 def from_file(path: str) -> str:
     """Return the text of a file, for a section; the path counts from the module that calls this.
 
@@ -37,18 +33,14 @@ def from_file(path: str) -> str:
 
     module = sys._getframe(1).f_globals.get("__file__", "")  # noqa: SLF001 - The caller's.
     try:
-        text = read_text_file(Path(module).parent / path, TEXT_BYTES)
+        text = read_text_file(Path(module).parent / path, 2_000_000)
     except OSError as error:
         raise PromptValidationError(f"from_file({path!r}): {error}") from error
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def verbatim(text: str) -> str:
-    """Return the template that shows a text as it is: its dollar signs start no placeholders.
-
-    >>> verbatim("It costs $5.")
-    'It costs $$5.'
-    """
+    """Return the template that shows a text as it is: its dollar signs start no placeholders."""
     return text.replace("$", "$$")
 
 

@@ -105,8 +105,7 @@ class CompiledTemplate:
     def check(self, names: Iterable[str], params_type: type | None, *, gated: bool = False) -> None:
         """Check that every placeholder is one of `names`, and show each in the form of its field.
 
-        Warns about a field whose values show as Python writes them (`ReprPlaceholderWarning`), and
-        about one in the syntax of another template language (`ForeignSyntaxWarning`).
+        Warns with `ReprPlaceholderWarning` and `ForeignSyntaxWarning`.
 
         Args:
             names: The fields and the derived placeholders.

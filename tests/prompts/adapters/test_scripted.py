@@ -1,5 +1,6 @@
 """Transcripts: played, recorded, compared with what happens."""
 
+import asyncio
 import pickle
 import threading
 from pathlib import Path
@@ -33,6 +34,7 @@ from foldline.prompts.errors import (
     OutputParseError,
     PromptConfigurationError,
     PromptEvaluationError,
+    PromptValidationError,
     VisibilityExpansionRequired,
 )
 from foldline.prompts.runtime import TokenUsage
@@ -273,3 +275,51 @@ def test_evaluation_errors_keep_their_fields_when_pickled(
     assert type(copy) is kind
     assert str(copy) == "slow"
     assert vars(copy) == vars(error)
+
+
+async def test_an_evaluation_is_awaited_in_a_thread_with_the_same_arguments() -> None:
+    threads: list[int] = []
+
+    def answer(*_: object) -> str:
+        threads.append(threading.get_ident())
+        return '{"title": "Hi"}'
+
+    template = PromptTemplate[Finding](ns="t", key="k", sections=TEMPLATE.sections)
+    adapter = ScriptedAdapter(answer)
+    response = await adapter.aevaluate(template, Name("Bob"), deadline=Deadline.after(60))
+    assert response.output == Finding("Hi")
+    assert threads != [threading.get_ident()]
+    assert (await adapter.aevaluate(template, parse_output=False)).output is None
+    with pytest.raises(PromptValidationError, match="No section of t/k takes Finding"):
+        await adapter.aevaluate(template, Finding("x"))
+    cancelled = threading.Event()
+    cancelled.set()
+    with pytest.raises(PromptEvaluationError) as caught:
+        await adapter.aevaluate(template, cancellation=cancelled)
+    assert caught.value.kind is EvaluationFailure.CANCELLED
+
+
+async def test_cancelling_the_task_cancels_the_evaluation() -> None:
+    started, ended = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    async def slow(params: Name, *, context: ToolContext) -> ToolResult[str]:
+        loop.call_soon_threadsafe(started.set)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            loop.call_soon_threadsafe(ended.set)
+        raise AssertionError
+
+    # An asynchronous handler: the library awaits what a handler returns.
+    tool = Tool[Name, str](name="slow", description="Takes time.", handler=slow)  # type: ignore[arg-type]
+    section = MarkdownSection[None](title="T", key="t", template="x", tools=[tool])
+    template = PromptTemplate(ns="t", key="k", sections=[section])
+    turn = ScriptedTurn(tool_calls=(ScriptedCall("slow", {}),))
+    async with asyncio.timeout(60):
+        task = asyncio.create_task(ScriptedAdapter(lambda *_: turn).aevaluate(template))
+        await started.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await ended.wait()

@@ -14,6 +14,7 @@ from foldline.prompts.errors import PromptConfigurationError, did_you_mean, near
 from foldline.prompts.expansion import ChaptersExpansionPolicy
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
+from foldline.prompts.runtime.bounded import in_thread
 from foldline.prompts.runtime.options import EvaluationOptions
 from foldline.prompts.template import PromptTemplate
 
@@ -202,6 +203,9 @@ class BaseAdapter(ABC):
             goal=lambda rendered: _goal_text(rendered, options.goal_section_key),
             opener=opener,
         ).execute(shown)
+
+    aevaluate = in_thread(evaluate)
+    """`evaluate` in a thread, for asynchronous programs; cancelling the task cancels it."""
 
 
 def render_for_evaluation(

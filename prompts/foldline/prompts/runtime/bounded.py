@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextvars
+import functools
 import queue
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar, cast
 
 from foldline.prompts.errors import (
     EvaluationFailure,
@@ -15,13 +17,14 @@ from foldline.prompts.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
     from foldline.prompts.deadline import Deadline
 
-__all__ = ["CallCancelled", "CancelScope", "Cancellation", "bounded", "check_bounds"]
+__all__ = ["CallCancelled", "CancelScope", "Cancellation", "bounded", "check_bounds", "in_thread"]
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 POLL = 0.02
 """Seconds between polls of a cancellation, which may be any object with `is_set`."""
@@ -185,3 +188,21 @@ def _patience(deadline: Deadline | None, cancellation: Cancellation | None) -> f
     if cancellation is None:
         return remaining
     return POLL if remaining is None else min(POLL, remaining)
+
+
+def in_thread(call: Callable[P, T]) -> Callable[P, Coroutine[None, None, T]]:
+    """Return a call that has a `cancellation` as a coroutine: cancelling its task sets it."""
+
+    @functools.wraps(call)
+    async def awaited(*args: P.args, **keywords: P.kwargs) -> T:
+        import asyncio  # Slow to import, and most programs don't need it.
+
+        stop, given = threading.Event(), cast("Cancellation", keywords.get("cancellation"))
+        either = SimpleNamespace(is_set=lambda: stop.is_set() or (given and given.is_set()))
+        keywords["cancellation"] = either
+        try:
+            return await asyncio.to_thread(call, *args, **keywords)  # noqa: TID251 - The user's.
+        finally:
+            stop.set()
+
+    return awaited

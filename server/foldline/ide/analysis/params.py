@@ -262,8 +262,7 @@ def _field(
     named, factory = value.keyword("default"), value.keyword("default_factory")
     metadata, init = value.keyword("metadata"), value.keyword("init")
     default = named.value if named is not None else next(iter(value.args), None)
-    if default is not None and default.source == "...":
-        default = None  # So Pydantic's fields may say that they have none.
+    default = None if default is not None and default.source == "..." else default
     shown = None if factory is None else f"{factory.value.source}()"
     return replace(
         declared,

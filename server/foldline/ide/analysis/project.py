@@ -19,7 +19,6 @@ from foldline.ide.analysis.modules import Document, with_line_feeds
 from foldline.ide.analysis.source_map import MappedText, Run
 from foldline.ide.analysis.syntax import Anchor
 from foldline.ide.analysis.values import LIBRARY
-from foldline.prompts.files import TEXT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -262,7 +261,7 @@ class Project:
         file = os.path.normpath(folder / path)
         self._stamps[file] = _stamp(file)
         try:
-            text = read_text(file, TEXT_BYTES, root=self.root or folder, strict=True)
+            text = read_text(file, PROMPT_MODULE_BYTES, root=self.root or folder, strict=True)
         except PathError:
             return None
         plain = re.sub(r"\r\n?", "\n", text)

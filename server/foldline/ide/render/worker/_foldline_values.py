@@ -121,8 +121,5 @@ def _own(slot: Slot, prompt: Prompt[Any], values: Values) -> tuple[object, dict[
             value = section.default_params
             origin: Origin = {"source": "default_params", "name": section.key}
             return value, dict.fromkeys(init_values(value), origin)
-    return None, {
-        field.name: {"source": "default"}
-        for field in declared_fields(kind)
-        if not is_required(field)
-    }
+    optional = (field for field in declared_fields(kind) if not is_required(field))
+    return None, {field.name: {"source": "default"} for field in optional}
