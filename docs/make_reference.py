@@ -32,6 +32,7 @@ MODULES = (
     "forms",
     "stability",
     "cache_plan",
+    "files",
     "section",
     "task",
     "chapter",

@@ -112,9 +112,10 @@ class Prompt(Generic[OutputT_co]):
     ) -> Self:
         """Bind instances in this prompt, replacing those of the same type, and return the prompt.
 
-        Two instances of one type in one call are ambiguous, and make the next render fail until
-        that type is bound again. Sections that share a dataclass and not its values get theirs by
-        key:
+        All that share the prompt get them, too; `template.bind`, `render` and `copy.copy` leave it
+        as it is. Two instances of one type in one call are ambiguous, and make the next render fail
+        until that type is bound again. Sections that share a dataclass and not its values get
+        theirs by key:
 
         >>> from foldline.prompts import MarkdownSection, PromptTemplate
         >>> from foldline.prompts.dataclasses import FrozenDataclass

@@ -198,8 +198,9 @@ def in_thread(call: Callable[P, T]) -> Callable[P, Coroutine[None, None, T]]:
         import asyncio  # Slow to import, and most programs don't need it.
 
         stop, given = threading.Event(), cast("Cancellation", keywords.get("cancellation"))
-        either = SimpleNamespace(is_set=lambda: stop.is_set() or (given and given.is_set()))
-        keywords["cancellation"] = either
+        keywords["cancellation"] = SimpleNamespace(
+            is_set=lambda: stop.is_set() or (given is not None and given.is_set())
+        )
         try:
             return await asyncio.to_thread(call, *args, **keywords)  # noqa: TID251 - The user's.
         finally:

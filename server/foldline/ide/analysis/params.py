@@ -251,8 +251,7 @@ def _field(
         type=field_type(evaluator, annotation, scope),
         hint=(annotation, scope),
     )
-    if value is None and "default" in annotation.source:
-        # `Annotated[str, Field(default="x")]`
+    if value is None and "default" in annotation.source:  # `Annotated[str, Field(default="x")]`
         return replace(declared, has_default=True)
     if not isinstance(value, Call):
         return declared
