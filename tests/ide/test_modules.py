@@ -240,6 +240,10 @@ def damaged_statement(at: int) -> str:
 
 def read(document: Document) -> PromptModule:
     class Alone:
+        root: Path | None = None
+
+        def file_text(self, path: str, importer: str) -> None: ...
+
         def find(self, dotted: str, level: int, importer: str) -> None: ...
 
         def mentions(self, word: str, near: str, file: str) -> bool:

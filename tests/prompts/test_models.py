@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable  # noqa: TC003 - Pydantic resolves the annotations.
 from datetime import date, timedelta
 from enum import Enum
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import pytest
 from anthropic import transform_schema
@@ -53,14 +53,14 @@ class Level(Enum):
 
 class Item(BaseModel):
     name: str = Field(description="What is ordered.", min_length=2)
-    count: int = Field(1, ge=1, alias="howMany")
+    count: int = Field(default=1, ge=1, alias="howMany")
 
 
 class Order(BaseModel):
     who: str
     tags: Annotated[tuple[str, ...], bullets] = ()
     note: Annotated[str | None, or_else("no note")] = None
-    first: Annotated[Item, as_json] = Field(Item(name="ink"), description="The first one.")
+    first: Annotated[Item, as_json] = Field(default=Item(name="ink"), description="The first one.")
     items: list[Item] = Field(default_factory=list)
     level: Level = Level.LOW
     kind: Literal["new", "old"] = "new"
@@ -211,7 +211,7 @@ def test_a_list_of_models_and_a_model_that_holds_itself_are_outputs() -> None:
 def test_the_schema_of_a_model_has_its_rules_and_in_strict_modes_in_words() -> None:
     config = PromptTemplate[Order](ns="n", key="k", sections=[section()]).structured_output
     assert config is not None
-    schema = cast("dict[str, dict[str, dict[str, object]]]", config.schema)
+    schema: dict[str, Any] = config.schema
     assert schema["required"] == ["who"]
     assert schema["properties"]["first"] == {
         "type": "object",
@@ -224,7 +224,7 @@ def test_the_schema_of_a_model_has_its_rules_and_in_strict_modes_in_words() -> N
         "description": "The first one.",
     }
     assert config.strict_schema.strict
-    strict = cast("dict[str, dict[str, dict[str, object]]]", config.strict_schema.schema)
+    strict: dict[str, Any] = config.strict_schema.schema
     assert strict["required"] == list(strict["properties"])
     # Pydantic takes null only where the type says so, also for a field that has a default.
     assert strict["properties"]["kind"] == {"type": "string", "enum": ["new", "old"]}
@@ -323,7 +323,7 @@ def test_a_tool_takes_and_gives_models() -> None:
     with pytest.raises(ToolValidationError, match=r"\$\.name: String should have at least 2"):
         tool.decode({"name": "p"})
     text = MarkdownSection[None](title="T", key="t", template="x", tools=[tool])
-    calls = [{"name": "p"}, {"name": "pen", "howMany": 2}]
+    calls: list[dict[str, object]] = [{"name": "p"}, {"name": "pen", "howMany": 2}]
     turns = [ScriptedTurn(tool_calls=(ScriptedCall("order", call),)) for call in calls]
     adapter = ScriptedAdapter(Transcript.of([*turns, ScriptedTurn("done")]))
     response = adapter.evaluate(PromptTemplate(ns="n", key="k", sections=[text]))

@@ -38,7 +38,7 @@ class Bindings:
         """
         for item in params:
             if not _is_instance(item):
-                named = (type_name(item), field_names(item)) if dataclass_of(item) else ()
+                named = (type_name(kind), field_names(kind)) if (kind := dataclass_of(item)) else ()
                 raise PromptValidationError(
                     refusals.not_bindable(_shown(item), *named),
                     dataclass_type=item if isinstance(item, type) else type(item),

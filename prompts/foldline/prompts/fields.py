@@ -120,7 +120,7 @@ def _of_model(name: str, info: Any) -> dataclasses.Field[Any]:
     alias = info.validation_alias
     keyword = alias if isinstance(alias, str) else name
     required, factory = info.is_required(), info.default_factory
-    field: dataclasses.Field[Any] = dataclasses.field(  # type: ignore[call-overload]  # One is missing.
+    field: dataclasses.Field[Any] = dataclasses.field(
         default=dataclasses.MISSING if required or factory else info.default,
         default_factory=factory or dataclasses.MISSING,
         metadata={"description": info.description, "keyword": keyword},

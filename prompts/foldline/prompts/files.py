@@ -26,8 +26,6 @@ _FLAGS = (
 def from_file(path: str) -> str:
     """Return the text of a file, for a section; the path counts from the module that calls this.
 
-    `foldline check` and previews read it, too, if the path is a literal.
-
     Raises:
         PromptValidationError: It can't be read, has more than 2,000,000 bytes, or isn't UTF-8.
     """

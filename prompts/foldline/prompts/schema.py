@@ -226,13 +226,14 @@ class _Writer:
                 # Not all strict modes take them: the model reads them, and Pydantic enforces them.
                 told = ", ".join(f"{key}: {value}" for key, value in rules.items())
                 description = f"{description or ''} ({told})".strip()
-            properties[name] = {**schema, "description": description} if description else schema
+            schema = {**schema, "description": description} if description else schema
             if field.required or self._strict:
                 required.append(name)
             nullable = self._strict and of_model is None and not field.required
             if nullable and not is_optional(field.hint):
                 # Strict modes require every property, so null means the default.
-                properties[name] = _nullable(properties[name])
+                schema = _nullable(schema)
+            properties[name] = schema
         self._open.pop()
         written: JsonSchema = {
             "type": "object",

@@ -106,7 +106,7 @@ def is_model(kind: object) -> bool:
 
 def field_names(kind: type | None) -> tuple[str, ...]:
     """Return the names of a dataclass's fields, in order; none for None."""
-    fields = getattr(kind, "__dataclass_fields__", None) or getattr(kind, "model_fields", ())
+    fields = getattr(kind, "__dataclass_fields__", ()) or getattr(kind, "model_fields", ())
     return tuple(fields)
 
 

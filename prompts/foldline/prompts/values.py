@@ -228,7 +228,7 @@ def _of_model(value: object, kind: type, path: str) -> object:
     except Exception as error:
         first = next(iter(getattr(error, "errors", list)()), {"loc": (), "msg": str(error)})
         steps = (f"[{at}]" if isinstance(at, int) else f".{at}" for at in first["loc"])
-        raise Mismatch("".join([path, *steps]), first["msg"], kind) from error
+        raise Mismatch("".join([path, *steps]), str(first["msg"]), kind) from error
 
 
 def _to_int(value: object) -> int | None:

@@ -47,7 +47,7 @@ def with_line_feeds(text: str) -> str:
 
 
 class _NoModules:
-    root = None
+    root: Path | None = None
 
     def __init__(self, size: int) -> None:
         self._size = size

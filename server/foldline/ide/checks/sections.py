@@ -305,8 +305,8 @@ def check_text(text: TemplateText) -> Iterator[LazyDiagnostic]:
 def check_overrides(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
     """Report stored texts that the sections of a file's prompts refuse."""
     root = analysis.evaluator.modules.root
-    for prompt in () if root is None else analysis.prompts:
-        stored = [*_stored(prompt.template, root)]
+    for prompt in analysis.prompts:
+        stored = [] if root is None else [*_stored(prompt.template, root)]
         places = places_of(prompt.value) if stored else ()
         sections = {place.path: place.section.value for place in places}
         for tag, path, role, written in stored:
