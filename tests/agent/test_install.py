@@ -402,3 +402,10 @@ def test_the_page_names_the_file_of_every_client() -> None:
         assert f"`{client.project[-1]}`" in row
         if client.name != "vscode":
             assert f"`~/{USER_FILES[client.name]}`" in row
+
+
+@pytest.mark.parametrize("run", ['\\"', "/*", "/", '"\\'])
+def test_a_configuration_of_one_long_run_is_refused(run: str) -> None:
+    """In time that grows with its square, hours later."""
+    with pytest.raises(UnparsableError):
+        jsonc.read(f'{{"a": {run * (4_000_000 // len(run))}')

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from foldline.backends.index.definitions import definitions
 from foldline.backends.index.terms import stem, terms_of
+from foldline.backends.ranking import question as questions
 from foldline.backends.ranking import weights
 from foldline.backends.ranking.features import FEATURES
 from foldline.backends.ranking.imports import imported
@@ -287,3 +288,32 @@ def test_minor_files_are_tests_documentation_vendored_and_generated_ones() -> No
     major = ["django/test/client.py", "db/migrations/a.py", "latest/contest.py", "src/distance.ts"]
     assert [is_minor(path) for path in minor] == [True] * len(minor)
     assert [is_minor(path) for path in major] == [False] * len(major)
+
+
+@pytest.mark.parametrize("run", ["x", "-", ".", "x.", "x/", "x\\", "x/x\\", "`", 'File "'])
+def test_a_question_of_one_long_run_is_read(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In time that grows with its square, it would take days."""
+    monkeypatch.setattr(questions, "_MOST_TEXT", 1 << 20)
+    text = run * (1_000_000 // len(run))
+    question = read_question(f"Broken: {text}!", 1.0)
+    assert question is not None
+    assert "Broken" in question.words.values()
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("see /srv/app/shop/cart.py:12", {("srv", "app", "shop", "cart")}),
+        ("see C:\\shop\\cart.py, line 3", {("shop", "cart")}),
+        ("in shop/cart.py/total it is", {("shop", "cart")}),
+        ("in shop/orders or a\\nb", {("shop", "orders")}),
+        ("https://host/docs/cart.html#total", {("host", "docs", "cart")}),
+        ("cart.py-money.py", {("cart",)}),
+        ("./cart.py and ../money.py", {("cart",), ("money",)}),
+        ("0.5.1 of shop.cart", {("shop",)}),
+    ],
+)
+def test_paths_are_seen_in_a_question(text: str, paths: set[tuple[str, ...]]) -> None:
+    question = read_question(text, 1.0)
+    assert question is not None
+    assert question.paths == paths

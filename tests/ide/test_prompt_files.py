@@ -55,3 +55,16 @@ def test_a_walk_that_never_comes_to_a_file_ends_too(monkeypatch: pytest.MonkeyPa
 
     files = PromptFiles(walk, seconds=20)
     assert (files.refresh(), files.complete) == ((), False)
+
+
+def test_a_name_of_one_letter_is_compared_with_a_query_once(tmp_path: Path) -> None:
+    """Not with each way in which the query's letters may be spread over the name."""
+    file = tmp_path / "m.py"
+    file.write_text(f"import foldline\nk{'a' * 5_000} = 1\nsome_prompt = 2\n")
+    files = PromptFiles(lambda check: [(str(file), 1)])
+    files.refresh()
+    assert list(files.matching(f"{'a' * 2_000}b")) == []
+    for query in ("", "SPt", "some_prompt", "kaa"):
+        assert list(files.matching(query)) == [str(file)]
+    # Its letters are in two names.
+    assert list(files.matching("kp")) == []

@@ -381,6 +381,12 @@ def test_trailing_commas_are_removed_and_told(text: str) -> None:
     assert parse_output(STEP, rendered).repairs == ()
 
 
+def test_quotes_that_nothing_ends_behind_an_answer_cost_no_more_than_text() -> None:
+    """In time that grows with their square, a million would take hours."""
+    text = '{"title": "a",}' + '\\"' * 1_000_000
+    assert parse(Step, text) == Step("a")
+
+
 def test_thoughts_before_the_answer_are_not_the_answer() -> None:
     text = '<think>Maybe {"title": "no"}</think>\n{"title": "yes"}'
     assert parse(Step, text) == Step("yes")

@@ -19,10 +19,12 @@ _FOREIGN = re.compile(
 )
 _WORD = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*(?![\"'])")
 _LEADING = re.compile(r"\s*(?:(?:#?if|#?each|#?with|#?unless)\s+)?([A-Za-z_]\w*)")
+# An f-string that begins further before, in characters, isn't seen.
+_FAR = 1_000
 _IN_F_STRING = re.compile(r"\b[fF][rR]?(?:\"[^\"\n]*|'[^'\n]*)\Z")
 # Between backticks there is code, which may well be of another template language.
 _CODE = re.compile(
-    r"^(`{3,}|~{3,})[^\n]*\n.*?(?:^\1|\Z)|(`+)(?!`)[^\n]*?(?<!`)\2(?!`)", re.M | re.S
+    r"^(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^\1|\Z)|(?<!`)(`++)[^\n]*?(?<!`)\2(?!`)", re.M | re.S
 )
 
 
@@ -31,14 +33,14 @@ def foreign_syntax(text: str, fields: Container[str]) -> Iterator[tuple[re.Match
 
     `fields` lacks those that the text has as `${name}`: its author knows how to write them.
     """
-    code: list[tuple[int, int]] | None = None
+    outside = ""
     for match in _FOREIGN.finditer(text):
         name = _field(match, fields)
-        if name is None or _IN_F_STRING.search(text, 0, match.start()):
+        if name is None:
             continue
-        if code is None:
-            code = [found.span() for found in _CODE.finditer(text)]
-        if not any(start <= match.start() < end for start, end in code):
+        start = match.start()
+        outside = outside or _CODE.sub(lambda code: " " * len(code[0]), text)
+        if outside[start] != " " and not _IN_F_STRING.search(text, max(start - _FAR, 0), start):
             yield match, name
 
 

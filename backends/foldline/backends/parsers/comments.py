@@ -6,7 +6,7 @@ import re
 
 _SLASHES = re.compile(rb"[ \t]*//")
 _HASHES = re.compile(rb"[ \t]*\#")
-_MARKERS = re.compile(rb"^[ \t]*(?:/\*+!?|///?!?|\#+|--|;+|\*+(?!/))?[ \t]*|[ \t]*\*+/[ \t]*$")
+_MARKERS = re.compile(rb"^[ \t]*(?:/\*+!?|///?!?|\#+|--|;+|\*+(?!/))?[ \t]*")
 _TAG = re.compile(r"</?\w+/?>")
 _LONGEST_COMMENT = 20_000
 
@@ -48,7 +48,10 @@ def doc_above(
 
 def _first_text(comment: bytes) -> str | None:
     for line in comment.split(b"\n"):
-        text = _TAG.sub("", _MARKERS.sub(b"", line.rstrip()).decode("utf-8", "replace")).strip()
+        line = line.rstrip()
+        if line.endswith(b"*/"):
+            line = line[:-1].rstrip(b"*")
+        text = _TAG.sub("", _MARKERS.sub(b"", line).decode("utf-8", "replace")).strip()
         if text and not text.startswith("@"):
             return text
     return None

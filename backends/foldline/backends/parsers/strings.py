@@ -7,8 +7,9 @@ import re
 
 _OPENING = re.compile(r"([A-Za-z]*)(\"\"\"|'''|\"|')")
 _INNER_EDGES = re.compile(r"(?<=[(\[{]) |,? (?=[)\]}])")
-# Strings are matched first, so that a `#` inside one starts no comment.
-_PYTHON_COMMENT = re.compile(rb"(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')|#[^\n]*")
+# Strings are matched first, so that a `#` inside one starts no comment; one without an end, too, or
+# the time would be quadratic in its quotes.
+_PYTHON_COMMENT = re.compile(rb"(\"(?:\\.|[^\"\\\n])*+\"?|'(?:\\.|[^'\\\n])*+'?)|#[^\n]*")
 
 
 def one_line(data: bytes) -> str:

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 _NAMED_TOP = frozenset({"export_statement", "ambient_declaration", "expression_statement"})
 # A string is matched first, so that what looks like a comment inside it is none.
 _COMMENT = re.compile(
-    rb"(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|//[^\n]*|/\*.*?\*/", re.DOTALL
+    rb"(\"(?:\\.|[^\"\\\n])*+\"?|'(?:\\.|[^'\\\n])*+'?|`(?:\\.|[^`\\])*+`?)|//[^\n]*|/\*.*?(?:\*/|\Z)",
+    re.DOTALL,
 )
 _REQUIRE = re.compile(rb"\brequire\(\s*(['\"])(.+?)\1\s*\)")
 _DEFINES = re.compile(rb"function|=>|class |\) ?\{")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LANGUAGE = Language(tree_sitter_json.language())
 _DEEPEST = 200
 _INDENT = "  "
-_TOKEN = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|[^\s"/]|/', re.DOTALL)
+_TOKEN = re.compile(rb'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)|[^\s"/]|/', re.DOTALL)
 
 
 class _Text(NamedTuple):

@@ -108,11 +108,20 @@ class PromptFiles:
 
     def matching(self, query: str) -> Iterator[str]:
         """Yield the files in which some symbol may match a query."""
-        # As editors match: the query's characters in order, within one name.
-        wanted = re.compile("[^\n]*?".join(map(re.escape, query.lower())))
+        wanted = query.lower()
         for file in self.files():
-            if wanted.search(self._words[file].names):
+            if any(_has_in_order(name, wanted) for name in self._words[file].names.split("\n")):
                 yield file
+
+
+def _has_in_order(name: str, query: str) -> bool:
+    """Return whether a name has the query's characters in order, as editors match."""
+    at = -1
+    for character in query:
+        at = name.find(character, at + 1)
+        if at < 0:
+            return False
+    return True
 
 
 def _stem(file: str) -> str:

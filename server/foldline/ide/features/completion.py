@@ -70,9 +70,9 @@ class Completion:
 
 
 # Two braces are one escaped brace of an f-string.
-_DOLLAR = re.compile(r"(\$+)(\{{0,2})([A-Za-z_][A-Za-z0-9_]*|)\Z")
+_DOLLAR = re.compile(r"(?<!\$)(\$+)(\{{0,2})([A-Za-z_][A-Za-z0-9_]*|)\Z")
 _REST = re.compile(r"[A-Za-z0-9_]*")
-_SPECIALISE = re.compile(r"([\w.]+)\[(?:(?:[\w. ]|\[[\w., ]*\])+,)*\s*([\w.]*)\Z")
+_SPECIALISE = re.compile(r"(?<![\w.])([\w.]+)\[(?:(?:[\w. ]|\[[\w., ]*\])+,)*\s*([\w.]*)\Z")
 _ITEMS = re.compile(r"\bitems\s*=\s*[\"'](\w*)\Z")
 _KEYWORD = re.compile(r"(\w+)\s*=\s*\(?\s*[A-Za-z]*[\"']+\Z")
 _FAR = 200

@@ -60,7 +60,9 @@ def call_before(text: str, at: int) -> re.Match[str] | None:
             depth += 1
         elif code[index] in "([{":
             depth -= 1
-            found = _CALL.search(text, low, low + index + 1) if depth < 0 else None
+            # Most brackets are left out by a look at what is before them.
+            called = depth < 0 and text.endswith("](", low, low + index + 1)
+            found = _CALL.search(text, low, low + index + 1) if called else None
             if found is not None:
                 return found
             depth = max(depth, 0)
@@ -68,7 +70,7 @@ def call_before(text: str, at: int) -> re.Match[str] | None:
 
 
 _FAR = 4_000
-_CALL = re.compile(r"([A-Za-z_][\w.]*)\[((?:[\w.,\s]|\[[\w.,\s]*\])+)\]\(\Z")
+_CALL = re.compile(r"(?<![\w.])\.*([A-Za-z_][\w.]*)\[((?:[\w.,\s]|\[[\w.,\s]*\])+)\]\(\Z")
 _STRING = re.compile(
     r"\"\"\"(?:[^\\]|\\.)*?(?:\"\"\"|\Z)|'\'\'(?:[^\\]|\\.)*?(?:'\'\'|\Z)"
     r"|\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|#[^\n]*",
