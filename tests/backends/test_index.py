@@ -403,6 +403,28 @@ def test_a_live_process_survives_whatever_happens_to_its_files(root: Path, damag
     assert files_with(root, "first") == tuple(sorted(expected))
 
 
+ENDING = """
+import atexit, os, sys, threading
+from pathlib import Path
+from foldline.backends.index.store import Store
+store = Store(Path(sys.argv[1]))
+reads = threading.Event()
+connection = store._connection
+connection.create_function("reads", 1, lambda number: reads.set() or number)
+endless = "WITH RECURSIVE n(i) AS (SELECT reads(1) UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+threading.Thread(target=connection.execute, args=[endless], daemon=True).start()
+reads.wait()
+atexit._run_exitfuncs()
+os._exit(7)
+"""
+
+
+def test_a_process_ends_while_a_thread_reads_the_index(tmp_path: Path) -> None:
+    """The connection isn't closed at exit, which waits for the statement or crashes."""
+    command = [sys.executable, "-c", ENDING, str(tmp_path / "index")]
+    assert subprocess.run(command, timeout=30, check=False).returncode == 7
+
+
 def test_no_file_is_mapped_that_another_process_may_cut(root: Path) -> None:
     files_with(root, "first")
     index = WorkspaceIndex(LocalFileBackend(root))
