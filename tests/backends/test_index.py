@@ -411,7 +411,8 @@ store = Store(Path(sys.argv[1]))
 reads = threading.Event()
 connection = store._connection
 connection.create_function("reads", 1, lambda number: reads.set() or number)
-endless = "WITH RECURSIVE n(i) AS (SELECT reads(1) UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+numbers = "WITH RECURSIVE n(i) AS (SELECT reads(1) UNION ALL SELECT i + 1 FROM n)"
+endless = f"{numbers} SELECT max(i) FROM n"
 threading.Thread(target=connection.execute, args=[endless], daemon=True).start()
 reads.wait()
 atexit._run_exitfuncs()

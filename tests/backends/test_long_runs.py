@@ -6,7 +6,6 @@ from foldline.backends.outlines import outline_source
 from foldline.backends.parsers.comments import doc_above
 from foldline.backends.parsers.strings import one_line
 
-
 RUN = 1_000_000
 
 

@@ -34,10 +34,13 @@ greeting = PromptTemplate[None](
 class Running:
     """A process of foldline, and all that it has started."""
 
-    def __init__(self, *arguments: str, cwd: Path, log: Path | None = None) -> None:
+    def __init__(
+        self, *arguments: str, cwd: Path, log: Path | None = None, program: str | None = None
+    ) -> None:
+        run = ("-m", "foldline.agent") if program is None else ("-c", program)
         with (log or Path(os.devnull)).open("w") as stderr:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "foldline.agent", *arguments],
+                [sys.executable, *run, *arguments],
                 cwd=cwd,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -70,8 +73,8 @@ class Running:
 class LanguageClient(Running):
     """A client of `foldline serve` that reads nothing but the answer to `initialize`."""
 
-    def __init__(self, root: Path, *, log: Path | None = None) -> None:
-        super().__init__("serve", "--stdio", cwd=root, log=log)
+    def __init__(self, root: Path, *, log: Path | None = None, program: str | None = None) -> None:
+        super().__init__("serve", "--stdio", cwd=root, log=log, program=program)
         self._count = 0
         self.send(
             "initialize",
@@ -240,6 +243,45 @@ def test_the_language_server_ends_quietly_with_a_preview(
         assert "error" not in client.answer()
     assert client.end(client.leave) == 1
     assert log.read_text() == ""
+
+
+def test_the_language_server_ends_by_an_interrupt_though_its_input_goes_on(
+    workspace: Path, started: list[Running]
+) -> None:
+    client = LanguageClient(workspace)
+    started.append(client)
+    client.command("status")
+    assert "result" in client.answer()
+    assert client.end(lambda: client.process.send_signal(signal.SIGINT)) == 1
+
+
+NEVER_STOPS = """
+import asyncio, sys
+from foldline.ide.lifecycle import end_process
+from foldline.server import transport
+from foldline.server.app import create_server
+
+def create():
+    server = create_server()
+    # As asyncio awaits the end of a subprocess whose start was cancelled.
+    server.stop = asyncio.Event().wait
+    return server
+
+end_process(transport.serve_stdio(create))
+"""
+
+
+@pytest.mark.parametrize("shuts_down", [False, True])
+def test_the_language_server_ends_at_exit_though_something_never_stops(
+    workspace: Path, started: list[Running], *, shuts_down: bool
+) -> None:
+    client = LanguageClient(workspace, program=NEVER_STOPS)
+    started.append(client)
+    if shuts_down:
+        status = client.end(client.shut_down)
+    else:
+        status = client.end(lambda: client.send("exit", None, notify=True))
+    assert status == int(not shuts_down)
 
 
 def test_the_agents_server_ends_while_questions_wait(

@@ -9,7 +9,7 @@ import sys
 from importlib.resources import files
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from foldline.server.app import create_server
 from foldline.server.features import initialize as initialize_feature
-from foldline.server.handshake import FACTS, LONGEST_BODY, fits, greet
+from foldline.server.handshake import FACTS, LONGEST_BODY, LONGEST_MESSAGE, fits, greet
 
+from .conftest import SERVE
 from .test_protocol import EXIT, LONGEST, frame, initialize, notification, parse, request, talk
 
 if TYPE_CHECKING:
@@ -162,14 +163,8 @@ LENGTH = b"Content-Length: %d\r\n" % len(BODY)
 
 ODD: dict[str, bytes] = {
     "nothing": b"",
-    "no header": b"garbage\r\n\r\n",
-    "half a header": b"Content-Le",
-    "half a body": frame(BODY)[:-5],
-    "another header": b"X-Y: z\r\n" + frame(BODY),
-    "two lengths": LENGTH + frame(BODY),
     "a length of nothing": b"Content-Length: 0\r\n\r\n" + frame(BODY),
-    "a length that is too long": b"Content-Length: %d\r\n\r\n" % (LONGEST_BODY + 1) + BODY,
-    "a line that is too long": b"x" * 100_000,
+    "a body that is too long": frame(BODY + b" " * LONGEST_BODY),
     "no JSON": frame(b"{nonsense"),
     "no object": frame(b"[1]"),
     "deep nesting": frame(b"[" * 100_000),
@@ -197,17 +192,63 @@ def test_whatever_is_odd_is_left_to_pygls(case: str) -> None:
     assert greeted(ODD[case]) == ([], None)
 
 
-@pytest.mark.parametrize("stream", [*ODD.values(), frame(BODY) + b"Content-"], ids=repr)
-@given(st.lists(st.integers(1, 200), min_size=1))
-def test_pygls_reads_every_byte(stream: bytes, sizes: list[int]) -> None:
-    """Line by line, or so many bytes at once."""
-    stdin = cast("BinaryIO", io.BytesIO(stream + b"\nmore"))
-    replay = greet(stdin, io.BytesIO()).stream
-    plain = io.BytesIO(stream + b"\nmore")
-    for size in sizes:
-        assert replay.readline() == plain.readline()
-        assert replay.read(size) == plain.read(size)
-    assert b"".join(iter(replay.readline, b"")) == plain.read()
+BROKEN: dict[str, bytes] = {
+    "no header": b"garbage\r\n\r\n",
+    "another header alone": b"Content-Type: x\r\n\r\n" + frame(BODY),
+    "a name with a slip": frame(BODY).replace(b"Length", b"Lenght"),
+    "half a header": b"Content-Le",
+    "half a body": frame(BODY)[:-5],
+    "a length that is no number": b"Content-Length: five\r\n\r\n" + BODY,
+    "a length that no message has": b"Content-Length: %d\r\n\r\n" % (LONGEST_MESSAGE + 1) + BODY,
+    "a line that is too long": b"x" * 100_000,
+    "lines that are no headers": b"text\n" * 20_000 + frame(BODY),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_stream_whose_messages_cannot_be_told_apart_is_an_error(case: str) -> None:
+    with pytest.raises(ValueError, match=r"Content-Length|header|bytes"):
+        greeted(BROKEN[case])
+
+
+HEADERS: dict[str, bytes] = {
+    "small letters": LENGTH.lower(),
+    "capital letters": LENGTH.upper(),
+    "no blank": LENGTH.replace(b": ", b":"),
+    "blanks and a tab": LENGTH.replace(b": ", b" : \t ").replace(b"\r", b"  \r"),
+    "another header": b"X-Y: z\r\n" + LENGTH + b"Content-Type: x\r\n",
+    "two lengths": LENGTH * 2,
+    "empty lines before": b"\r\n\r\n" + LENGTH,
+}
+
+
+@pytest.mark.parametrize("ending", [b"\r\n", b"\n"])
+@pytest.mark.parametrize("case", HEADERS)
+def test_headers_are_read_as_those_of_http(case: str, ending: bytes) -> None:
+    head = (HEADERS[case] + b"\r\n").replace(b"\r\n", ending)
+    messages, answered = greeted(head + BODY)
+    assert answered == 1
+    assert [message["id"] for message in messages] == [1]
+    # Those behind the first message, too.
+    shutdown = request(2, "shutdown").partition(b"\r\n\r\n")[2]
+    behind = head.replace(str(len(BODY)).encode(), str(len(shutdown)).encode()) + shutdown
+    messages, done = talk(initialize(), behind, behind, notification("exit"))
+    assert [message["id"] for message in messages] == [1, 2, 2]
+    assert done.returncode == 0
+
+
+def test_a_header_without_a_length_is_told_and_ends_the_server() -> None:
+    server = subprocess.Popen(
+        SERVE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with server:
+        assert server.stdin is not None
+        assert server.stderr is not None
+        server.stdin.write(initialize() + b"Content-Lenght: 2\r\n\r\n{}")
+        server.stdin.flush()
+        # Though its input has not ended.
+        assert server.wait(LONGEST) == 1
+        assert b"it begins with b'Content-Lenght: 2'" in server.stderr.read()
 
 
 def loaded_before_the_answer() -> set[str]:
@@ -249,6 +290,8 @@ def test_the_answer_waits_for_none_of_the_libraries() -> None:
         "foldline.agent",
         "foldline.agent.cli",
         "foldline.agent.serve",
+        "foldline.backends",
+        "foldline.backends.headers",
         "foldline.ide",
         "foldline.ide.lifecycle",
         "foldline.ide.standard_streams",

@@ -52,10 +52,8 @@ class Client:
         pass
 
     def receive(self, message: object) -> None:
-        """What pygls does with each message that it reads."""
-        protocol = self.server.protocol
-        hook = protocol.structure_message
-        protocol.handle_message(json.loads(json.dumps(message), object_hook=hook))
+        """What the server does with each message that it reads."""
+        self.server.protocol.handle_message(json.loads(json.dumps(message)))
 
     def send(self, method: str, params: object = None, **more: object) -> None:
         message = {"jsonrpc": "2.0", "method": method, "params": params, **more}

@@ -5,17 +5,17 @@ the most capable client is in `handshake.json`, which `server/make_handshake.py`
 answer, and a few capabilities decide what others get. That file also has the type of the request:
 only one that pygls is sure to accept is answered here.
 
-pygls then reads the same bytes from the start, and its own answer isn't sent.
+pygls then gets the same message, and its own answer isn't sent.
 """
 
 from __future__ import annotations
 
-import io
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
+
+from foldline.backends.headers import LONGEST_LINE, Header
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 FACTS = Path(__file__).with_name("handshake.json")
 
 ENCODINGS = ("utf-8", "utf-16", "utf-32")
-LONGEST_HEADER = 1 << 10
 LONGEST_BODY = 1 << 20
+LONGEST_MESSAGE = 1 << 30
 MOST_NESTED = 600
-_LENGTH = re.compile(rb"Content-Length: (\d{1,7})\r\n")
 _INTEGERS = {"int": -(1 << 31), "uint": 0}
 
 
@@ -35,22 +34,43 @@ class Greeting:
     """The beginning of a session.
 
     Attributes:
-        stream: The client's bytes, from the first one.
+        message: The first message, as it came; None if the client left without one.
         answered: The id of the `initialize` request that has its answer; None if it hasn't.
     """
 
-    stream: BinaryIO
+    message: bytes | None
     answered: int | str | None
 
 
 def greet(stdin: BinaryIO, stdout: BinaryIO) -> Greeting:
-    """Wait for the first message, and answer it if it is an `initialize` without oddities."""
-    read, body = _first_message(stdin)
+    """Wait for the first message, and answer it if it is an `initialize` without oddities.
+
+    Raises:
+        ValueError: As `read_message`.
+    """
+    message = read_message(stdin)
     facts = json.loads(FACTS.read_bytes())
-    request = _request(body, facts["request"])
+    request = _request(message or b"", facts["request"])
     if request is not None:
         stdout.write(_answer(facts["result"], request))
-    return Greeting(_Replay(read, stdin), None if request is None else request["id"])
+    return Greeting(message, None if request is None else request["id"])
+
+
+def read_message(stream: BinaryIO) -> bytes | None:
+    """Wait for the next message, and return it as it came; None at the end of the stream.
+
+    Raises:
+        ValueError: Where the message begins and ends can't be told.
+    """
+    header = Header(LONGEST_MESSAGE, strict=True)
+    while line := stream.readline(LONGEST_LINE):
+        length = header.add(line)
+        if length is not None:
+            message = stream.read(length)
+            if len(message) < length:
+                raise ValueError(f"{length - len(message):,} bytes of a message are missing")
+            return message
+    return None
 
 
 def fits(value: object, kind: Any) -> bool:
@@ -81,25 +101,10 @@ def fits(value: object, kind: Any) -> bool:
     return kind == "any" or type(value) is {"bool": bool, "str": str}[kind]
 
 
-def _first_message(stream: BinaryIO) -> tuple[bytes, bytes]:
-    """Return all that was read, and the body of the message, which is empty if something is odd."""
-    head, length = b"", 0
-    while line := stream.readline(LONGEST_HEADER):
-        head += line
-        if line == b"\r\n" and 0 < length <= LONGEST_BODY:
-            body = stream.read(length)
-            return head + body, body
-        if not length and (match := _LENGTH.fullmatch(line)):
-            length = int(match[1])
-        elif not (line.startswith(b"Content-Type: ") and line.endswith(b"\r\n")):
-            break
-    return head, b""
-
-
 def _request(body: bytes, kind: Any) -> dict[str, Any] | None:
     """Return the message if it is of this type."""
     # Of what is nested deeper, it depends on the caller's own depth if it can be read.
-    if body.count(b"{") + body.count(b"[") > MOST_NESTED:
+    if len(body) > LONGEST_BODY or body.count(b"{") + body.count(b"[") > MOST_NESTED:
         return None
     try:
         message = json.loads(body)
@@ -129,19 +134,3 @@ def _get(value: Any, *names: str) -> Any:
     for name in names:
         value = (value or {}).get(name)
     return value
-
-
-class _Replay(io.BytesIO):
-    """A stream that begins with what was read of it already."""
-
-    def __init__(self, read: bytes, rest: BinaryIO) -> None:
-        super().__init__(read)
-        self._rest = rest
-
-    def readline(self, size: int | None = -1, /) -> bytes:
-        line = super().readline(size)
-        return line if line.endswith(b"\n") else line + self._rest.readline()
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        start = super().read(size)
-        return start if size == len(start) else start + self._rest.read((size or 0) - len(start))

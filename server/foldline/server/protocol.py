@@ -77,7 +77,7 @@ class FoldlineProtocol(LanguageServerProtocol):
         self._greeted: MsgId | None = None
 
     def expect(self, greeting: Greeting) -> None:
-        """Read the stream of `greeting`, whose `initialize` may have its answer already."""
+        """Handle the message of `greeting` next, which may have its answer already."""
         self._greeted = greeting.answered
 
     # A method, because the base class looks at the value of every property when it is made.
@@ -104,9 +104,14 @@ class FoldlineProtocol(LanguageServerProtocol):
 
     # What comes in
 
-    def structure_message(self, data: dict[str, Any]) -> Any:
-        """Return a JSON object as it came: the parser calls this for nested ones, too."""
-        return data
+    def receive(self, content: bytes) -> None:
+        """Handle one message as it came; a fault of ours is logged, and ends nothing."""
+        try:
+            self.handle_message(json.loads(content))
+        except Exception as error:
+            if not isinstance(error, (ValueError, RecursionError)):
+                log.exception("A message can't be handled")
+            self.answer_unreadable(error)
 
     def handle_message(self, message: object) -> None:
         """Handle one message, which is still plain JSON."""

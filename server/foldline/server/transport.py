@@ -8,28 +8,32 @@ import threading
 from contextlib import closing
 from typing import TYPE_CHECKING, cast
 
+from foldline.backends.headers import Header
 from foldline.ide.lifecycle import end_process, exit_with_parent
 from foldline.ide.standard_streams import QueuedWriter, claim_standard_streams
-from foldline.server.handshake import greet
+from foldline.server.handshake import LONGEST_MESSAGE, greet, read_message
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
+    from concurrent.futures import ThreadPoolExecutor
     from typing import BinaryIO
 
-    from pygls.io_ import AsyncReader, AsyncWriter, Writer
+    from pygls.io_ import AsyncWriter, Writer
 
     from foldline.server.server import FoldlineServer
 
 log = logging.getLogger(__name__)
 
 _END_SECONDS = 3.0
+_LOST = "Where a message ends cannot be told any more: %s"
 
 
 def serve_stdio(create_server: Callable[[], FoldlineServer]) -> int:
     """Serve one client over standard input and output until it leaves.
 
-    Its `initialize` is answered before `create_server` is called, which may load what it needs.
+    Its `initialize` is answered before `create_server` is called, which may load what it needs. A
+    thread may still wait for input afterwards: the caller ends the process.
 
     Returns:
         The exit status: 0 after `shutdown` and `exit`, 1 when the client left without them.
@@ -37,42 +41,59 @@ def serve_stdio(create_server: Callable[[], FoldlineServer]) -> int:
     stdin, stdout = claim_standard_streams()
     exit_with_parent()
     with closing(QueuedWriter(stdout)) as writer:
-        greeting = greet(stdin, writer)
+        try:
+            greeting = greet(stdin, writer)
+        except ValueError as error:
+            log.error(_LOST, error)
+            return 1
+        if greeting.message is None:
+            return 1
         server = create_server()
         server.protocol.expect(greeting)
 
         import asyncio
 
-        from pygls.io_ import StdinAsyncReader, StdoutWriter
+        from pygls.io_ import StdoutWriter
 
-        stream = _Watched(greeting.stream, lambda: _status(server))
-        reader = StdinAsyncReader(cast("BinaryIO", stream), server.thread_pool)
+        messages = _messages(greeting.message, stdin, server.thread_pool)
         try:
-            asyncio.run(_serve(server, reader, StdoutWriter(cast("BinaryIO", writer))))
+            asyncio.run(_serve(server, messages, StdoutWriter(cast("BinaryIO", writer)), end=True))
         except (KeyboardInterrupt, SystemExit):
             pass
         except BrokenPipeError as error:
             log.error("The client reads no more answers: %s", error)
         except (OverflowError, ValueError, MemoryError) as error:
-            log.error("Where a message ends cannot be told any more: %s", error)
-        finally:
-            server.shutdown()  # type: ignore[no-untyped-call]  # Untyped in pygls.
+            log.error(_LOST, error)
     return _status(server)
 
 
-async def _serve(server: FoldlineServer, reader: AsyncReader, writer: AsyncWriter | Writer) -> None:
-    """Answer one client until it leaves."""
-    from pygls.io_ import run_async
+async def _messages(
+    message: bytes | None, stdin: BinaryIO, pool: ThreadPoolExecutor
+) -> AsyncIterator[bytes]:
+    """Yield the client's messages, after the first one; a thread waits for each."""
+    import asyncio
 
+    loop = asyncio.get_running_loop()
+    while message is not None:
+        yield message
+        message = await loop.run_in_executor(pool, read_message, stdin)
+
+
+async def _serve(
+    server: FoldlineServer,
+    messages: AsyncIterator[bytes],
+    writer: AsyncWriter | Writer,
+    *,
+    end: bool = False,
+) -> None:
+    """Answer one client until it leaves; soon after that, `end` ends the process."""
     server.protocol.set_writer(writer)
     try:
-        await run_async(
-            stop_event=threading.Event(),
-            reader=reader,
-            protocol=server.protocol,
-            error_handler=server.report_server_error,
-        )
+        async for message in messages:
+            server.protocol.receive(message)
     finally:
+        if end:
+            _end_soon(lambda: _status(server))
         # Here, and not later: only a running event loop can close what it has open.
         await server.stop()
 
@@ -81,36 +102,15 @@ def _status(server: FoldlineServer) -> int:
     return 0 if server.protocol.is_shut_down else 1
 
 
-class _Watched:
-    """A client's bytes; once they have ended, so has this process a few seconds later.
+def _end_soon(status: Callable[[], int]) -> None:
+    """End this process a few seconds from now, at the latest.
 
     By itself it may wait for ever: asyncio awaits the start of a subprocess that is cancelled.
     What was started ends when its standard input does.
     """
-
-    def __init__(self, stream: BinaryIO, status: Callable[[], int]) -> None:
-        self._stream = stream
-        self._status = status
-
-    def readline(self) -> bytes:
-        """Return the next line; nothing at the end."""
-        return self._seen(self._stream.readline())
-
-    def read(self, size: int) -> bytes:
-        """Return up to `size` bytes; nothing at the end."""
-        data = self._stream.read(size)
-        return self._seen(data) if size else data
-
-    def close(self) -> None:
-        """Close the stream."""
-        self._stream.close()
-
-    def _seen(self, data: bytes) -> bytes:
-        if not data:
-            timer = threading.Timer(_END_SECONDS, lambda: end_process(self._status()))
-            timer.daemon = True
-            timer.start()
-        return data
+    timer = threading.Timer(_END_SECONDS, lambda: end_process(status()))
+    timer.daemon = True
+    timer.start()
 
 
 def serve_tcp(create_server: Callable[[], FoldlineServer], host: str, port: int) -> int:
@@ -129,7 +129,7 @@ async def _listen(create_server: Callable[[], FoldlineServer], host: str, port: 
 
     async def serve(reader: StreamReader, writer: StreamWriter) -> None:
         try:
-            await _serve(create_server(), reader, writer)
+            await _serve(create_server(), _messages_of(reader), writer)
         except (
             SystemExit,
             asyncio.IncompleteReadError,
@@ -149,5 +149,18 @@ async def _listen(create_server: Callable[[], FoldlineServer], host: str, port: 
             file=sys.stderr,
             flush=True,
         )
-    async with listener:
-        await listener.serve_forever()
+    try:
+        async with listener:
+            await listener.serve_forever()
+    finally:
+        _end_soon(lambda: 0)
+
+
+async def _messages_of(reader: StreamReader) -> AsyncIterator[bytes]:
+    """Yield the messages of a client."""
+    header = Header(LONGEST_MESSAGE, strict=True)
+    while line := await reader.readline():
+        length = header.add(line)
+        if length is not None:
+            yield await reader.readexactly(length)
+            header = Header(LONGEST_MESSAGE, strict=True)

@@ -23,7 +23,7 @@ FAULTS = {
     "dies at once": "the server ended with exit code 3; it last wrote: error: I cannot go on",
     "goes deaf": "the server ended with exit code 5; it last wrote: I hear nothing",
     "dies": "the server ended with exit code 9; it last wrote: I die of references",
-    "garbage": "the output is not that of a language server",
+    "garbage": "bytes came that aren't LSP",
     "half a header": "timed out after",
     "half a message": "before the end of a message",
     "huge": "a message has 100,000,000 bytes, the limit is",

@@ -73,7 +73,7 @@ class Store:
             isolation_level=None,
             timeout=_BUSY_SECONDS,
         )
-        # An index that isn't closed leaves no connection behind. Not at exit: other threads may still
+        # An index that isn't closed leaves no connection behind. Not at exit: other threads may
         # execute statements then, and closing under them crashes, or waits for them.
         weakref.finalize(self, self._connection.close).atexit = False
         try:

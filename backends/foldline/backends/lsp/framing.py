@@ -8,14 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import LSPProtocolError
+from foldline.backends.headers import Header
 from foldline.backends.waiting import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_MESSAGE_BYTES = 64 << 20
-# Wrappers such as npx write a greeting to standard output. More than this isn't one.
-MAX_STRAY_BYTES = 64 << 10
 _BIG = 1 << 20
 
 
@@ -47,39 +46,19 @@ async def read_message(reader: asyncio.StreamReader) -> Mapping[str, object] | N
 
 
 async def _read_length(reader: asyncio.StreamReader) -> int | None:
-    length: int | None = None
-    stray = 0
+    header = Header(MAX_MESSAGE_BYTES)
     while True:
         try:
             line = await reader.readuntil(b"\n")
         except asyncio.LimitOverrunError:
             raise LSPProtocolError("a line of a header has no end") from None
         except asyncio.IncompleteReadError as error:
-            if length is None and not error.partial:
+            if header.length is None and not error.partial:
                 return None
             raise LSPProtocolError("the output ended within a header") from None
-        text = line.strip()
-        if not text:
-            if length is not None:
-                return length
-            stray += len(line)
-        else:
-            name, _, value = text.partition(b":")
-            if name.lower() == b"content-length":
-                length = _number(value)
-            elif name.lower() != b"content-type":
-                stray += len(line)
-        if stray > MAX_STRAY_BYTES:
-            raise LSPProtocolError("the output is not that of a language server")
-
-
-def _number(value: bytes) -> int:
-    digits = value.strip()
-    if not digits.isdigit() or len(digits) > 12:
-        raise LSPProtocolError(f"Content-Length is {digits[:40]!r}")
-    length = int(digits)
-    if length > MAX_MESSAGE_BYTES:
-        raise LSPProtocolError(
-            f"a message has {length:,} bytes, the limit is {MAX_MESSAGE_BYTES:,}"
-        )
-    return length
+        try:
+            length = header.add(line)
+        except ValueError as error:
+            raise LSPProtocolError(str(error)) from None
+        if length is not None:
+            return length

@@ -47,11 +47,9 @@ def doc_above(
 
 
 def _first_text(comment: bytes) -> str | None:
-    for line in comment.split(b"\n"):
-        line = line.rstrip()
-        if line.endswith(b"*/"):
-            line = line[:-1].rstrip(b"*")
-        text = _TAG.sub("", _MARKERS.sub(b"", line).decode("utf-8", "replace")).strip()
+    for line in map(bytes.rstrip, comment.split(b"\n")):
+        marked = line[:-1].rstrip(b"*") if line.endswith(b"*/") else line
+        text = _TAG.sub("", _MARKERS.sub(b"", marked).decode("utf-8", "replace")).strip()
         if text and not text.startswith("@"):
             return text
     return None

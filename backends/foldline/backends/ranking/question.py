@@ -30,7 +30,7 @@ _QUOTED = re.compile(r"`([^`\n]{1,200})`")
 _LIKE_CODE = re.compile(r"\w_\w|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 # Of a frame in a traceback, the path and the function.
 _FRAME = re.compile(r'File ("[^"\n]+"), line \d+(?:, in (\w+))?')
-# Tried only where a word, a run or a folder begins: from each character, the time would be quadratic.
+# Tried only where a word, a run or a folder begins: from each character, time would be quadratic.
 _DOTTED = re.compile(r"\b[^\W\d]\w*(?:\.[^\W\d]\w*)+")
 _PATH = re.compile(
     r"(?<![\w.@+\\/-])[\w.@+\\/-]*\w\.[A-Za-z]\w{0,9}\b|(?<![\w.@+-])(?:[\w.@+-]+/)+[\w.@+-]+"
