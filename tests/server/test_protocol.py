@@ -286,6 +286,16 @@ def test_tcp_serves_each_client_by_itself_on_the_loopback() -> None:
                     while chunk := client.recv(1 << 16):
                         answer += chunk
                 assert [message["id"] for message in parse(answer)] == [1, 99]
+            # One that breaks the rules loses its own connection.
+            with socket.create_connection(address, timeout=LONGEST) as client:
+                client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                assert client.recv(1) == b""
+            with socket.create_connection(address, timeout=LONGEST) as client:
+                client.sendall(initialize())
+                assert client.recv(1) == b"C"
+                server.send_signal(signal.SIGINT)
+                assert server.wait(LONGEST) == 0
+            assert server.stderr.read() == b""
         finally:
             server.kill()
 

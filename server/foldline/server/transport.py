@@ -132,6 +132,8 @@ async def _listen(create_server: Callable[[], FoldlineServer], host: str, port: 
             await _serve(create_server(), _messages_of(reader), writer)
         except (
             SystemExit,
+            # At an interrupt; asyncio would log a traceback for each client.
+            asyncio.CancelledError,
             asyncio.IncompleteReadError,
             ConnectionError,
             ValueError,
