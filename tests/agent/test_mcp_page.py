@@ -44,7 +44,7 @@ def test_every_answer_that_is_shown_is_given(
 
 
 def test_the_tools_are_listed_in_their_order_with_their_size() -> None:
-    sentence = SECTION.partition("cheapest rung first:")[2].partition(";")[0]
+    sentence = SECTION.partition("in this order:")[2].partition(";")[0]
     assert re.findall(r"`(\w+)`", sentence) == [tool.name for tool in TOOLS.listed]
     wire = [tool.model_dump(by_alias=True, exclude_none=True) for tool in TOOLS.listed]
     size = len(json.dumps(wire, separators=(",", ":")).encode())

@@ -162,7 +162,7 @@ LONG = "A sentence of more than sixty characters, which nobody would write twice
     ("text", "problem"),
     [
         ("Text.\n", "1: the page doesn't begin with its title"),
-        (f"# A\n\n{'x' * 20_000}\n", "1: 20,006 bytes are too much to read: split it"),
+        (f"# A\n\n{'x' * 24_000}\n", "1: 24,006 bytes are too much to read: split it"),
         ("# A\n\n```text\na\n", "3: the fence isn't closed"),
         ("# A\n\n```text\n```\n", "3: the block is empty"),
         ("# A\n\n```py\na\n```\n", "3: no block has the language 'py'"),

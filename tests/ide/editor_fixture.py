@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
+from pytest_lsp import client_capabilities
 
 from foldline.ide.workspace import Workspace
 from foldline.server.convert import LineIndex
@@ -240,6 +241,7 @@ def set_up(
     server = SimpleNamespace(
         core=workspace,
         previews=SimpleNamespace(all=()),
+        client_capabilities=client_capabilities("visual-studio-code"),
         documents=SimpleNamespace(position_codec=SimpleNamespace(encoding=way.encoding)),
     )
     editor = EditorFixture(folder, written, written[file].position(cursor), file, head, server)
