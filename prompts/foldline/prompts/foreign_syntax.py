@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
-__all__ = ["foreign_syntax", "message"]
+__all__ = ["message", "occurrences"]
 
 _FOREIGN = re.compile(
     r"(?<![{$])\{\{(?!\{)[#/^&>~-]?(?P<double>[^{}\n]+?)[~-]?\}\}(?!\})"
@@ -28,7 +28,7 @@ _CODE = re.compile(
 )
 
 
-def foreign_syntax(text: str, fields: Container[str]) -> Iterator[tuple[re.Match[str], str]]:
+def occurrences(text: str, fields: Container[str]) -> Iterator[tuple[re.Match[str], str]]:
     """Yield each `{{ name }}`, `{% if name %}` and `{name}` in a text, and the field that it means.
 
     `fields` lacks those that the text has as `${name}`: its author knows how to write them.

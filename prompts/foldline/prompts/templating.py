@@ -140,9 +140,9 @@ class CompiledTemplate:
             )
         fields = {*field_names(params_type)}.difference(self.placeholders)
         if fields and "{" in self.source.replace("${", ""):
-            from foldline.prompts.foreign_syntax import foreign_syntax, message
+            from foldline.prompts.foreign_syntax import message, occurrences
 
-            for match, name in foreign_syntax(self.source, fields):
+            for match, name in occurrences(self.source, fields):
                 where = f"Section {self.key!r}, `{self.what}`"
                 warn_author(f"{where}: {message(match, name)}", ForeignSyntaxWarning)
         if params_type is not None and self.placeholders:

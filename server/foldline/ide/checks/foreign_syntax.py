@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from foldline.ide.analysis.placeholders import ITEMS
 from foldline.ide.analysis.values import TEXT_KINDS, Dataclass
 from foldline.ide.checks.diagnostic import Code, LazyDiagnostic, at_node, at_text, replacement
-from foldline.prompts.foreign_syntax import foreign_syntax, message
+from foldline.prompts import foreign_syntax
 
 if TYPE_CHECKING:
     import re
@@ -26,7 +26,7 @@ def check_foreign_syntax(text: TemplateText) -> Iterator[LazyDiagnostic]:
         return
     used = {placeholder.name for placeholder in text.placeholders}
     fields = {field.id for field in params.fields} - used
-    for match, name in foreign_syntax(mapped.text, fields) if fields else ():
+    for match, name in foreign_syntax.occurrences(mapped.text, fields) if fields else ():
         if not mapped.dynamic_in(*match.span()):
             yield _diagnostic(text, match, name)
 
@@ -41,7 +41,7 @@ def _diagnostic(text: TemplateText, match: re.Match[str], name: str) -> LazyDiag
     argument = text.section.arguments.get(text.role)
     return LazyDiagnostic(
         Code.FOREIGN_TEMPLATE_SYNTAX,
-        message(match, name),
+        foreign_syntax.message(match, name),
         place,
         repairs,
         instead=None if argument is None else at_node(argument.node),
