@@ -256,7 +256,7 @@ def test_real_code_has_the_definitions_that_ast_sees(corpus: str) -> None:
     root = corpora.django() if corpus == "django" else corpora.standard_library()
     compared = 0
     different: list[str] = []
-    for path in python_files(root):
+    for path in corpora.some(python_files(root)):
         raw = path.read_bytes()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -268,4 +268,4 @@ def test_real_code_has_the_definitions_that_ast_sees(corpus: str) -> None:
         if definitions(decode(str(path), raw).parse_data) != wanted:
             different.append(str(path))
     assert not different
-    assert compared > 1000
+    assert compared > 250

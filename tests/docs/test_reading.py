@@ -24,6 +24,8 @@ PAGES = sorted(
 SOURCES = {".py", ".ts", ".mjs", ".js", ".lua", ".json", ".toml", ".yml", ".html", ".css"}
 # In the prose, and neither in a source of ours nor in a block of the page.
 OTHERS_NAMES = {
+    # Pydantic's.
+    "RootModel",
     # The names that clients give to our tools.
     *("mcp__foldline", "mcp_foldline_get_tree"),
     # Django's, in an example of what a name alone can't tell.
