@@ -1,5 +1,6 @@
 """Verbs about a symbol take a name or a place, resolved in one way."""
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -138,3 +139,37 @@ def test_what_is_not_there_is_told_with_near_names(
 def test_refs_of_an_unknown_name_suggest_near_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["refs", "chekout", *SECONDS]) == 1
     assert "did you mean 'checkout'?)" in capsys.readouterr().out
+
+
+DIGITS = "9" * 5_000
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            [*verb.split(), "--cursor", f"{kind}@{digits}"]
+            for verb, kind in [
+                ("grep x", "grep"),
+                ("search total", "search"),
+                ("tree", "tree"),
+                ("refs total", "references"),
+                ("read shop.py", "text"),
+            ]
+            for digits in (DIGITS, "0" * 5_000)
+        ),
+        ["symbol", "shop.py", f"checkout[{DIGITS}]"],
+        ["symbol", f"checkout[{DIGITS}]"],
+        ["hover", f"checkout[{DIGITS}]"],
+        ["definition", f"shop.py:{DIGITS}"],
+        ["refs", f"shop.py:3:{DIGITS}"],
+        ["lines", "shop.py", f"1-{DIGITS}"],
+    ],
+    ids=lambda words: " ".join(words)[:30],
+)
+def test_a_number_that_python_cannot_read_is_refused(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with contextlib.suppress(SystemExit):
+        assert main(words) in (1, 2)
+    assert "report it" not in capsys.readouterr().err

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.models import SymbolInfo
 
-_INDEX = re.compile(r"(.*\S)\s*\[(\d+)\]\Z", re.DOTALL)
+_INDEX = re.compile(r"(.*\S)\s*\[(\d{1,9})\]\Z", re.DOTALL)
 _MOST_NEAR = 5
 
 

@@ -35,7 +35,7 @@ CLOSE_SECONDS = 10.0
 SECONDS = 20.0
 """Longer than for models: each command starts its own server."""
 
-_RANGE = re.compile(r"(\d+)(?:-(\d+))?\Z")
+_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?\Z")
 
 
 def register(verbs: Verbs) -> None:

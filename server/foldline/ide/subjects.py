@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
     from foldline.backends.symbols import Located
 
-_PLACE = re.compile(r"(.+?)(?::(\d+))?(?::(\d+))?\Z", re.DOTALL)
+_PLACE = re.compile(r"(.+?)(?::(\d{1,9}))?(?::(\d{1,9}))?\Z", re.DOTALL)
 _NAME = re.compile(r"[^\W\d][\w$-]*(?:[.#][\w$-]+)*(?:\[\d+\])?\Z")
-_INDEXED = re.compile(r"(.*)\[(\d+)\]\Z", re.DOTALL)
+_INDEXED = re.compile(r"(.*)\[(\d{1,9})\]\Z", re.DOTALL)
 _MOST_CANDIDATES = 20
 # The uses of a name that make one.
 _DEFINING = ("definition", "write")

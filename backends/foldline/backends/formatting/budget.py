@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import InvalidArgumentError
@@ -44,7 +45,7 @@ def read_cursor(kind: str, cursor: str | None) -> int:
     if cursor is None:
         return 0
     name, _, position = cursor.partition("@")
-    if name != kind or not (position.isascii() and position.isdigit()):
+    if name != kind or not re.fullmatch("[0-9]{1,18}", position):
         raise InvalidArgumentError(
             "cursor", f"{cursor!r} is not from an answer of this kind; leave it out to start anew"
         )
