@@ -27,7 +27,6 @@ ALLOWED = {
     ("agent/adopt.py", "output.open"): "a file that it makes",
     ("ide/adopt/sandbox.py", "json.load"): "standard input",
     ("agent/check.py", "page.read_text"): "our own page about a diagnostic",
-    ("agent/tour_steps.py", "prompt.read_text"): "our own example, copied",
     ("ide/render/worker/_foldline_worker.py", "os.open"): "os.devnull",
     ("ide/render/worker/_foldline_supervisor.py", "entry.read_bytes"): "/proc",
     (

@@ -1,4 +1,4 @@
-"""`foldline tour`: a demo with the real server on the example workspace."""
+"""`foldline tour`: a demo on the example workspace."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def register(verbs: Verbs) -> None:
     parser = verbs.add_parser(
         "tour",
         help="see what foldline does, on the example workspace",
-        description="Starts the language server, opens the example workspace as an editor would, "
-        "and shows a prompt and a code file from folded to unfolded, with the bytes of each step.",
+        description="Shows a prompt and a code file of the example workspace from folded to "
+        "unfolded, with the bytes of each step.",
     )
     parser.add_argument("--json", action="store_true", help="print the steps for a program")
     parser.set_defaults(run=run)

@@ -1,19 +1,18 @@
-"""The steps of the tour, with a real server and client."""
+"""The steps of the tour: the operations that every shell has, on the example workspace."""
 
 from __future__ import annotations
 
-import asyncio
-import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from foldline.backends.waiting import run_async
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pygls.lsp.client import LanguageClient
+    from foldline.ide.workspace import Workspace
 
-REQUEST_SECONDS = 30
 FILE = "auth/service.py"
 SYMBOL = "AuthService.sign_in"
 SECTION = "reference-docs"
@@ -29,7 +28,7 @@ class Step:
     """One step of the tour.
 
     Attributes:
-        command: The server command, with its `arguments`.
+        command: The operation, with its `arguments`.
         text: The answer, as a model gets it.
         bytes: The size of `text` in UTF-8.
         whole: Size and name of what the step shows a part of.
@@ -61,104 +60,91 @@ class Tour:
     steps: tuple[Step, ...]
 
 
-async def run_tour(workspace: Path) -> Tour:
-    """Run the tour of `workspace` with a new server.
+async def run_tour(folder: Path) -> Tour:
+    """Run the tour of a folder.
 
     Raises:
-        TourError: A step failed; the message has the command and the server's error.
+        TourError: A step failed.
     """
-    from lsprotocol import types
-    from pygls.lsp.client import LanguageClient
+    from foldline.ide.errors import REFUSALS
+    from foldline.ide.render.renderer import STOP_SECONDS
+    from foldline.ide.settings import Settings
+    from foldline.ide.workspace import Workspace
 
-    client = LanguageClient("foldline-tour", "1")
-    await client.start_io(sys.executable, "-P", "-m", "foldline.agent", "serve", "--stdio")
+    workspace = Workspace.at(folder, settings=Settings(trusted=True))
     try:
-        async with asyncio.timeout(REQUEST_SECONDS):
-            await client.initialize_async(
-                types.InitializeParams(
-                    capabilities=types.ClientCapabilities(),
-                    workspace_folders=[types.WorkspaceFolder(workspace.as_uri(), workspace.name)],
-                    initialization_options={"trusted": True},
-                )
-            )
-        client.initialized(types.InitializedParams())
-        prompt = workspace / "reviewer_prompt.py"
-        client.text_document_did_open(
-            types.DidOpenTextDocumentParams(
-                types.TextDocumentItem(
-                    prompt.as_uri(), "python", 1, prompt.read_text(encoding="utf-8")
-                )
-            )
-        )
-        sections, steps = await _prompt_steps(client, prompt.as_uri())
-        steps += await _code_steps(client, workspace)
-        async with asyncio.timeout(REQUEST_SECONDS):
-            await client.shutdown_async(None)
-        client.exit(None)
-    except TimeoutError:
-        raise TourError(f"the server did not answer within {REQUEST_SECONDS} s") from None
-    except RuntimeError as error:
-        # The client raises this once the server is gone.
+        sections, steps = await _prompt_steps(workspace, folder / "reviewer_prompt.py")
+        steps += await _code_steps(workspace, folder)
+    except REFUSALS as error:
         raise TourError(str(error)) from error
     finally:
-        # The server exits when its input ends, whatever it is doing.
-        if client.protocol.writer is not None:
-            client.protocol.writer.close()
-        await client.stop()  # type: ignore[no-untyped-call]  # Untyped in pygls.
-    return Tour(str(workspace), tuple(sections), tuple(steps))
+        await workspace.stop(STOP_SECONDS)
+    return Tour(str(folder), tuple(sections), tuple(steps))
 
 
-async def _prompt_steps(client: LanguageClient, uri: str) -> tuple[list[Section], list[Step]]:
-    folded = await _execute(client, "prompt.render", uri=uri)
+async def _prompt_steps(workspace: Workspace, file: Path) -> tuple[list[Section], list[Step]]:
+    from foldline.ide.render import execution
+    from foldline.ide.render.jobs import open_sections, summarize_section
+    from foldline.ide.render.render_options import RenderOptions
+    from foldline.ide.resolve import find_prompt
+    from foldline.ide.uris import uri_of
+
+    target = await find_prompt(workspace, uri_of(file), None)
+    folded = await execution.render(workspace, target)
     summaries = {
-        block["key"]: await _execute(client, "prompt.summary", uri=uri, section_key=block["key"])
-        for block in folded["blocks"]
-        if block["visibility"] == "SUMMARY"
+        block.key: await execution.execute(workspace, target, summarize_section(block.key))
+        for block in folded.blocks
+        if block.visibility == "SUMMARY"
     }
     if SECTION not in summaries:
         raise TourError(f"the section {SECTION} is not folded")
-    opening = {"uri": uri, "section_keys": [SECTION], "reason": REASON}
-    opened = await _execute(client, "prompt.openSections", **opening)
-    (prompt, *_) = await _execute(client, "prompt.list", list, uri=uri)
-    everything = await _execute(
-        client, "prompt.render", uri=uri, overrides=dict.fromkeys(_keys(prompt["sections"]), "FULL")
-    )
-    whole = (_size(everything["text"]), "the prompt with everything open")
+    opening = open_sections([SECTION], REASON)
+    opened = await execution.open_sections(workspace, target, opening)
+    everything = folded
+    while closed := [block.key for block in everything.blocks if block.visibility == "SUMMARY"]:
+        open_keys = [block.key for block in everything.blocks if block.visibility == "FULL"]
+        overrides = dict.fromkeys([*open_keys, *closed], "FULL")
+        options = RenderOptions(overrides=overrides)
+        everything = await execution.render(workspace, target, options)
+    whole = (_size(everything.text), "the prompt with everything open")
     sections = [
         Section(
-            number=block["number"],
-            title=block["title"],
-            depth=block["depth"],
-            bytes=_size(block["text"]),
-            if_opened=summaries.get(block["key"], {}).get("size_if_opened"),
+            number=block.number,
+            title=block.title,
+            depth=block.depth,
+            bytes=_size(block.text),
+            if_opened=summaries[block.key].size_if_opened if block.key in summaries else None,
         )
-        for block in folded["blocks"]
+        for block in folded.blocks
     ]
+    arguments: dict[str, object] = {"section_keys": [SECTION], "reason": REASON}
     return sections, [
-        _step("The prompt, folded", "prompt.render", {}, folded["text"], whole),
+        _step("The prompt, folded", "render", {}, folded.text, whole),
         _step(
-            f"The model opens `{SECTION}`",
-            "prompt.openSections",
-            {"section_keys": [SECTION], "reason": REASON},
-            opened["render"]["text"],
-            whole,
+            f"The model opens `{SECTION}`", "open_sections", arguments, opened.render.text, whole
         ),
     ]
 
 
-async def _code_steps(client: LanguageClient, workspace: Path) -> list[Step]:
-    files = sorted((workspace / "auth").glob("*.py"))
+async def _code_steps(workspace: Workspace, folder: Path) -> list[Step]:
+    from foldline.ide.operations import OPERATIONS
+
+    operations = {operation.tool: operation for operation in OPERATIONS}
+    files = sorted((folder / "auth").glob("*.py"))
     all_files = (sum(file.stat().st_size for file in files), f"the {len(files)} files of auth/")
-    whole_file = ((workspace / FILE).stat().st_size, FILE)
+    whole_file = ((folder / FILE).stat().st_size, FILE)
     looks: Sequence[tuple[str, str, dict[str, object], tuple[int, str]]] = [
-        ("The tree", "code.tree", {"path": "auth"}, all_files),
-        ("An outline", "code.outline", {"path": FILE}, whole_file),
-        ("One symbol", "code.readSymbol", {"path": FILE, "name": SYMBOL}, whole_file),
+        ("The tree", "get_tree", {"path": "auth"}, all_files),
+        ("An outline", "get_file_outline", {"path": FILE}, whole_file),
+        ("One symbol", "read_symbol", {"path": FILE, "name": SYMBOL}, whole_file),
     ]
+    access = workspace.folder(folder / FILE).access
     steps = []
-    for title, command, arguments, whole in looks:
-        answer = await _execute(client, command, **arguments)
-        steps.append(_step(title, command, arguments, answer["text"], whole))
+    for title, tool, values, whole in looks:
+        operation = operations[tool]
+        arguments = operation.arguments(**values)
+        result = await run_async(operation.run(access, arguments))
+        steps.append(_step(title, tool, values, operation.text(result, arguments), whole))
     return steps
 
 
@@ -167,32 +153,7 @@ def _step(
 ) -> Step:
     if not text.strip():
         raise TourError(f"{command} gave an empty text")
-    return Step(title, f"foldline.server.{command}", arguments, text, _size(text), whole)
-
-
-def _keys(sections: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the keys of the sections and all below them."""
-    below = (key for section in sections for key in _keys(section["children"]))
-    return [*(section["key"] for section in sections), *below]
-
-
-async def _execute(
-    client: LanguageClient, command: str, kind: type = dict, /, **arguments: object
-) -> Any:
-    from lsprotocol.types import ExecuteCommandParams
-    from pygls.exceptions import JsonRpcException
-
-    name = f"foldline.server.{command}"
-    try:
-        async with asyncio.timeout(REQUEST_SECONDS):
-            answer = await client.workspace_execute_command_async(
-                ExecuteCommandParams(command=name, arguments=[arguments])
-            )
-    except JsonRpcException as error:
-        raise TourError(f"{name}: {error.message}") from error
-    if not isinstance(answer, kind):
-        raise TourError(f"{name} answered {answer!r}")
-    return answer
+    return Step(title, command, arguments, text, _size(text), whole)
 
 
 def _size(text: str) -> int:

@@ -51,7 +51,7 @@ def _panel(step: Step, body: RenderableType) -> Panel:
 
 
 def _text(step: Step) -> RenderableType:
-    if step.command.endswith("readSymbol"):
+    if step.command == "read_symbol":
         where, _, source = step.text.partition("\n")
         code = Syntax(
             source, "python", theme="ansi_dark", background_color="default", word_wrap=True
