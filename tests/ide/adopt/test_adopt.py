@@ -185,6 +185,8 @@ def test_what_cannot_be_adopted_is_refused(text: str, name: str | None, message:
         ("Hello {{ name", "this isn't a Jinja template"),
         ("{% if %}{% endif %}", "this isn't a Jinja template"),
         ("{# nothing #}", "the text is empty"),
+        ("Hello \ue000 {{ name }}", "a character for private use, U+E000"),
+        ("{% if a %}\n# T\nHi \ue000 {{ b }}\n{% endif %}", "a character for private use, U+E000"),
     ],
 )
 def test_a_template_that_is_none_is_refused(text: str, message: str) -> None:

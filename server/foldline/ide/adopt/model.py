@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from foldline.ide.adopt.find import Candidate
 
 
@@ -162,6 +164,21 @@ class Original:
     notes: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     """Messages that can't be in a prompt, with the reason in the first line, and comments."""
+
+
+MARK = "\ue000"
+
+
+def joined(nodes: Iterable[Node]) -> str:
+    """Return the text of nodes, with a `MARK` for each that isn't text.
+
+    Raises:
+        AdoptError: A text has that character, too.
+    """
+    texts = [node.text if isinstance(node, Text) else None for node in nodes]
+    if any(MARK in text for text in texts if text):
+        raise AdoptError("the text has a character for private use, U+E000, which adopting needs")
+    return "".join(MARK if text is None else text for text in texts)
 
 
 class AdoptError(ValueError):

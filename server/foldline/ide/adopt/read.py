@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.adopt import find
 from foldline.ide.adopt.model import (
+    MARK,
     AdoptError,
     JinjaOptions,
     Kind,
@@ -17,6 +18,7 @@ from foldline.ide.adopt.model import (
     Slot,
     Style,
     Text,
+    joined,
 )
 
 if TYPE_CHECKING:
@@ -27,7 +29,6 @@ LONGEST = 400_000
 """The longest source that is read, in characters."""
 
 ORDER = ("system", "developer", "user")
-_MARK = "\ue000"
 
 
 def read_template(text: str, name: str, style: Style, options: JinjaOptions) -> Original:
@@ -244,14 +245,12 @@ def _without_first_blanks(text: str, notes: list[str]) -> str:
 def _dedented(nodes: list[Node], notes: list[str]) -> tuple[Node, ...]:
     """Return the nodes as sections show them: without the indentation that all lines share."""
     slots = [node for node in nodes if isinstance(node, Slot)]
-    joined = "".join(node.text if isinstance(node, Text) else _MARK for node in nodes)
-    if joined.count(_MARK) != len(slots):
-        raise AdoptError("the text has a character for private use, U+E000, which adopting needs")
-    plain = textwrap.dedent(joined)
-    _note_changes(joined, plain, notes)
+    text = joined(nodes)
+    plain = textwrap.dedent(text)
+    _note_changes(text, plain, notes)
     plain = _without_first_blanks(plain, notes)
     found: list[Node] = []
-    for place, literal in enumerate(plain.split(_MARK)):
+    for place, literal in enumerate(plain.split(MARK)):
         if place:
             found.append(slots[place - 1])
         if literal:

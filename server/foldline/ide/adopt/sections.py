@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from foldline.ide.adopt.fields import Field, Fields, Items, field_name
-from foldline.ide.adopt.model import For, If, Kind, Node, Slot, Test, Text
+from foldline.ide.adopt.model import MARK, For, If, Kind, Node, Slot, Test, Text, joined
 from foldline.ide.adopt.quoting import one_line
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ LONG = 800
 _HEADING = re.compile(r"(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]*?)[ \t]*\Z")
 _FENCE = re.compile(r"[ ]{0,3}(```+|~~~+)")
 _SENTENCE = re.compile(r"\A(.{20,240}?[.!?:])(?=\s|\Z)", re.S)
-_MARK = "\ue000"
 _LISTED = "{% if not loop.last %}"
 
 INLINE_IF = "the condition is within a line, and sections are whole lines"
@@ -465,7 +464,7 @@ def _stripped(nodes: list[Node]) -> list[Node]:
 
 def _is_representable(nodes: Sequence[Node]) -> bool:
     """Return True if a template of these nodes is what a section shows."""
-    text = "".join(node.text if isinstance(node, Text) else _MARK for node in nodes)
+    text = joined(nodes)
     lines = [line if line.strip() else "" for line in text.split("\n")]
     return textwrap.dedent(text).strip() == "\n".join(lines)
 
@@ -473,13 +472,12 @@ def _is_representable(nodes: Sequence[Node]) -> bool:
 def _stretches(nodes: list[Node]) -> Iterator[tuple[str | None, list[Node]]]:
     """Yield the headings and what is below each, without the empty lines between them."""
     slots = [node for node in nodes if not isinstance(node, Text)]
-    joined = "".join(node.text if isinstance(node, Text) else _MARK for node in nodes)
     position = 0
 
     def stretch(lines: list[str]) -> list[Node]:
         nonlocal position
         found: list[Node] = []
-        for place, literal in enumerate("\n".join(lines).split(_MARK)):
+        for place, literal in enumerate("\n".join(lines).split(MARK)):
             if place:
                 found.append(slots[position])
                 position += 1
@@ -490,11 +488,11 @@ def _stretches(nodes: list[Node]) -> Iterator[tuple[str | None, list[Node]]]:
     heading: str | None = None
     lines: list[str] = []
     fence = ""
-    for line in joined.split("\n"):
+    for line in joined(nodes).split("\n"):
         mark = _FENCE.match(line)
         if mark is not None and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1][:3]
-        if not fence and _MARK not in line and _is_heading(line):
+        if not fence and MARK not in line and _is_heading(line):
             if heading is not None or any(part.strip() for part in lines):
                 yield heading, stretch(lines)
             heading, lines = line.rstrip(), []
