@@ -84,6 +84,28 @@ def test_a_module_that_exists_is_left_alone(
     assert "MarkdownSection[None](" in (tmp_path / "new" / "other.py").read_text()
 
 
+@pytest.mark.parametrize("words", ["adopt long.txt --output out.py", "new out.py"])
+def test_a_full_disk_leaves_no_half_module(tmp_path: Path, words: str) -> None:
+    """A file of more than 900 bytes can't be written, as on a disk that is full."""
+    (tmp_path / "long.txt").write_text("\n".join(f"# h{n}\ntext {{x}}" for n in range(40)))
+    limited = (
+        "import resource, sys\n"
+        "from foldline.agent.cli import main\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (900, 900))\n"
+        f"sys.exit(main({words.split()}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", limited],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"foldline {words.split(maxsplit=1)[0]}: out.py: File too large\n"
+    assert not (tmp_path / "out.py").exists()
+
+
 def test_a_dry_run_prints_the_module_and_writes_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -57,7 +57,7 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: Namespace) -> int:
-    from foldline.agent.targets import file_and_name, path_from_here
+    from foldline.agent.targets import file_and_name, path_from_here, write_new
     from foldline.ide.adopt.adoption import adopt, output_path, read_file
     from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style
     from foldline.ide.adopt.report import as_data, report
@@ -76,9 +76,7 @@ def run(options: Namespace) -> int:
     written = path_from_here(output)
     if not options.dry_run:
         try:
-            output.parent.mkdir(parents=True, exist_ok=True)
-            with output.open("x", encoding="utf-8") as new:
-                new.write(adoption.text)
+            write_new(output, adoption.text)
         except FileExistsError as error:
             raise Refused(
                 f"{visible(written)} exists, and is left alone: choose another name with --output"

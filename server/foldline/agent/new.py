@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.agent.refusals import Refused
+from foldline.agent.targets import write_new
 from foldline.agent.terminal import show
 from foldline.backends.formatting.visible import visible
 
@@ -92,9 +93,7 @@ def run(options: Namespace) -> int:
     if path.exists():
         raise Refused(f"{shown} exists, and is left alone: choose another name")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(MODULE.replace("$NAME", path.stem).replace("$KEY", key))
+        write_new(path, MODULE.replace("$NAME", path.stem).replace("$KEY", key))
     except OSError as error:
         raise Refused(f"{shown}: {error.strerror}") from error
     show(f"wrote {shown}; look at it with\n  foldline preview {shown}\n  foldline check {shown}")

@@ -28,3 +28,19 @@ def path_from_here(path: Path) -> str:
         return path.resolve().relative_to(Path.cwd()).as_posix()
     except ValueError:
         return str(path)
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a file that isn't there yet, with all of the text or not at all.
+
+    Raises:
+        OSError: It exists, or can't be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = path.open("x", encoding="utf-8")
+    try:
+        with file:
+            file.write(text)
+    except BaseException:
+        path.unlink()
+        raise
