@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 from dataclasses import field, replace
 from pathlib import Path
 
@@ -301,6 +302,19 @@ def test_files_that_are_something_else_are_refused(
     path.write_text(content, encoding="utf-8")
     with pytest.raises(PromptValidationError, match=words):
         store.load("team/demo", "k")
+
+
+def test_a_write_removes_what_killed_writers_have_left(tmp_path: Path) -> None:
+    store = OverridesStore(tmp_path)
+    override = seed_override(template(text("a", "x")))
+    folder = store.save(override).parent
+    old, young, other = folder / ".a1b2.tmp", folder / ".c3d4.tmp", folder / "notes.tmp"
+    for path in (old, young, other):
+        path.write_text("{")
+    for path in (old, other):
+        os.utime(path, (0, 0))
+    assert store.save(override) == folder / "latest.json"
+    assert {path.name for path in folder.iterdir()} == {"latest.json", young.name, other.name}
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
