@@ -520,6 +520,22 @@ def test_the_index_is_outside_the_workspace(root: Path, private_folders: Path) -
     assert index_location(root).is_relative_to(private_folders)
 
 
+@pytest.mark.parametrize("mode", [None, 0o755])
+def test_no_other_user_reads_the_index(root: Path, mode: int | None) -> None:
+    folder = index_location(root).parent
+    if mode is not None:
+        # As an earlier version made it.
+        folder.mkdir(parents=True)
+        folder.chmod(mode)
+    before = os.umask(0)
+    try:
+        SmartFileAccess.for_workspace(root).find_references("first")
+    finally:
+        os.umask(before)
+    assert index_location(root).exists()
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
 def test_outlines_are_kept_by_content_for_other_processes(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from foldline.backends.caches import make_private
 from foldline.backends.errors import FileTooLargeError, PathError
 from foldline.backends.files.walk import is_racy
 from foldline.backends.index.location import index_location
@@ -414,6 +415,8 @@ class WorkspaceIndex:
             return Store(None)
         location = self._location or index_location(self._files.root)
         try:
+            if self._location is None:
+                make_private(location.parent)
             location.parent.mkdir(parents=True, exist_ok=True)
             try:
                 return Store(location)
