@@ -4,6 +4,9 @@ Sources are the repository's own Markdown files, which read the same beside the 
 them become links between pages.
 """
 
+import runpy
+from pathlib import Path
+
 project = "foldline"
 html_title = "foldline"
 language = "en"
@@ -40,3 +43,8 @@ suppress_warnings = ["misc.highlighting_failure"]
 # Its comments and outputs are dark enough to read.
 pygments_style = "default"
 pygments_dark_style = "monokai"
+
+
+def setup(_: object) -> None:
+    """Make the reference, which isn't kept."""
+    runpy.run_path(str(Path(__file__).with_name("make_reference.py")))["main"]()

@@ -1,8 +1,6 @@
-"""Writes the reference pages of `foldline.prompts` from its docstrings.
+"""Writes the reference pages of `foldline.prompts` from its docstrings, when the site is built.
 
-    uv run python docs/make_reference.py
-
-The sources are read, not imported. A test fails while a page is older than its module.
+The sources are read, not imported.
 """
 
 from __future__ import annotations
@@ -10,7 +8,6 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -272,7 +269,7 @@ def block(part: str) -> str:
     return part
 
 
-def main() -> int:
+def main() -> None:
     """Write the pages that have changed, and remove those whose module is gone."""
     REFERENCE.mkdir(parents=True, exist_ok=True)
     wanted = dict(pages())
@@ -281,8 +278,3 @@ def main() -> int:
             path.write_text(text, encoding="utf-8")
     for path in set(REFERENCE.glob("*.md")) - wanted.keys():
         path.unlink()
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -154,7 +154,7 @@ def _headings(page: Page) -> Iterator[tuple[int, str]]:
 
 def _repeated(page: Page) -> Iterator[tuple[int, str]]:
     """Long paragraphs and blocks that are twice on a page."""
-    if page.name in LISTS or page.name.startswith("docs/reference/"):
+    if page.name in LISTS:
         return
     seen: dict[str, int] = {}
     for block in page.blocks:

@@ -19,6 +19,8 @@ PAGES = sorted(
     page.relative_to(ROOT).as_posix()
     for pattern in (*SITE, "README.md")
     for page in ROOT.glob(pattern.replace("**.md", "**/*.md"))
+    # The reference is made when the site is built.
+    if "reference" not in page.parts
     if "node_modules" not in page.parts
 )
 SOURCES = {".py", ".ts", ".mjs", ".js", ".lua", ".json", ".toml", ".yml", ".html", ".css"}
